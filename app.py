@@ -1,4 +1,4 @@
-"""The app: `streamlit run app.py`."""
+"""The Streamlit app: `streamlit run app.py`."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The app, what its viewer asks for by itself and, under /api, its REST API on one port: `streamlit run server.py`."""
+"""Serve the app, its PDF viewer and, below /api, the REST API on one port: `streamlit run server.py`."""
 
 import streamlit as st
 from starlette.routing import Mount
@@ -10,10 +10,10 @@ from rag.ui import page_frame, session
 from rag.ui.viewer import page_server
 
 installation = Installation()
-session.use(installation)
+session.use_installation(installation)
 if installation.config.rag_worker:
     worker.keep_running()  # what comes by the API is read although nobody has opened the app
 api = create_app(installation, needs_key=session.has_login())
 
-routes = [Mount("/api", api), Mount(page_server.PATH, page_server.create_door(installation))]
-app = st.App("app.py", routes=routes, on_script_error=page_frame.tell)
+routes = [Mount("/api", api), Mount(page_server.PATH, page_server.create_app(installation))]
+app = st.App("app.py", routes=routes, on_script_error=page_frame.show_error)

@@ -8,5 +8,5 @@ from rag.ui import session
 from rag.ui.viewer import page_server
 
 installation = Installation()
-session.use(installation)
-app = st.App("viewers_page.py", routes=[Mount(page_server.PATH, page_server.create_door(installation))])
+session.use_installation(installation)
+app = st.App("viewers_page.py", routes=[Mount(page_server.PATH, page_server.create_app(installation))])

@@ -1,4 +1,4 @@
-"""Who works here, what they may do and what they use."""
+"""The admin page: users, API keys and jobs."""
 
 import streamlit as st
 
@@ -13,6 +13,6 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
     view = st.segmented_control(
         _("View"), list(views), default="Users", label_visibility="collapsed", required=True, format_func=_
     )
-with page_frame.door():
-    users.require()
+with page_frame.error_boundary():
+    users.require_administrator()
     views[view or "Users"]()

@@ -1,4 +1,4 @@
-"""Who did what, when and from where."""
+"""The audit page: who did what, when and from where."""
 
 import streamlit as st
 
@@ -8,5 +8,5 @@ from rag.ui.language import N_, _
 
 page_frame.page(N_("Audit"))
 st.header(_("Audit"), anchor=False)
-with page_frame.door():
+with page_frame.error_boundary():
     audit_log.entries()

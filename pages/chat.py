@@ -1,4 +1,4 @@
-"""Ask, read, and see where it stands."""
+"""The chat page: questions, answers and their documents."""
 
 import streamlit as st
 
@@ -8,20 +8,20 @@ from rag.ui.language import N_
 from rag.ui.viewer import citation_viewer, place_links
 
 page_frame.page(N_("Chat"))
-with page_frame.door():
-    place_links.follow()
-    conversation_list.come_back()
+with page_frame.error_boundary():
+    place_links.open_linked_collection()
+    conversation_list.restore_last_chat()
     documents = document_scope.ready_documents()
     with st.sidebar:
         conversation_list.conversations()
     if not documents:
-        document_scope.nothing_to_ask()
+        document_scope.no_documents()
         st.stop()
-    citation_viewer.begin(conversation_list.conversation_id())
+    citation_viewer.show_first_citation(conversation_list.conversation_id())
     left, right = st.columns([5, 6], gap="medium")
     with left:
         split_view.resizable()
-        asked = document_scope.scope(documents)
+        asked = document_scope.choose_scope(documents)
         first = asked[0] if asked else documents[0].id
         document_scope.still_reading(asked)
         conversation.transcript(asked, first)

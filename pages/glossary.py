@@ -1,4 +1,4 @@
-"""The words of your house, and what they make of a question."""
+"""The glossary page: the user's own vocabulary and a test of it."""
 
 import streamlit as st
 
@@ -9,12 +9,12 @@ from rag.ui.language import N_, _
 page_frame.page(N_("Glossary"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Glossary"), anchor=False, width="content")
-    views = {N_("Words"): glossary.words, N_("File"): glossary.file}
+    views = {N_("Words"): glossary.synonyms, N_("File"): glossary.file}
     view = st.segmented_control(
         _("View"), list(views), default="Words", label_visibility="collapsed", required=True, format_func=_
     )
 left, right = st.columns([6, 5], gap="medium")
-with left, page_frame.door():
+with left, page_frame.error_boundary():
     views[view or "Words"]()
-with right, page_frame.door():
-    glossary.trial()
+with right, page_frame.error_boundary():
+    glossary.try_question()

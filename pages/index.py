@@ -1,4 +1,4 @@
-"""Look into the index when an answer surprises."""
+"""The index page: inspect the index, search it and evaluate it."""
 
 import streamlit as st
 
@@ -19,16 +19,16 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Index"), anchor=False, width="content")
     views = {
         N_("Overview"): index_page.overview,
-        N_("Statistics"): index_statistics.contents,
+        N_("Statistics"): index_statistics.statistics,
         N_("Map"): chunk_map.chunk_map,
         N_("Chunks"): chunk_browser.chunk_browser,
         N_("Search"): search_playground.playground,
-        N_("Health"): health_check.findings,
+        N_("Health"): health_check.problems,
         N_("Evaluation"): evaluation.evaluations,
     }
     st.session_state.setdefault(chunk_browser.VIEW, "Overview")
     view = st.segmented_control(
         _("View"), list(views), key=chunk_browser.VIEW, label_visibility="collapsed", required=True, format_func=_
     )
-with page_frame.door(), st.container(key="view"):
+with page_frame.error_boundary(), st.container(key="view"):
     views[view or "Overview"]()

@@ -1,4 +1,4 @@
-"""The documents: look, delete, restore."""
+"""The library page: documents and the trash."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
     view = st.segmented_control(
         _("View"), list(views), default="Documents", label_visibility="collapsed", required=True, format_func=_
     )
-    with page_frame.door():
-        sharing.offer_sharing()
-with page_frame.door():
+    with page_frame.error_boundary():
+        sharing.share_menu()
+with page_frame.error_boundary():
     views[view or "Documents"]()

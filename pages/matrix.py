@@ -1,4 +1,4 @@
-"""Many documents, the same questions: a table of answers, each with its place."""
+"""The matrix page: the same questions for many documents."""
 
 import streamlit as st
 
@@ -9,9 +9,9 @@ from rag.ui.matrix import matrix_form, matrix_page
 page_frame.page(N_("Matrix"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Matrix"), anchor=False, width="content")
-    with page_frame.door():
-        matrix_form.button()
-with page_frame.door():
+    with page_frame.error_boundary():
+        matrix_form.form_button()
+with page_frame.error_boundary():
     clicked = matrix_page.clicked()
     left, right = st.columns([6, 5] if clicked else [99, 1], gap="medium")  # the same two: the table keeps its place
     with left:

@@ -1,4 +1,4 @@
-"""The models that write and embed, and the keys of their vendors."""
+"""The settings page: language, models and API keys."""
 
 import streamlit as st
 
@@ -8,14 +8,14 @@ from rag.ui.language import N_, _
 
 page_frame.page(N_("Settings"))
 st.header(_("Settings"), anchor=False)
-with page_frame.door():
+with page_frame.error_boundary():
     settings.languages()
     settings.require_administrator()
-    servers = settings.look_for_servers()
+    servers = settings.find_servers()
     left, right = st.columns(2, gap="medium")
     with left:
-        settings.writer(servers)
-        settings.embedder(servers)
+        settings.answer_model(servers)
+        settings.embedding_model(servers)
     with right:
-        settings.found(servers)
+        settings.model_servers(servers)
         settings.keys()

@@ -1,4 +1,4 @@
-"""What others show: their answers, read-only, beside the documents."""
+"""The page of answers that others share with the user."""
 
 import streamlit as st
 
@@ -8,8 +8,8 @@ from rag.ui.language import N_
 from rag.ui.viewer import citation_viewer
 
 page_frame.page(N_("Shared with you"))
-with page_frame.door():
-    chosen = shared_view.link()
+with page_frame.error_boundary():
+    chosen = shared_view.choose_link()
     if chosen is None:
         st.stop()
     first = shared_view.first_document(chosen)

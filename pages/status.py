@@ -1,4 +1,4 @@
-"""How the installation is, for those who run it."""
+"""The status page for administrators."""
 
 import streamlit as st
 
@@ -8,5 +8,5 @@ from rag.ui.language import N_, _
 
 page_frame.page(N_("Status"))
 st.header(_("Status"), anchor=False)
-with page_frame.door():
+with page_frame.error_boundary():
     status.overview()

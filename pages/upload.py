@@ -1,4 +1,4 @@
-"""Bring documents in and watch them become searchable."""
+"""The upload page: add documents and follow their progress."""
 
 import streamlit as st
 
@@ -9,9 +9,9 @@ from rag.ui.library import upload
 
 page_frame.page(N_("Upload"))
 st.header(_("Upload"), anchor=False)
-with page_frame.door(), st.container(key="upload"):
-    upload.room()
+with page_frame.error_boundary(), st.container(key="upload"):
+    upload.quota_usage()
     upload.drop_zone()
     tour.questions()
     with st.container(key="files", gap="xsmall"):
-        upload.progress()
+        upload.documents()

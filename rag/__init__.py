@@ -1,16 +1,16 @@
-"""Pagelight's engine: from PDFs to answers whose every claim is tied to its exact words on the page.
+"""Pagelight's engine: ask PDFs questions, and get answers that cite the exact words on the page.
 
 >>> import rag
 >>> rag.sync_index({"source": {"folderId": "reports/"}})
 >>> rag.answer({"question": "What were net sales?"}).answer
 
-The functions act on one engine that the process shares (`rag.configure`); `RAGEngine` is the same for one user:
+The functions use one engine that the process shares (`rag.configure`); `RAGEngine` is the same for one user:
 
 >>> engine = rag.RAGEngine()
 >>> engine.ingest(["report.pdf"])
 >>> engine.query("net sales")
 
-Names are loaded when first used: a process that only parses need not load models and database drivers.
+Names are imported when first used, so that parsing alone does not load models and database drivers.
 """
 
 import importlib

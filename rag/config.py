@@ -1,7 +1,7 @@
 """Settings: the only module that reads the environment and the `.env` file.
 
-Names are those of the environment variables; `Config()` reads them when it is called, so importing
-this module does nothing. Keys are `SecretStr`: they do not show in logs, reprs or errors.
+Fields are named as the environment variables, which `Config()` reads when it is called. Keys are `SecretStr`: logs,
+reprs and errors do not show them.
 """
 
 import datetime as dt
@@ -15,20 +15,20 @@ import pydantic_settings
 
 from rag import errors
 from rag.types import LOCAL_USER, ChunkingOptions, ParsingConfig
-from rag.types.validation_messages import problems_of
+from rag.types.base import problems_of
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
-"""Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""
+"""The default data folder of root, whose embedded database runs as an unprivileged user and needs access."""
 
 MEGABYTE = 1_000_000
-"""Bytes, as sizes of files and disks are shown; not what limits of reading count in."""
+"""Bytes; the unit of quotas and of sizes of files and disks."""
 
-PART = "__"
-"""Between a setting's name and that of its part: RAG_PARSING__MAX_FILE_MB."""
+NESTED_DELIMITER = "__"
+"""Separates the names of a setting and of its field, as in RAG_PARSING__MAX_FILE_MB."""
 
 
 def default_data_dir() -> Path:
-    """Where everything the app writes is kept unless `RAG_DATA_DIR` says otherwise."""
+    """Return the data folder used unless `RAG_DATA_DIR` is set."""
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         return SYSTEM_DATA_DIR
     return Path(platformdirs.user_data_dir("pagelight", appauthor=False))
@@ -41,25 +41,25 @@ class Config(pydantic_settings.BaseSettings):
         env_file=".env",
         env_file_encoding="utf-8",
         env_ignore_empty=True,
-        env_nested_delimiter=PART,
+        env_nested_delimiter=NESTED_DELIMITER,
         extra="ignore",
         frozen=True,
         populate_by_name=True,
         hide_input_in_errors=True,
     )
 
-    # Where things are kept
+    # Storage
     rag_data_dir: Path = pydantic.Field(default_factory=default_data_dir)
     rag_database_url: pydantic.SecretStr | None = None
     rag_database_admin_url: pydantic.SecretStr | None = None
     rag_database_replica_url: pydantic.SecretStr | None = None
-    rag_database_timeout_seconds: float = pydantic.Field(default=20.0, ge=3)  # until a request is told it is silent
+    rag_database_timeout_seconds: float = pydantic.Field(default=20.0, ge=3)  # until a request fails for it
     rag_storage_url: str | None = None
     rag_local_model_dir: Path | None = None
-    rag_disk_warning_mb: int = pydantic.Field(default=2000, ge=0)  # less left is said before it is too little
-    rag_disk_reserve_mb: int = pydantic.Field(default=500, ge=0)  # an upload that would leave less is refused
+    rag_disk_warning_mb: int = pydantic.Field(default=2000, ge=0)  # warn if less is free
+    rag_disk_reserve_mb: int = pydantic.Field(default=500, ge=0)  # refuse uploads that would leave less
 
-    # Models; "provider:model" or a provider's name. None: the best that the given keys allow
+    # Models: "provider:model" or a provider's name. None: the best that the given keys allow
     rag_embed_model: str | None = None
     rag_gen_model: str | None = None
     openai_api_key: pydantic.SecretStr | None = None
@@ -84,7 +84,7 @@ class Config(pydantic_settings.BaseSettings):
     lm_studio_base_url: str | None = None
     llama_cpp_base_url: str | None = None
     vllm_base_url: str | None = None
-    rag_context_window: int | None = pydantic.Field(default=None, ge=512)  # tokens; None: as the model's server says
+    rag_context_window: int | None = pydantic.Field(default=None, ge=512)  # tokens; None: as the model server says
     provider_timeout_seconds: float = 60.0
     provider_max_retries: int = 3
 
@@ -93,60 +93,63 @@ class Config(pydantic_settings.BaseSettings):
     rag_fusion: Literal["weighted", "rrf"] = "weighted"
     rag_rrf_k: int = pydantic.Field(default=60, ge=1)
 
-    # Doors
+    # Servers and access
     port: int = pydantic.Field(default=3001, ge=1, le=65535)
     cors_origin: str | None = None
     rag_api_key: pydantic.SecretStr | None = None
     rag_admins: str | None = None
     rag_quota_mb: int | None = pydantic.Field(default=None, ge=0)  # of originals, for each user; None: no limit
-    rag_session_hours: float = pydantic.Field(default=12.0, gt=0)  # after which people log in again
+    rag_session_hours: float = pydantic.Field(default=12.0, gt=0)  # until people must log in again
     rag_oidc_groups_claim: str | None = None
     rag_oidc_role_claim: str | None = None
     rag_oidc_issuer: str | None = None
     rag_oidc_audience: str | None = None
     rag_folder_roots: str | None = None
     rag_app_port: int = pydantic.Field(default=8501, ge=1, le=65535)
-    rag_web_addresses: bool = True  # whether files are fetched from addresses of the web
+    rag_web_addresses: bool = True  # allow uploads by web address
     rag_worker: bool = True
-    rag_worker_readers: int | None = pydantic.Field(default=None, ge=1)  # files read at once; None: as many as cores
-    rag_worker_concurrency: int = pydantic.Field(default=2, ge=1, le=32)  # jobs done at once, beside documents
+    rag_worker_readers: int | None = pydantic.Field(default=None, ge=1)  # files read at once; None: number of cores
+    rag_worker_concurrency: int = pydantic.Field(default=2, ge=1, le=32)  # jobs at once, besides documents
     rag_debug: bool = False
     rag_rate_limit_per_minute: int = pydantic.Field(default=600, ge=0)  # requests per key; 0: no limit
     rag_max_questions: int = pydantic.Field(default=4, ge=1)  # answered at the same time
-    rag_upload_timeout_seconds: float = pydantic.Field(default=60.0, gt=0)  # a body may rest; it may move for hours
-    rag_connections_per_address: int = pydantic.Field(default=250, ge=0)  # 0: as many as there are, as for a proxy
-    otel_exporter_otlp_endpoint: str | None = None  # where traces go, by OpenTelemetry's own name; None: nowhere
+    rag_upload_timeout_seconds: float = pydantic.Field(
+        default=60.0, gt=0
+    )  # without any data; a slow upload may take hours
+    rag_connections_per_address: int = pydantic.Field(default=250, ge=0)  # 0: no limit, as behind a proxy
+    otel_exporter_otlp_endpoint: str | None = None  # OpenTelemetry's variable; None: no traces are sent
 
-    # Work
+    # Documents
     rag_parsing: ParsingConfig = ParsingConfig()
     rag_chunking: ChunkingOptions = ChunkingOptions()
 
     @property
     def database_dir(self) -> Path:
-        """Where the embedded server lives."""
+        """The folder of the embedded database server."""
         return self.rag_data_dir / "database"
 
     @property
     def storage_url(self) -> str:
-        """An fsspec URL for originals and renditions."""
+        """The fsspec URL of originals and renditions."""
         return self.rag_storage_url or (self.rag_data_dir / "files").as_uri()
 
     @property
     def drafts_dir(self) -> Path:
-        """Where is noted what is being written elsewhere."""
+        """The folder of records of unfinished writes."""
         return self.rag_data_dir / "drafts"
 
     @property
     def admins(self) -> frozenset[str]:
-        """The users of `RAG_ADMINS`, parted by commas; where it names nobody, this machine's only one.
+        """The users of `RAG_ADMINS`, separated by commas; the local user if it is unset.
 
-        Whoever logs in is none until named: where people log in there are many, and what is set holds for all.
+        They are admins whatever their account says, so that an installation always has one. People who log in are no
+        admins unless they are named.
         """
-        return frozenset(_parted(self.rag_admins)) or frozenset({LOCAL_USER})
+        return frozenset(_split(self.rag_admins)) or frozenset({LOCAL_USER})
 
     @property
     def quota_bytes(self) -> int | None:
-        """How many bytes of originals a user may have who has no quota of their own; None is no limit."""
+        """The default quota of a user's originals in bytes; None: no limit."""
         return None if self.rag_quota_mb is None else self.rag_quota_mb * MEGABYTE
 
     @property
@@ -156,39 +159,43 @@ class Config(pydantic_settings.BaseSettings):
 
     @property
     def folder_roots(self) -> tuple[str, ...]:
-        """The folders and addresses below which programs may have this machine read, parted by commas."""
-        return _parted(self.rag_folder_roots)
+        """The folders and addresses that API clients may have this machine read, separated by commas."""
+        return _split(self.rag_folder_roots)
+
+    @property
+    def cors_origins(self) -> tuple[str, ...]:
+        """The origins of web pages that may use the REST API, separated by commas."""
+        return _split(self.cors_origin)
 
     @property
     def cache_dir(self) -> Path:
-        """Files that can be made again: local copies of remote renditions."""
+        """The folder of files that can be made again: local copies of remote renditions."""
         return self.rag_data_dir / "cache"
 
 
-def _parted(setting: str | None) -> tuple[str, ...]:
-    """What a setting names, parted by commas."""
+def _split(setting: str | None) -> tuple[str, ...]:
+    """Split a setting at its commas."""
     return tuple(name for part in (setting or "").split(",") if (name := part.strip()))
 
 
 def silence_telemetry() -> None:
-    """Tell libraries that report to their makers not to; to be called before they are loaded.
-
-    onnxruntime does so from 1.29 on, from the moment it is loaded, unless this variable is 1 by then.
-    """
+    """Disable the telemetry of onnxruntime (since 1.29); call this before it is imported."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def load_config(**overrides: object) -> Config:
-    """The settings of this environment, `overrides` winning.
+    """Load the settings of this environment, replaced by `overrides`.
 
     Raises:
-        errors.ConfigError: a setting has a wrong value; the message names each, without its value.
+        errors.ConfigError: a setting is invalid; the message names it, without its value.
     """
     try:
         return Config(**overrides)  # type: ignore[arg-type]  # validated by pydantic right here
     except pydantic.ValidationError as error:
         found = problems_of(error.errors())
-        problems = [f"{problem['field'].upper().replace('.', PART)}: {problem['message']}" for problem in found]
+        problems = [
+            f"{problem['field'].upper().replace('.', NESTED_DELIMITER)}: {problem['message']}" for problem in found
+        ]
         raise errors.ConfigError(
             "Settings are wrong: " + "; ".join(problems) + ". Correct them in the environment or in .env.",
             details={"problems": problems},

@@ -42,7 +42,8 @@ from rag.types import (
     Usage,
     Verdict,
 )
-from rag.types.answers import Rating, RetrievalSummary
+from rag.types.answers import RetrievalSummary
+from rag.types.conversations import Rating
 
 NOTHING_LATER: Mapping[int, LaterPlace] = MappingProxyType({})
 

@@ -1,4 +1,4 @@
-"""The errors Pagelight raises, and nothing else.
+"""The exceptions that Pagelight raises.
 
 Every message says what is wrong and what to do. The tree::
 
@@ -6,26 +6,26 @@ Every message says what is wrong and what to do. The tree::
     ├── ConfigError               a setting is missing or wrong
     ├── ValidationError           a request is malformed
     ├── AuthError                 a key is missing or wrong
-    │   └── ForbiddenError        the key is right, and does not allow this
+    │   └── ForbiddenError        the key is valid but does not allow this
     ├── SourceError               a file or folder cannot be read
     │   ├── NotFoundError         there is no such document, index or conversation
     │   ├── PasswordError         an encrypted file needs a password, or another one
     │   ├── UnreadableFileError   a file is damaged or not what its name says
-    │   ├── ReadingInterruptedError  the process that read a file was ended, which is not the file's fault
-    │   ├── UnsupportedFileError  a kind of file that cannot be taken in
+    │   ├── ReadingInterruptedError  the process that read a file was killed
+    │   ├── UnsupportedFileError  a kind of file that cannot be read
     │   ├── LimitError            a file is larger than the request allows
-    │   ├── QuotaError            a user has no room for a file
-    │   └── DuplicateError        the same content is in the index already
-    ├── ConflictError             a thing is not in the state that is needed for what is asked
+    │   ├── QuotaError            a file exceeds the user's quota
+    │   └── DuplicateError        the index already has the same content
+    ├── ConflictError             something is not in the state that a request needs
     │   └── SameNameError         a document has the name of a new file, which may be its new version
-    ├── IndexError                an index and what is asked of it do not fit
+    ├── IndexError                a request does not fit the index
     ├── StoreError                the database or the file storage fails
-    │   └── StoreUnavailableError  the database does not answer, which may be over in a moment
-    │   └── DiskFullError         too little room is left to take a file in
+    │   └── StoreUnavailableError  the database does not answer, perhaps temporarily
+    │   └── DiskFullError         too little disk space is left for a file
     ├── RetrievalError            searching fails
     ├── EmbeddingCapabilityError  a provider cannot embed what is asked
-    ├── BusyError                 too much is being asked at the same time
-    │   └── RateLimitError        too much was asked within a minute
+    ├── BusyError                 too many requests at the same time
+    │   └── RateLimitError        too many requests within a minute
     ├── GroundingError            an answer cannot be tied to its sources
     └── ProviderError             a model vendor refuses or is down
 
@@ -56,7 +56,7 @@ class ConfigError(Error):
     """A setting is missing or wrong. Check the environment and the .env file."""
 
     code = "config"
-    http_status = 409  # what is asked does not fit how this installation is set up
+    http_status = 409  # the request does not fit the setup of this installation
     exit_code = 3
 
 
@@ -238,7 +238,7 @@ class ProviderError(Error):
     exit_code = 11
 
 
-# The names that the contract of the module functions gives them; docs/conformance.md says when each is raised.
+# Names in the contract of the module functions; docs/conformance.md says when each is raised.
 AstRagError = Error
 AstRagValidationError = ValidationError
 AstRagAuthError = AuthError

@@ -1,10 +1,10 @@
-"""Addresses of machines."""
+"""Recognise addresses of this machine."""
 
 import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, by name or address, is this machine alone."""
+    """Return whether a host name or address is reached from this machine only."""
     if host == "localhost":
         return True
     try:

@@ -1,11 +1,11 @@
-"""Names that are loaded when they are first used.
+"""Import names of packages when they are first used.
 
-What embeds, searches, answers and takes documents in stands on LlamaIndex, whose import takes two seconds. The packages
-that do so offer their names by this, and nobody else imports LlamaIndex where a module begins: a process that lists
-documents, revokes a key or waits for work never loads it. `tests/unit/test_exported_names.py` says what starting loads.
+Embedding, retrieval, answering and ingestion use LlamaIndex, whose import takes two seconds. Their packages export
+names lazily, and no other module imports LlamaIndex at its top, so that processes that do not need it start fast;
+`tests/unit/test_exported_names.py` checks this.
 
-Whoever imports a part of LlamaIndex imports `llama_index.core` before: its parts import each other, and of two threads
-that begin with different ones each would wait for the other, until Python gives one of them a module half made.
+Import `llama_index.core` before any other part of LlamaIndex: its parts import each other, and two threads that begin
+with different parts could deadlock, or get a partially initialised module.
 """
 
 import gc
@@ -16,29 +16,29 @@ from types import ModuleType
 
 
 def names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
-    """The `__getattr__` of `package`, whose modules `homes` have these names of it."""
+    """Return a module `__getattr__` for `package`; `homes` maps its modules to the names they define."""
     home_of = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
 
     def load_name(name: str) -> object:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found: object = getattr(importlib.import_module(home_of[name]), name)
-        setattr(sys.modules[package], name, found)  # it is not asked for a second time
+        setattr(sys.modules[package], name, found)  # so that this function is not called again
         return found
 
     return load_name
 
 
 def load(*packages: ModuleType) -> None:
-    """Load all that `packages` offer, so that nobody waits for it later."""
+    """Import all names of `packages` now, so that later uses need not wait."""
     for package in packages:
         for name in package.__all__:
             getattr(package, name)
 
 
 def collect_rarely() -> None:
-    """Have this process look for garbage less often than Python does, which takes a fifth of the time of loading.
+    """Run the garbage collector less often: by default it takes a fifth of the time of imports.
 
-    What is loaded stays. A process calls this where it begins, never a library that others import.
+    Call this at the start of a process, not in a library.
     """
     gc.set_threshold(50_000, 20, 50)

@@ -1,8 +1,7 @@
-"""What happens, for those who run the servers: a line of JSON per request, and figures for Prometheus.
+"""Request logs as JSON lines, and Prometheus metrics, for the REST and MCP servers.
 
-One form for every server (REST, MCP). Neither has a word of a document, a question or a key. A server says what it
-knows of a request in its scope's `state`: `user_id` and `key_id`, `usage`, and what it calls the `route` and the
-`status` where HTTP's own tell less, as for the tools of MCP.
+Neither contains text of documents, questions or keys. Servers describe a request in its scope's `state`: `user_id`,
+`key_id`, `usage`, and `route` and `status` if HTTP's own are too general, as for MCP tools.
 """
 
 import logging
@@ -28,7 +27,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-"""What a client may call its request."""
+"""A request id that a client may send."""
 
 UNKNOWN_ROUTE = "unknown"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
@@ -37,10 +36,10 @@ LOG_FIELDS = "{asctime}{levelname}{name}{message}"
 
 
 def log_as_json() -> None:
-    """Have every logger of this process write lines of JSON to stderr."""
+    """Let every logger of this process write JSON lines to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     renamed = {"asctime": "time", "levelname": "level", "name": "logger"}
-    unwanted = [*RESERVED_ATTRS, "color_message"]  # uvicorn says things twice, once for terminals
+    unwanted = [*RESERVED_ATTRS, "color_message"]  # uvicorn's second version of a message, for terminals
     handler.setFormatter(JsonFormatter(LOG_FIELDS, style="{", rename_fields=renamed, reserved_attrs=unwanted))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in ("rag", "uvicorn"):
@@ -48,7 +47,7 @@ def log_as_json() -> None:
 
 
 class Metrics:
-    """Counters of one application, and what `collectors` find when they are asked."""
+    """The metrics of one application, including those of `collectors`."""
 
     def __init__(self, *collectors: registry.Collector) -> None:
         self.registry = prometheus_client.CollectorRegistry()
@@ -73,21 +72,21 @@ class Metrics:
             self.registry.register(collector)
 
     def count_tokens(self, usage: Usage) -> None:
-        """Add what a request cost."""
+        """Add the tokens of a request."""
         self.tokens.labels("input").inc(usage.input_tokens)
         self.tokens.labels("output").inc(usage.output_tokens)
         self.tokens.labels("embedding").inc(usage.embedding_tokens)
 
     def render(self) -> bytes:
-        """The present figures as Prometheus reads them."""
+        """Return the current metrics in Prometheus' text format."""
         return prometheus_client.generate_latest(self.registry)
 
 
-class Observer:
-    """Names, times, counts and logs each request."""
+class RequestLogger:
+    """ASGI middleware that gives each request an id, measures and logs it."""
 
     def __init__(self, app: App, metrics: Metrics, logger: logging.Logger) -> None:
-        """`logger` gets the lines: its name says which server it is."""
+        """`logger` gets the lines; its name says which server it is."""
         self._app = app
         self._metrics = metrics
         self._logger = logger
@@ -102,7 +101,7 @@ class Observer:
         started = time.perf_counter()
         status = 500
 
-        async def send_named(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -111,13 +110,13 @@ class Observer:
 
         with self._metrics.running.track_inprogress(), tracing.span("request", id=state["request_id"]) as step:
             try:
-                await self._app(scope, receive, send_named)
+                await self._app(scope, receive, send_with_id)
             finally:
                 route, status = _route(scope), state.get("status") or status
-                step.note(method=scope["method"], route=route, status=status)
-                self._note(scope, route, status, time.perf_counter() - started)
+                step.add(method=scope["method"], route=route, status=status)
+                self._record(scope, route, status, time.perf_counter() - started)
 
-    def _note(self, scope: Scope, route: str, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, route: str, status: int, seconds: float) -> None:
         self._metrics.requests.labels(scope["method"], route, status).inc()
         self._metrics.seconds.labels(route).observe(seconds)
         state = scope["state"]
@@ -140,13 +139,11 @@ class Observer:
 
 
 def _route(scope: Scope) -> str:
-    """What the server calls it, else the path of the route as it is declared: never an id or a word of a client."""
+    """Return the server's name of the route, or else its declared path, which contains no ids or client text."""
     return str(scope["state"].get("route") or getattr(scope.get("route"), "path", UNKNOWN_ROUTE))
 
 
 def _request_id(scope: Scope) -> str:
-    """The client's name for the request if it has a harmless one, else a new one."""
-    for name, value in scope["headers"]:
-        if name == b"x-request-id" and REQUEST_ID.fullmatch(value.decode("latin-1")):
-            return str(value.decode("latin-1"))
-    return uuid.uuid4().hex
+    """Return the client's request id if it is valid, or else a new one."""
+    given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+    return given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex

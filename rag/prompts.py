@@ -1,19 +1,19 @@
-"""Every prompt, and the words that prompts, code and tests share."""
+"""All prompts, and the texts that prompts, code and tests share."""
 
 NOT_FOUND_SENTINEL = "I don't know from the provided documents."
-"""What a model must say when the context does not hold the answer."""
+"""A model's required reply if the context does not contain the answer."""
 
 INSUFFICIENT_CONTEXT_MESSAGE = "I do not have enough grounded context to answer that."
-"""What the caller is told when no claim can be tied to a source."""
+"""The answer if no claim can be tied to a source."""
 
 NOTHING_FOUND_HERE = "Nothing that answers this was found here."
-"""What stands under a document's name where only others have an answer."""
+"""The answer of a document if only others have one."""
 
 EXTRACT_NOTE = "An extract: sentences of the document itself, chosen for how much of it they say. Nothing is rephrased."
-"""What stands over the summary that is given without a language model."""
+"""The heading of a summary made without a language model."""
 
 WHICH_DOCUMENT_MESSAGE = "Which of the {count} documents? Name one, or choose it, and ask again."
-"""What is said to "summarise" where many documents could be meant."""
+"""The reply to "summarise" if several documents could be meant."""
 
 ANSWER_PROMPT_VERSION = "1"
 """Part of every answer cache key: change it with the prompts below."""
@@ -55,7 +55,7 @@ Last question: {question}
 """
 
 AUGMENTATION_PROMPT_VERSION = "1"
-"""Part of every key of cached rewrites, hypothetical answers, look-ups and orders: change it with the prompts below."""
+"""Part of the cache keys of rewrites, hypothetical answers, look-ups and rerankings: change it with these prompts."""
 
 REWRITE_QUERY = """\
 Write {count} short search queries that find passages answering the question below in a library of documents. \

@@ -1,11 +1,11 @@
-"""Traces for OpenTelemetry: what a question or an upload went through, and how long each step took.
+"""OpenTelemetry traces of the steps and durations of questions and uploads.
 
-Nothing is traced, and nothing leaves the machine, unless `switch_on` was called with an address. Spans have ids,
-counts, kinds and names of models, never a word of a document or a question; of an error its code. They go to a provider
-of our own: what other libraries would tell of their work, texts included, is not sent along.
+Nothing is traced or sent unless `switch_on` was called with an address. Spans have ids, counts, kinds, names of models
+and error codes, never text of documents or questions. They go to a provider of our own, so that spans of other
+libraries, which may contain text, are not sent.
 
-Steps that are components of LlamaIndex (retriever, embedding, postprocessors, ours or a user's own) come from the spans
-of its dispatcher; the others are opened by `span`.
+Spans of LlamaIndex components (retriever, embedding, postprocessors, including a user's own) come from its dispatcher;
+the others are opened by `span`.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 PACKAGE = "opentelemetry.sdk"
 HOW_TO_INSTALL = 'pip install "pagelight[telemetry]"'
 PATH = "/v1/traces"
-"""Where a collector takes them, below its address."""
+"""The path of a collector's endpoint for traces."""
 EXPORT_SECONDS = 5
 PREFIX = "pagelight."
 
@@ -38,22 +38,22 @@ Result = TypeVar("Result")
 
 
 class _State:
-    """What is switched on in this process."""
+    """The state of tracing in this process."""
 
     lock = threading.Lock()
     provider: "TracerProvider | None" = None
     tracer: "trace.Tracer | None" = None
-    missing_told = False
+    warned_missing = False
 
 
 class Step:
-    """A span that is open, or nothing where nothing is traced."""
+    """An open span, or nothing if tracing is off."""
 
     def __init__(self, recorded: "trace.Span | None" = None) -> None:
         self._recorded = recorded
 
-    def note(self, **attributes: Value) -> None:
-        """Add attributes: ids, counts, kinds. Never a text."""
+    def add(self, **attributes: Value) -> None:
+        """Add attributes: ids, counts, kinds; never text."""
         if self._recorded is not None:
             self._recorded.set_attributes(_attributes(attributes))
 
@@ -62,7 +62,7 @@ _NOTHING = Step()
 
 
 def is_installed() -> bool:
-    """Whether the libraries of the extra are there."""
+    """Return whether the libraries of the extra are installed."""
     try:
         import opentelemetry.exporter.otlp.proto.http
         import opentelemetry.sdk.trace  # noqa: F401  # only looked for
@@ -72,9 +72,9 @@ def is_installed() -> bool:
 
 
 def switch_on(endpoint: str | None) -> None:
-    """Send traces of this process to the collector at `endpoint`, by OTLP over HTTP; None: nothing is sent.
+    """Send traces of this process to the collector at `endpoint` by OTLP over HTTP; None does nothing.
 
-    Where the extra is not installed a warning says so, and all works without traces. Switched on once, it stays so.
+    Log a warning if the extra is not installed.
     """
     if not endpoint:
         return
@@ -82,17 +82,15 @@ def switch_on(endpoint: str | None) -> None:
         if _State.tracer is not None:
             return
         if not is_installed():
-            _tell_missing()
+            if not _State.warned_missing:
+                logger.warning(
+                    "OTEL_EXPORTER_OTLP_ENDPOINT is set, but nothing is traced. Install it: %s", HOW_TO_INSTALL
+                )
+                _State.warned_missing = True
             return
         _State.provider = _provider(endpoint.rstrip("/") + PATH)
         _State.tracer = _State.provider.get_tracer("pagelight")
-        _follow_components()
-
-
-def _tell_missing() -> None:
-    if not _State.missing_told:
-        logger.warning("OTEL_EXPORTER_OTLP_ENDPOINT is set, but nothing is traced. Install it: %s", HOW_TO_INSTALL)
-        _State.missing_told = True
+        _trace_components()
 
 
 def _provider(address: str) -> "TracerProvider":
@@ -107,7 +105,7 @@ def _provider(address: str) -> "TracerProvider":
 
 
 def switch_off() -> None:
-    """Send what is left, and trace no more."""
+    """Send the remaining spans, and stop tracing."""
     with _State.lock:
         provider, _State.provider, _State.tracer = _State.provider, None, None
     if provider is not None:
@@ -115,7 +113,7 @@ def switch_off() -> None:
 
 
 def is_on() -> bool:
-    """Whether this process traces."""
+    """Return whether this process traces."""
     return _State.tracer is not None
 
 
@@ -124,28 +122,24 @@ def is_on() -> bool:
 
 @contextlib.contextmanager
 def span(name: str, **attributes: Value) -> Iterator[Step]:
-    """A step while the block runs, within the one that is open. For blocks that yield nothing in between."""
+    """Trace the block as a child of the open span; for blocks that do not yield in between."""
     if _State.tracer is None:
         yield _NOTHING
         return
     with _State.tracer.start_as_current_span(
         name,
         attributes=_attributes(attributes),
-        record_exception=False,  # with its message, which may have a file's name, and a traceback
+        record_exception=False,  # messages and tracebacks may contain names of files
         set_status_on_exception=False,
     ) as recorded:
         try:
             yield Step(recorded)
         except Exception as error:
-            _mark(recorded, error)
+            from opentelemetry.trace import StatusCode
+
+            recorded.set_status(StatusCode.ERROR)
+            recorded.set_attribute("error.type", str(getattr(error, "code", type(error).__name__)))
             raise
-
-
-def _mark(recorded: "trace.Span", error: BaseException) -> None:
-    from opentelemetry.trace import StatusCode
-
-    recorded.set_status(StatusCode.ERROR)
-    recorded.set_attribute("error.type", str(getattr(error, "code", type(error).__name__)))
 
 
 def _attributes(given: dict[str, Value]) -> dict[str, str | int | float | bool]:
@@ -156,18 +150,15 @@ def _attributes(given: dict[str, Value]) -> dict[str, str | int | float | bool]:
     }
 
 
-def carried(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """`function` for another thread: what it does there belongs to the step that is open here and now."""
+def bind_context(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Return `function` for another thread, where its spans are children of the span that is open now."""
     return functools.partial(contextvars.copy_context().run, function)
 
 
 def streaming(
     name: str, start: Callable[[], Generator[Event, None, Result]], **attributes: Value
 ) -> Generator[Event, None, Result]:
-    """What `start` gives, as a step from its call to the end of the last event.
-
-    Between the events the step is not the consumer's: these run in a context of their own.
-    """
+    """Trace a generator as a span from its start to its last event, in its own context, not the consumer's."""
     if _State.tracer is None:
         return start()
     context = contextvars.copy_context()
@@ -178,17 +169,17 @@ def streaming(
     except BaseException as error:
         context.run(opened.__exit__, type(error), error, error.__traceback__)
         raise
-    return _followed(events, context, opened)
+    return _traced(events, context, opened)
 
 
-def _followed(
+def _traced(
     events: Generator[Event, None, Result],
     context: contextvars.Context,
     opened: contextlib.AbstractContextManager[Step],
 ) -> Generator[Event, None, Result]:
     try:
-        result = yield from _inside(context, events)
-    except BaseException as error:  # it may be that nobody wants to hear more
+        result = yield from _in_context(context, events)
+    except BaseException as error:  # also GeneratorExit
         context.run(events.close)
         context.run(opened.__exit__, type(error), error, error.__traceback__)
         raise
@@ -196,7 +187,7 @@ def _followed(
     return result
 
 
-def _inside(context: contextvars.Context, events: Generator[Event, None, Result]) -> Generator[Event, None, Result]:
+def _in_context(context: contextvars.Context, events: Generator[Event, None, Result]) -> Generator[Event, None, Result]:
     while True:
         try:
             event = context.run(next, events)
@@ -209,8 +200,8 @@ def _inside(context: contextvars.Context, events: Generator[Event, None, Result]
 # --- across processes -------------------------------------------------------------------------------
 
 
-def parent() -> str | None:
-    """The open step as a W3C `traceparent`, for another process to go on from; None where nothing is traced."""
+def current_traceparent() -> str | None:
+    """Return the open span as a W3C `traceparent` for another process; None if tracing is off."""
     if _State.tracer is None:
         return None
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
@@ -221,8 +212,8 @@ def parent() -> str | None:
 
 
 @contextlib.contextmanager
-def within(traceparent: str | None) -> Iterator[None]:
-    """Steps of the block belong to the one that `parent` gave, in whichever process that was."""
+def continue_trace(traceparent: str | None) -> Iterator[None]:
+    """Make the spans of the block children of a span of any process, given by `current_traceparent`."""
     if _State.tracer is None or not traceparent:
         yield
         return
@@ -244,18 +235,18 @@ COMPONENT_STEPS = {
     "get_text_embedding_batch": "embed chunks",
     "_postprocess_nodes": None,  # by the name of its class
 }
-"""Methods whose spans are steps, and what these are called."""
+"""LlamaIndex methods to trace, and the names of their spans."""
 WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @functools.cache
-def _follow_components() -> None:
-    """Have LlamaIndex's dispatcher tell of its components."""
+def _trace_components() -> None:
+    """Trace components by a handler of LlamaIndex's dispatcher."""
     from llama_index_instrumentation import get_dispatcher
     from llama_index_instrumentation.span_handlers.base import BaseSpanHandler
 
     class Components(BaseSpanHandler[Any]):
-        """Opens a step for a component's call, and closes it. Of arguments and results it takes numbers only."""
+        """Opens and closes a span for a component's call, with the numbers of its arguments only."""
 
         def new_span(self, id_: str, bound_args: Any, instance: Any = None, *_: Any, **__: Any) -> Any:
             name = _component_step(id_, instance)
@@ -263,7 +254,7 @@ def _follow_components() -> None:
                 return None
             opened = contextlib.ExitStack()
             step = opened.enter_context(span(name, component=type(instance).__name__))
-            step.note(**_counts(bound_args.arguments), model=getattr(instance, "model_name", None))
+            step.add(**_counts(bound_args.arguments), model=getattr(instance, "model_name", None))
             return opened
 
         def prepare_to_exit_span(self, id_: str, *_: Any, **__: Any) -> Any:
@@ -275,7 +266,7 @@ def _follow_components() -> None:
         def _close(self, id_: str, error: BaseException | None) -> Any:
             opened = self.open_spans.get(id_)
             if opened is not None:
-                with contextlib.suppress(BaseException):  # what ends it is raised where it was called
+                with contextlib.suppress(BaseException):  # the caller gets the exception anyway
                     opened.__exit__(type(error) if error else None, error, None)
             return opened
 
@@ -290,5 +281,5 @@ def _component_step(id_: str, instance: object) -> str | None:
 
 
 def _counts(arguments: dict[str, Any]) -> dict[str, Value]:
-    """How many texts or nodes a component was given."""
+    """Return the numbers of texts or nodes a component was given."""
     return {name: len(value) for name, value in arguments.items() if name in ("texts", "nodes") and value is not None}

@@ -1,4 +1,4 @@
-"""Who is let in, as whom and how often: one gate for every door.
+"""Authentication, permissions and rate limits, shared by REST, MCP and the app.
 
 Nothing is imported here, so that the command line starts fast.
 """

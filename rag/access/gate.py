@@ -1,4 +1,4 @@
-"""Who is asking: by key, or on this machine alone as its only user; and what they may do."""
+"""Authenticate the senders of requests, by key or as the only user of this machine, and check their permissions."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rag import errors
 from rag.access import permissions
-from rag.access.bearer_tokens import Tokens
+from rag.access.bearer_tokens import TokenVerifier
 from rag.access.rate_limits import RateLimiter
 from rag.hosts import is_loopback
 from rag.types import LOCAL_USER, ApiKey, Door, Permission, Whence
 
 if TYPE_CHECKING:
-    from rag.config import Config
     from rag.engine import Installation, RAGEngine
 
 HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(:\d+)?")
-"""What the header of that name has: a name or address, and perhaps a port."""
+"""A Host header: a name or address, and perhaps a port."""
 
 
 class Visitor(NamedTuple):
-    """What a request shows of its sender. `secret` is None where none is shown; the others are empty then."""
+    """What a request tells of its sender; `secret` is None and the other fields are empty if they are not sent."""
 
     secret: str | None = None
     address: str = ""
@@ -29,7 +28,7 @@ class Visitor(NamedTuple):
 
     @classmethod
     def of(cls, headers: Mapping[str, str], client: tuple[str, int] | None) -> Self:
-        """The sender of a request with these headers, by their names in lower case, from this address and port."""
+        """Make a visitor from a request's headers, with names in lower case, and its client's address and port."""
         return cls(
             secret=_secret(headers),
             address=client[0] if client else "",
@@ -39,7 +38,7 @@ class Visitor(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """Who sent a request. `engine` is bound to the user, so it reaches nothing of anybody else.
+    """The authenticated sender of a request; `engine` is bound to the user.
 
     `key` is None for the only user of this machine, who needs none.
     """
@@ -49,7 +48,7 @@ class Caller(NamedTuple):
 
     @property
     def user_id(self) -> str:
-        """The user."""
+        """The user's id."""
         return self.engine.user_id
 
     @property
@@ -58,11 +57,11 @@ class Caller(NamedTuple):
         return str(self.key.id) if self.key else "none"
 
     def may(self, permission: Permission) -> bool:
-        """Whether this permission, or one that implies it, was given."""
+        """Return whether the key has this permission, or one that implies it."""
         return self.key is None or self.key.allows(permission)
 
     def require(self, permission: Permission) -> None:
-        """Raises ForbiddenError without this permission."""
+        """Raise ForbiddenError without this permission."""
         if not self.may(permission):
             raise errors.ForbiddenError(
                 f"This key does not have the permission {permission!r}. Use one that does.",
@@ -70,14 +69,14 @@ class Caller(NamedTuple):
             )
 
     def require_admin(self) -> None:
-        """Raises ForbiddenError unless the key is one of an admin, and made for that: who is none any more has none."""
+        """Raise ForbiddenError unless the key has the permission and its user is an admin now."""
         self.require("admin")
-        if not self._is_of_the_installation:
+        if not self._is_operator:
             permissions.require_admin(self.engine.installation, self.user_id)
 
     @property
     def may_administer(self) -> bool:
-        """Whether `require_admin` lets them."""
+        """Whether `require_admin` passes."""
         try:
             self.require_admin()
         except errors.ForbiddenError:
@@ -85,36 +84,35 @@ class Caller(NamedTuple):
         return True
 
     @property
-    def _is_of_the_installation(self) -> bool:
-        """Whether they have what whoever runs it gives nobody else: `RAG_API_KEY`, or this machine without any key."""
+    def _is_operator(self) -> bool:
+        """Whether this is the operator of the installation: with `RAG_API_KEY`, or on this machine without any key."""
         from rag.engine.users.api_keys import SHARED_KEY
 
         return self.key is None or self.key.id == SHARED_KEY.id
 
 
 class Gate:
-    """Finds out who is asking.
+    """Authenticates requests.
 
-    `RAG_API_KEY` is the user "local"; a key of `pagelight keys` is its own user, and so is a token of the login
-    provider. While there is no key, whoever is on this machine is "local": a page of another site that is open in their
-    browser is not, nor is another machine.
+    `RAG_API_KEY` acts as the user "local", a key of `pagelight keys` or a token of the login provider as its own user.
+    While there is no key, requests of this machine act as "local"; pages of other sites in its browsers are refused.
     """
 
     def __init__(
         self, installation: "Callable[[], Installation]", *, needs_key: bool = False, door: Door = "rest"
     ) -> None:
-        """`installation` is asked for when somebody comes; `needs_key` asks for a key even where none has been made.
+        """`installation` is called for each request; with `needs_key` requests need a key even if none exists.
 
-        `door` is what the audit tells of where they came in.
+        The audit log names `door` as the origin.
         """
         self._installation = installation
         self._door: Door = door
         self._needs_key = needs_key
         self._limiter = RateLimiter(lambda: installation().rates)
-        self._tokens = Tokens()
+        self._tokens = TokenVerifier()
 
     def admit(self, visitor: Visitor) -> Caller:
-        """The sender of a request.
+        """Authenticate the sender of a request.
 
         Raises:
             errors.AuthError: a key is missing or wrong.
@@ -145,7 +143,8 @@ class Gate:
             raise errors.AuthError("A key is needed. Send it as x-api-key, or as Authorization: Bearer.")
         if not (is_loopback(visitor.address) and _is_here(visitor.host)):
             raise errors.ForbiddenError(
-                "Without a key only this machine is answered. Set RAG_API_KEY, or make keys: pagelight keys create."
+                "Without a key only requests of this machine are answered. Set RAG_API_KEY, or make a key: "
+                "pagelight keys create."
             )
         if self._is_foreign(visitor):
             raise errors.ForbiddenError(
@@ -154,18 +153,22 @@ class Gate:
         return Caller(self._installation().for_user(LOCAL_USER, Whence(self._door, visitor.address)), None)
 
     def _is_foreign(self, visitor: Visitor) -> bool:
-        """Whether a browser sends it for a page that is neither of this server nor of a site in `CORS_ORIGIN`."""
+        """Return whether a browser sent the request for a page of another site that is not in `CORS_ORIGIN`."""
         own = visitor.origin.partition("://")[2] == visitor.host
-        return bool(visitor.origin) and not own and visitor.origin not in origins(self._installation().config)
+        return bool(visitor.origin) and not own and visitor.origin not in self._installation().config.cors_origins
 
 
-def origins(config: "Config") -> list[str]:
-    """The origins of `CORS_ORIGIN`, which has one or more, parted by commas."""
-    return [origin.strip() for origin in (config.cors_origin or "").split(",") if origin.strip()]
+def require_key(installation: "Installation", host: str) -> None:
+    """Raise ConfigError if other machines reach `host` and there is neither RAG_API_KEY nor a key of a user."""
+    if not is_loopback(host) and not installation.keys_exist():
+        raise errors.ConfigError(
+            f"Other machines can reach the server at {host}, so it needs a key. Make one: pagelight keys create --name "
+            "LABEL. Or set RAG_API_KEY."
+        )
 
 
 def _secret(headers: Mapping[str, str]) -> str | None:
-    """The key that a request shows. An empty one is a wrong one."""
+    """Return the key of a request; an empty one counts as wrong, not as missing."""
     if (given := headers.get("x-api-key")) is not None:
         return given.strip()
     kind, _, token = headers.get("authorization", "").partition(" ")
@@ -173,6 +176,6 @@ def _secret(headers: Mapping[str, str]) -> str | None:
 
 
 def _is_here(host: str) -> bool:
-    """Whether the header Host names this machine: where another name leads here, its owner is not this machine's."""
+    """Return whether the Host header names this machine: another name may have an owner elsewhere (DNS rebinding)."""
     found = HOST.fullmatch(host.lower())
     return found is not None and is_loopback(found["name"])

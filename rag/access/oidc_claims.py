@@ -1,7 +1,7 @@
-"""Who a login or a token says that somebody is: the claims of OpenID Connect, read with care.
+"""Read the identity of a user from OpenID Connect claims.
 
-A user is an issuer and one of its subjects. Names and addresses of mail change, and a provider may hand them to
-somebody else, so they are shown and decide nothing.
+A user is identified by issuer and subject. Names and mail addresses may change or be reassigned, so they are
+only shown.
 """
 
 import datetime as dt
@@ -15,33 +15,35 @@ from rag.types import Identity, Role
 if TYPE_CHECKING:
     from rag.config import Config
 
-BETWEEN = "|"
-"""Between issuer and subject: no URL has it, so two pairs never make the same user."""
+SEPARATOR = "|"
+"""Separates issuer and subject; it never occurs in a URL, so different pairs never make the same id."""
 MAX_USER_BYTES = 512
 MAX_GROUP_BYTES = 512
 MAX_NAME_CHARS = 200
-LOGINS = uuid.UUID("5a8f4a0e-6d0b-4a53-9d9c-4d1a3fd35f3b")
-"""The namespace of the ids of logins."""
-TOLD_APART = ("iat", "auth_time", "nonce", "sid", "jti")
-"""The claims by which one login of a user differs from another."""
+LOGIN_NAMESPACE = uuid.UUID("5a8f4a0e-6d0b-4a53-9d9c-4d1a3fd35f3b")
+"""The UUID namespace of login ids."""
+LOGIN_CLAIMS = ("iat", "auth_time", "nonce", "sid", "jti")
+"""Claims that differ between logins of the same user."""
 
 
 def identity(claims: Mapping[str, Any], config: "Config") -> Identity:
-    """Who these claims, which have been verified, are about.
+    """Return the identity in verified claims.
 
     Raises:
-        errors.AuthError: they do not say whom they are about, or when they were issued.
+        errors.AuthError: the user or the time of issue is missing.
     """
-    user_id = BETWEEN.join(_required(claims, name) for name in ("iss", "sub"))
-    if BETWEEN in str(claims["iss"]) or len(user_id.encode()) > MAX_USER_BYTES:
-        raise _incomplete("iss")
-    login = "\n".join([user_id, *(f"{name}={claims.get(name)}" for name in TOLD_APART)])
+    user_id = SEPARATOR.join(_required(claims, name) for name in ("iss", "sub"))
+    if SEPARATOR in str(claims["iss"]) or len(user_id.encode()) > MAX_USER_BYTES:
+        raise _invalid_claim("iss")
+    login = "\n".join([user_id, *(f"{name}={claims.get(name)}" for name in LOGIN_CLAIMS)])
     return Identity(
         user_id=user_id,
-        login_id=uuid.uuid5(LOGINS, login),
+        login_id=uuid.uuid5(LOGIN_NAMESPACE, login),
         issued_at=_issued_at(claims),
-        name=next((name for key in ("name", "preferred_username", "nickname") if (name := _shown(claims, key))), None),
-        email=_shown(claims, "email") if claims.get("email_verified") is True else None,
+        name=next(
+            (name for key in ("name", "preferred_username", "nickname") if (name := _display_text(claims, key))), None
+        ),
+        email=_display_text(claims, "email") if claims.get("email_verified") is True else None,
         role=_role(claims, config.rag_oidc_role_claim),
         groups=_groups(claims, config.rag_oidc_groups_claim),
     )
@@ -50,11 +52,11 @@ def identity(claims: Mapping[str, Any], config: "Config") -> Identity:
 def _required(claims: Mapping[str, Any], name: str) -> str:
     value = claims.get(name)
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise _incomplete(name)
+        raise _invalid_claim(name)
     return value
 
 
-def _incomplete(name: str) -> errors.AuthError:
+def _invalid_claim(name: str) -> errors.AuthError:
     return errors.AuthError(
         f"The login provider does not say whom this is about: its claim {name!r} is missing or cannot be used. Ask "
         "whoever looks after the provider.",
@@ -65,15 +67,15 @@ def _incomplete(name: str) -> errors.AuthError:
 def _issued_at(claims: Mapping[str, Any]) -> dt.datetime:
     seconds = claims.get("iat")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        raise _incomplete("iat")
+        raise _invalid_claim("iat")
     try:
         return dt.datetime.fromtimestamp(seconds, dt.UTC)
     except (ValueError, OverflowError, OSError):
-        raise _incomplete("iat") from None
+        raise _invalid_claim("iat") from None
 
 
-def _shown(claims: Mapping[str, Any], name: str) -> str | None:
-    """A claim that is only shown."""
+def _display_text(claims: Mapping[str, Any], name: str) -> str | None:
+    """Return a claim for display, cleaned of control characters."""
     value = claims.get(name)
     if not isinstance(value, str):
         return None
@@ -81,7 +83,7 @@ def _shown(claims: Mapping[str, Any], name: str) -> str | None:
 
 
 def _role(claims: Mapping[str, Any], claim: str | None) -> Role | None:
-    """The most that the claim names; a member where it names no role, None where no claim is asked for."""
+    """Return the highest role in the claim, or member if it has none; None if no claim is configured."""
     if not claim:
         return None
     named = set(_texts(claims, claim))
@@ -89,7 +91,7 @@ def _role(claims: Mapping[str, Any], claim: str | None) -> Role | None:
 
 
 def _groups(claims: Mapping[str, Any], claim: str | None) -> tuple[str, ...] | None:
-    """The groups of the claim, none where it is missing; None where no claim is asked for."""
+    """Return the groups in the claim; None if no claim is configured."""
     if not claim:
         return None
     names = {text.strip() for text in _texts(claims, claim)}
@@ -97,7 +99,7 @@ def _groups(claims: Mapping[str, Any], claim: str | None) -> tuple[str, ...] | N
 
 
 def _texts(claims: Mapping[str, Any], path: str) -> list[str]:
-    """The texts of a claim: one, or a list of them. What is within another is named with dots."""
+    """Return the texts of a claim, which is a text or a list; dots in its path lead into nested claims."""
     value: Any = claims.get(path)
     if value is None:
         value = claims

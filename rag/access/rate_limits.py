@@ -1,4 +1,4 @@
-"""How often somebody may ask, or try a key, within a minute: at all doors of an installation together."""
+"""Limit requests and wrong keys per minute, across all servers of an installation."""
 
 import math
 import time
@@ -8,23 +8,20 @@ from typing import Protocol
 from rag import errors
 
 FAILURES_PER_MINUTE = 30
-"""Wrong keys that one address may try."""
-REMEMBERED = 10_000
-"""So many that were refused are remembered at most, before those whose time has come are forgotten."""
+"""Wrong keys that an address may send."""
+MAX_REMEMBERED = 10_000
+"""Maximum number of refused clients to remember before expired entries are dropped."""
 
 
 class Counter(Protocol):
-    """Counts for all processes, as the database does."""
+    """A counter shared by all processes, kept by the database."""
 
     def count(self, who: str, per_minute: int) -> float:
-        """Seconds until `who` may ask again; 0 if this was not one too many."""
+        """Count a request; return the seconds until `who` may send another, 0 if this one is allowed."""
 
 
 class RateLimiter:
-    """Counts requests, with all other processes.
-
-    Whoever is refused is refused here, without asking anybody, until their time has come: nothing makes it come sooner.
-    """
+    """Counts requests by the shared counter, and refuses those over the limit without asking it again."""
 
     def __init__(self, counter: Callable[[], Counter], clock: Callable[[], float] = time.monotonic) -> None:
         self._counter = counter
@@ -32,11 +29,7 @@ class RateLimiter:
         self._refused_until: dict[str, float] = {}
 
     def count(self, who: str, per_minute: int) -> None:
-        """Note a request of `who`; 0 means no limit.
-
-        Raises:
-            errors.RateLimitError: it is one too many.
-        """
+        """Count a request of `who`; 0 means no limit. Raises RateLimitError."""
         if not per_minute:
             return
         wait = self._refused_until.get(who, 0.0) - self._clock()
@@ -50,12 +43,12 @@ class RateLimiter:
             )
 
     def count_failure(self, address: str) -> None:
-        """Note that a wrong key came from `address`. Raises RateLimitError if it is one too many."""
+        """Count a wrong key from `address`. Raises RateLimitError."""
         self.count(f"failures of {address}", FAILURES_PER_MINUTE)
 
     def _remember(self, who: str, wait: float) -> None:
         now = self._clock()
-        if len(self._refused_until) >= REMEMBERED:
+        if len(self._refused_until) >= MAX_REMEMBERED:
             self._refused_until = {name: until for name, until in [*self._refused_until.items()] if until > now}
         if wait > 0:
             self._refused_until[who] = now + wait

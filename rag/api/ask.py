@@ -1,4 +1,4 @@
-"""The request and response of `/ask`: a question, its answer, and its sources as `name#chunk`."""
+"""Models of `/ask`: a question, its answer, and its sources as `name#chunk`."""
 
 import datetime as dt
 import uuid
@@ -33,12 +33,12 @@ from rag.types import (
 REWRITES = 3
 TOP_K = 6
 DIVERSITY = 0.3
-"""What `/ask` searches with: three rewrites and a hypothetical answer where there is a language model, hybrid retrieval
-joined by reciprocal rank fusion, six places that differ."""
+"""Search settings of `/ask`: three rewrites and a hypothetical answer if there is a language model, hybrid retrieval
+with reciprocal rank fusion, and six diverse results."""
 
 
 class AskFilters(Model):
-    """Which documents may be read, by any of what `Filters` has of their source and of their order."""
+    """The documents to read: a subset of `Filters`."""
 
     sources: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=1000)
     source_prefix: StorableText | None = pydantic.Field(default=None, max_length=8000)
@@ -61,7 +61,7 @@ class AskRequest(Model):
     history: tuple[Message, ...] = pydantic.Field(default=(), max_length=100)
 
     def to_answer_request(self, *, has_language_model: bool) -> AnswerRequest:
-        """The same as the engine takes it."""
+        """Convert to the engine's request."""
         options = RetrievalOptions(
             top_k=TOP_K,
             min_score=0.0,
@@ -83,11 +83,11 @@ class AskRequest(Model):
 
 
 class AskCitation(Model):
-    """What a sentence of the answer rests on: the quote, and where it stands. Boxes are points of the shown page.
+    """The quote that supports a sentence of the answer, and its place. Boxes are points of the displayed page.
 
     `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence.
-    `page_label` is the number printed on the page, null where it is the page's own. `cells` are those of a sheet that
-    the quote stands in, such as “Balance!B14”.
+    `page_label` is the number printed on the page, null if it equals `page`. `cells` are cells of a spreadsheet that
+    contain the quote, such as “Balance!B14”.
     """
 
     id: str
@@ -106,7 +106,7 @@ class AskCitation(Model):
 
     @classmethod
     def of(cls, citation: Citation, hit: Hit) -> "AskCitation":
-        """A citation of a hit in these words."""
+        """Convert a citation of a hit."""
         lines = citation.lines_in(hit)
         return cls(
             id=citation.citation_id,
@@ -126,9 +126,9 @@ class AskCitation(Model):
 
 
 class AskSentence(Model):
-    """A sentence of an answer: whether its quotes prove it (None if it states nothing), and what they do not hold.
+    """A sentence of an answer: whether its quotes prove it (null if it states no fact), and what is missing in them.
 
-    `struck` are sentences that are not to be relied on: they cite nothing, or nothing that holds them.
+    A `struck` sentence is unreliable: it has no citation, or none that supports it.
     """
 
     text: str
@@ -138,7 +138,7 @@ class AskSentence(Model):
 
 
 class AskResponse(Model):
-    """An answer out of the documents alone. `debug` is there only where the server was started with RAG_DEBUG."""
+    """An answer from the documents alone. `debug` is present only if the server runs with RAG_DEBUG."""
 
     status: AnswerStatus
     answer: str
@@ -149,7 +149,7 @@ class AskResponse(Model):
 
     @classmethod
     def of(cls, response: AnswerResponse, *, debug: bool) -> "AskResponse":
-        """An answer in these words."""
+        """Convert an answer."""
         return cls(
             status=response.status,
             answer=response.answer,
@@ -169,12 +169,12 @@ class AskResponse(Model):
 
 
 def source(hit: Hit) -> str:
-    """A chunk as `name#chunk`: what is shown of its document's source, and the chunk's number from 0."""
+    """Name a chunk as `name#chunk`: the displayed source of its document, and its number from 0."""
     return f"{source_of(hit)}#{hit.chunk.ordinal}"
 
 
 def _debug(response: AnswerResponse) -> dict[str, Any]:
-    """How the answer came about."""
+    """Describe how an answer was made."""
     scores = [
         {
             "source": source(hit),

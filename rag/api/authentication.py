@@ -1,4 +1,4 @@
-"""What a route asks of its caller, as dependencies: a key, and a permission."""
+"""FastAPI dependencies that authenticate callers and check their permissions."""
 
 import uuid
 from collections.abc import Callable
@@ -17,10 +17,10 @@ _BEARER = HTTPBearer(auto_error=False, description="The same key as a bearer tok
 
 def caller(
     request: Request,
-    _key: Annotated[str | None, Security(_KEY)],  # both only for the API's description
+    _key: Annotated[str | None, Security(_KEY)],  # both only for the OpenAPI document
     _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
 ) -> Caller:
-    """The sender of a request, whatever they may do. For the log it is kept with the request."""
+    """Authenticate the sender of a request, and store who it is for the log."""
     gate: Gate = request.app.state.gate
     found = gate.admit(Visitor.of(request.headers, request.client))
     request.state.user_id = found.user_id
@@ -28,19 +28,19 @@ def caller(
     return found
 
 
-def _with(permission: Permission) -> Callable[[Request, Caller], Caller]:
-    def permitted(request: Request, sender: Annotated[Caller, Depends(caller)]) -> Caller:
+def _permitted(permission: Permission) -> Callable[[Request, Caller], Caller]:
+    def check(request: Request, sender: Annotated[Caller, Depends(caller)]) -> Caller:
         sender.require(permission)
-        return sender._replace(engine=_reached(request, sender.engine))
+        return sender._replace(engine=_engine_for(request, sender.engine))
 
-    return permitted
+    return check
 
 
-def _reached(request: Request, engine: RAGEngine) -> RAGEngine:
-    """The engine of what a request's address names: the sender's own, or of a collection that is shared with them now.
+def _engine_for(request: Request, engine: RAGEngine) -> RAGEngine:
+    """Return the engine of the document, chat or index in a request's URL: the sender's own, or of a shared collection.
 
     Raises:
-        errors.NotFoundError: it names a document or chat that is neither.
+        errors.NotFoundError: the document or chat is neither the sender's nor shared with them.
     """
     if document_id := _as_id(request.path_params.get("document_id", "")):
         return engine.access.document(document_id)
@@ -52,7 +52,7 @@ def _reached(request: Request, engine: RAGEngine) -> RAGEngine:
 def _as_id(text: str) -> uuid.UUID | None:
     try:
         return uuid.UUID(text)
-    except ValueError:  # which the route refuses in its own words
+    except ValueError:  # the route itself refuses it
         return None
 
 
@@ -61,6 +61,6 @@ def _administrator(sender: Annotated[Caller, Depends(caller)]) -> Caller:
     return sender
 
 
-Reader = Annotated[Caller, Depends(_with("read"))]
-Writer = Annotated[Caller, Depends(_with("write"))]
+Reader = Annotated[Caller, Depends(_permitted("read"))]
+Writer = Annotated[Caller, Depends(_permitted("write"))]
 Admin = Annotated[Caller, Depends(_administrator)]

@@ -1,10 +1,10 @@
-"""Files that are sent: to be saved, and not to be run as a page of this site."""
+"""Responses with files, which browsers save and never run as pages of this site."""
 
 from urllib.parse import quote
 
 from fastapi.responses import Response
 
-HEADERS = {
+DOWNLOAD_HEADERS = {
     "cache-control": "private, no-cache",
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox; default-src 'none'",
@@ -12,6 +12,6 @@ HEADERS = {
 
 
 def attachment(name: str, mime_type: str, content: bytes) -> Response:
-    """A file under its name, in any letters."""
+    """Send a file with its name, which may have any characters."""
     disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
-    return Response(content, media_type=mime_type, headers={**HEADERS, "content-disposition": disposition})
+    return Response(content, media_type=mime_type, headers={**DOWNLOAD_HEADERS, "content-disposition": disposition})

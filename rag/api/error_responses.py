@@ -1,4 +1,4 @@
-"""Every error as one shape: `{"success": false, "error": {"type", "message", "details"}}`."""
+"""Error responses of one shape: `{"success": false, "error": {"type", "message", "details"}}`."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -14,19 +14,19 @@ from starlette.routing import BaseRoute, Match
 
 from rag import errors
 from rag.types import ErrorBody, ErrorResponse
-from rag.types.validation_messages import in_words, problems_of
+from rag.types.base import in_words, problems_of
 
 logger = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5
-"""When a client may come back whose request found everybody busy."""
+"""When a client may retry after an overload."""
 
 COLLECTION_TYPES = {
     "not_found": "collection_not_found",
     "validation": "invalid_query",
     "store": "store_unavailable",
 }
-"""What `/retrieve` and `/validate` call some errors."""
+"""Names of errors in responses of `/retrieve` and `/validate`."""
 
 MESSAGES = {
     HTTPStatus.BAD_REQUEST: "The body cannot be read. Send valid JSON, or a form where a file is sent.",
@@ -35,10 +35,10 @@ MESSAGES = {
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The request is larger than allowed. Send less, or raise the limit.",
     HTTPStatus.REQUEST_TIMEOUT: "The request took too long to arrive. Send it again.",
 }
-"""What is said of errors that HTTP itself knows."""
+"""Messages of errors that the framework raises."""
 
 TYPES = {HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "content_too_large"}
-"""What they are called where Python's name for them depends on its version."""
+"""Error types whose name in Python depends on its version."""
 
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorResponse, "description": words}
@@ -58,7 +58,7 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
         507: "Too little room is left to take a file in",
     }.items()
 }
-"""The errors that any route may answer with."""
+"""The error responses of all routes."""
 
 
 def problem(
@@ -68,14 +68,13 @@ def problem(
     details: Mapping[str, Any] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """An error as a response."""
+    """Make an error response."""
     plain = pydantic_core.to_jsonable_python(dict(details or {}), fallback=str)
     body = ErrorResponse(error=ErrorBody(type=kind, message=message, details=plain))
     return JSONResponse(body.model_dump(mode="json"), status, headers=dict(headers or {}))
 
 
-def of_error(request: Request, error: errors.Error) -> JSONResponse:
-    """One of our own errors as a response."""
+def _own_error(request: Request, error: errors.Error) -> JSONResponse:
     headers = {}
     if error.http_status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
@@ -92,26 +91,28 @@ def _type(request: Request, code: str) -> str:
 
 
 def _methods(routes: Sequence[BaseRoute], request: Request) -> set[str]:
-    """What the address takes: a route names only its own methods, and an address may have several routes."""
+    """Return the methods of a URL, which may have several routes."""
     matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     return {method for route in matching for method in getattr(route, "methods", None) or ()}
 
 
 def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
-    """Have `app`, which has these routes, answer with problems.
+    """Install the error handlers of an app with these routes.
 
-    The handlers need no thread: they have something to say even when all threads wait for a database.
+    They are asynchronous, so that they work even if all threads wait for a database.
     """
 
     @app.exception_handler(errors.Error)
     async def ours(request: Request, error: errors.Error) -> JSONResponse:
-        return of_error(request, error)
+        return _own_error(request, error)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
         if any(item["type"] == "json_invalid" for item in error.errors()):
             return await of_http(request, HTTPException(HTTPStatus.BAD_REQUEST))
-        found = [{**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()]  # not where it stands
+        found = [
+            {**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()
+        ]  # without the part of the request
         message = f"The request is malformed. {in_words(found)}."
         details = {"problems": problems_of(found)}
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, _type(request, "validation"), message, details)
@@ -127,7 +128,7 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, _: Exception) -> JSONResponse:
-        # The server logs the traceback itself; nothing of it goes out.
+        # The server logs the traceback; the response contains nothing of it.
         request_id = request.scope.get("state", {}).get("request_id")
         message = "Something unexpected happened. It is a bug: please report it with the request's id and the log."
         return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", message, {"request_id": request_id})

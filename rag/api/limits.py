@@ -1,4 +1,4 @@
-"""How much is taken at once: questions at the same time, the size of a body and how slowly it may arrive."""
+"""Limit concurrent questions, and the size and slowness of request bodies."""
 
 import asyncio
 import os
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -15,47 +16,40 @@ from rag import errors
 from rag.slow_clients import BODY_BYTES_PER_SECOND
 
 MAX_JSON_BYTES = 4 * 1024 * 1024
-"""Of a body without a file; the longest lawful one is an evaluation's list of questions."""
+"""Maximum size of a body without a file; the largest valid one is an evaluation's list of questions."""
 
 FORM_BYTES = 64 * 1024
-"""What a form has beside its file."""
+"""Allowance for the rest of a form besides its file."""
 
 UPLOAD_PATH = "/documents"
 
-HANG_UP = {"connection": "close"}
-"""Ends the connection, on which the rest of the body would still come."""
+CLOSE_CONNECTION = {"connection": "close"}
+"""Closes the connection, so that the rest of the body is not received."""
 
 SEARCHES_AT_ONCE = min(4, max(2, os.cpu_count() or 1))
-"""More than there are cores only wait for each other, and Python itself uses hardly more than four."""
+"""More than the number of cores would only wait for each other, and Python hardly uses more than four."""
 
-PATIENCE_SECONDS = 20.0
-"""How long a request waits for its turn."""
+WAIT_SECONDS = 20.0
+"""How long a request waits in the queue."""
 
 
-class Turns:
-    """Lets so many requests do something at the same time; the others wait for their turn, first come, first served.
+class FairSemaphore:
+    """A semaphore that serves threads in the order of their arrival, and whose waits time out."""
 
-    A semaphore would let newcomers overtake those who wait.
-    """
-
-    def __init__(self, count: int, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, count: int, timeout: float = WAIT_SECONDS) -> None:
         self._free = count
-        self._patience_seconds = patience_seconds
+        self._timeout = timeout
         self._waiting: deque[threading.Event] = deque()
         self._lock = threading.Lock()
 
     @contextmanager
-    def take(self) -> Iterator[None]:
-        """A turn, which ends with the block.
-
-        Raises:
-            errors.BusyError: none came in time.
-        """
+    def acquire(self) -> Iterator[None]:
+        """Hold a slot for the block. Raises BusyError if none becomes free in time."""
         self._wait()
         try:
             yield
         finally:
-            self._pass_on()
+            self._release()
 
     def _wait(self) -> None:
         with self._lock:
@@ -64,15 +58,15 @@ class Turns:
                 return
             mine = threading.Event()
             self._waiting.append(mine)
-        if mine.wait(self._patience_seconds):
+        if mine.wait(self._timeout):
             return
         with self._lock:
-            if mine.is_set():  # it came in this very moment
+            if mine.is_set():  # it was served in this very moment
                 return
             self._waiting.remove(mine)
         raise errors.BusyError
 
-    def _pass_on(self) -> None:
+    def _release(self) -> None:
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().set()
@@ -81,9 +75,9 @@ class Turns:
 
 
 class BodyLimits:
-    """Ends requests whose body is too large or rests too long; what was declared too large is not read.
+    """Middleware that refuses bodies that are too large or pause too long.
 
-    A body that goes on arriving, if ever so slowly, may take any time.
+    A body that is declared too large is not read; one that keeps arriving may take any time.
     """
 
     def __init__(self, app: ASGIApp, *, seconds: float, upload_bytes: int) -> None:
@@ -97,42 +91,40 @@ class BodyLimits:
             await self._app(scope, receive, send)
             return
         clock = asyncio.get_running_loop().time
-        patience = self._seconds
+        allowed_pause = self._seconds
         limit = self._limit(scope)
-        room = limit if _declared(scope) <= limit else -1
-        arrived = False
+        room = limit if _declared_length(scope) <= limit else -1
+        complete = False
 
         async def receive_within_limits() -> Message:
-            nonlocal arrived, room, patience
-            if arrived:  # what comes now tells whether the client is still there
+            nonlocal complete, room, allowed_pause
+            if complete:  # later messages only tell whether the client is still connected
                 return await receive()
             if room < 0:
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=HANG_UP)
-            asked = clock()
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=CLOSE_CONNECTION)
+            started = clock()
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(allowed_pause):
                     message = await receive()
             except TimeoutError:
-                raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, headers=HANG_UP) from None
-            came = len(message.get("body", b""))
-            patience = min(self._seconds, patience - (clock() - asked) + came / BODY_BYTES_PER_SECOND)
-            room -= came
+                raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, headers=CLOSE_CONNECTION) from None
+            received = len(message.get("body", b""))
+            allowed_pause = min(self._seconds, allowed_pause - (clock() - started) + received / BODY_BYTES_PER_SECOND)
+            room -= received
             if room < 0:
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=HANG_UP)
-            arrived = message["type"] != "http.request" or not message.get("more_body", False)
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=CLOSE_CONNECTION)
+            complete = message["type"] != "http.request" or not message.get("more_body", False)
             return message
 
         await self._app(scope, receive_within_limits, send)
 
     def _limit(self, scope: Scope) -> int:
-        """Bytes that the body may have."""
+        """Return the maximum size of the body in bytes."""
         is_upload = scope["method"] == "POST" and scope["path"].endswith(UPLOAD_PATH)
         return self._upload_bytes + FORM_BYTES if is_upload else MAX_JSON_BYTES
 
 
-def _declared(scope: Scope) -> int:
-    """The body's length as the request's head has it; 0 if it does not say."""
-    for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit():
-            return int(value)
-    return 0
+def _declared_length(scope: Scope) -> int:
+    """Return the Content-Length, or 0 if there is none."""
+    value = Headers(scope=scope).get("content-length", "")
+    return int(value) if value.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""Figures of the installation for Prometheus, read from the database: they tell of all workers on all machines."""
+"""Prometheus metrics of the installation, read from the database, so that they cover all workers."""
 
 import logging
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ from rag.types import Status
 logger = logging.getLogger(__name__)
 
 
-class InstallationFigures(registry.Collector):
-    """What `Installation.status` tells, in numbers. Without the database only that it is down."""
+class InstallationMetrics(registry.Collector):
+    """The numbers of `Installation.status`; without the database only that it is down."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
 
     def describe(self) -> list[Metric]:
-        """Nothing is asked of the database before somebody wants the figures."""
+        """Return nothing, so that registering does not query the database."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """The present figures."""
+        """Yield the current metrics."""
         try:
             status = self._installation.status()
         except errors.StoreError as error:

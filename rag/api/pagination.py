@@ -1,4 +1,4 @@
-"""Lists that come in pieces."""
+"""Pagination of lists."""
 
 from collections.abc import Sequence
 from typing import Annotated, Generic, TypeVar
@@ -14,7 +14,7 @@ Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="How many to skip.
 
 
 class Page(Model, Generic[Item]):
-    """A piece of a list. `next_offset` is where the next piece begins, null after the last."""
+    """A page of a list. `next_offset` is the offset of the next page, null on the last."""
 
     items: tuple[Item, ...]
     limit: int
@@ -23,6 +23,6 @@ class Page(Model, Generic[Item]):
 
 
 def page(found: Sequence[Item], limit: int, offset: int) -> Page[Item]:
-    """The piece that begins at `offset`, of what was found when one more than `limit` was asked for."""
+    """Make the page at `offset` from a query for one item more than `limit`."""
     following = offset + limit if len(found) > limit else None
     return Page[Item](items=tuple(found[:limit]), limit=limit, offset=offset, next_offset=following)

@@ -1,22 +1,22 @@
-"""The REST API as a process of its own."""
+"""Run the REST API by uvicorn."""
 
 import uvicorn
 
-from rag.access.listen_addresses import require_key
+from rag.access.gate import require_key
 from rag.api.app import create_app
 from rag.engine import Installation
 from rag.observability import log_as_json
-from rag.slow_clients import Guard
+from rag.slow_clients import ConnectionGuard
 
 KEEP_ALIVE_SECONDS = 30
 SHUTDOWN_SECONDS = 10
 
 
 def serve(installation: Installation, host: str, port: int) -> None:
-    """Answer requests until stopped by SIGINT or SIGTERM; the log is JSON, a line per request, on stderr.
+    """Answer requests until SIGINT or SIGTERM; the log is JSON on stderr, a line per request.
 
     Raises:
-        errors.ConfigError: other machines could reach it, and no key is configured.
+        errors.ConfigError: other machines can reach `host`, and there is no key.
     """
     require_key(installation, host)
     log_as_json()
@@ -29,5 +29,5 @@ def serve(installation: Installation, host: str, port: int) -> None:
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        http=Guard.of(installation.config).protocol,
+        http=ConnectionGuard.from_config(installation.config).protocol,
     )

@@ -1,4 +1,4 @@
-"""Answers as server-sent events: pieces of text, citations, verdicts of quotes and sentences, then the whole answer."""
+"""Stream answers as server-sent events: tokens, citations, verdicts, then the whole answer."""
 
 import json
 import logging
@@ -23,26 +23,26 @@ EVENTS: dict[int | str, dict[str, Any]] = {
         "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
     }
 }
-"""What OpenAPI says of routes that can stream."""
+"""OpenAPI description of the responses of routes that can stream."""
 
 
 def wants_events(request: Request) -> bool:
-    """Whether the client asked for events."""
+    """Return whether the client asks for events."""
     return EVENT_STREAM in request.headers.get("accept", "")
 
 
-def stream(events: Iterator[AnswerEvent], whole: Callable[[AnswerResponse], object]) -> StreamingResponse:
-    """`events` as they come; `whole` makes what is sent last of the checked answer.
+def stream(events: Iterator[AnswerEvent], to_body: Callable[[AnswerResponse], object]) -> StreamingResponse:
+    """Stream events as they come; `to_body` makes the last one from the checked answer.
 
-    What goes wrong before the first event is raised here, as of any request; later it becomes the event `error`.
+    An error before the first event is raised here; a later one becomes the event `error`.
     """
     first = next(events)
 
     def body() -> Iterator[str]:
         try:
-            yield from _events_of(first, whole)
+            yield from _events(first, to_body)
             for event in events:
-                yield from _events_of(event, whole)
+                yield from _events(event, to_body)
         except errors.Error as error:
             yield _event("error", {"type": error.code, "message": error.message})
         except Exception:
@@ -52,7 +52,7 @@ def stream(events: Iterator[AnswerEvent], whole: Callable[[AnswerResponse], obje
     return StreamingResponse(body(), media_type=EVENT_STREAM, headers={"cache-control": "no-store"})
 
 
-def _events_of(event: AnswerEvent, whole: Callable[[AnswerResponse], object]) -> Iterator[str]:
+def _events(event: AnswerEvent, to_body: Callable[[AnswerResponse], object]) -> Iterator[str]:
     if isinstance(event, AnswerToken):
         yield _event("token", {"text": event.text})
         return
@@ -67,20 +67,19 @@ def _events_of(event: AnswerEvent, whole: Callable[[AnswerResponse], object]) ->
         for citation in event.citations
     ]
     yield _event("verdicts", verdicts)
-    yield _event("support", [_support(number, event) for number in range(len(event.sentences))])
-    yield _event("answer", whole(event))
-
-
-def _support(number: int, response: AnswerResponse) -> dict[str, object]:
-    sentence = response.sentences[number]
-    return {
-        "sentence": number,
-        "support": sentence.support,
-        "missing": sentence.missing,
-        "struck": number in response.struck,
-    }
+    support = [
+        {
+            "sentence": number,
+            "support": sentence.support,
+            "missing": sentence.missing,
+            "struck": number in event.struck,
+        }
+        for number, sentence in enumerate(event.sentences)
+    ]
+    yield _event("support", support)
+    yield _event("answer", to_body(event))
 
 
 def _event(name: str, data: object) -> str:
-    """One event; JSON has no line breaks, so its data is one line."""
+    """Format an event; JSON without line breaks needs only one data line."""
     return f"event: {name}\ndata: {json.dumps(pydantic_core.to_jsonable_python(data, by_alias=True))}\n\n"

@@ -1,41 +1,42 @@
-"""What every command shares: opening the engine late, and turning errors into messages and exit codes.
+"""Shared parts of all commands: open the engine late, and turn errors into messages and exit codes.
 
-Commands import models, database drivers and servers where they use them: `pagelight --help` does not wait for these.
+Commands import models, database drivers and servers where they use them, so that `pagelight --help` starts at once.
 """
 
 import contextlib
+import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pydantic
 import typer
-from typer import core
 
 import rag
 from rag import config, errors
 from rag.cli import output
 from rag.types import DEFAULT_INDEX, Whence
-from rag.types.validation_messages import in_words
+from rag.types.base import in_words
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 KEEP_LINES = "\b\n"
-"""What Typer wants to see before a paragraph whose line breaks matter."""
+"""Typer's marker before a paragraph whose line breaks matter."""
 
+Command = Callable[..., None]
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 
 
 @contextlib.contextmanager
 def open_engine(index_name: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":
-    """The local user's engine under the settings of this environment, or that of a shared collection that is named."""
+    """Open the local user's engine, or the one of the shared collection that `index_name` names."""
     with rag.RAGEngine(config.load_config()) as engine:
         yield engine.installation.for_user(engine.user_id, Whence("cli")).access.index(index_name)
 
 
 def validated(model: type[Model], **fields: object) -> Model:
-    """`model` made from what was typed in.
+    """Make `model` from command line values.
 
     Raises:
         errors.ValidationError: a value is out of bounds; the message names it.
@@ -43,45 +44,65 @@ def validated(model: type[Model], **fields: object) -> Model:
     try:
         return model.model_validate(fields)
     except pydantic.ValidationError as error:
-        raise errors.ValidationError(f"This cannot be asked: {in_words(error.errors())}.") from error
+        raise errors.ValidationError(f"Invalid request: {in_words(error.errors())}.") from error
 
 
-@contextlib.contextmanager
-def _reported(parameters: dict[str, Any]) -> Iterator[None]:
-    try:
-        yield
-    except errors.Error as error:
-        output.print_error(error, as_json=bool(parameters.get("as_json")))
-        raise typer.Exit(error.exit_code) from error
-
-
-class Command(core.TyperCommand):
-    """A command whose typed errors end as a message and the error's exit code, without a traceback."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run it."""
-        with _reported(ctx.params):
-            return super().invoke(ctx)
-
-
-class Group(core.TyperGroup):
-    """The same for a command that has subcommands."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run it."""
-        with _reported(ctx.params):
-            return super().invoke(ctx)
-
-
-def add_command(app: typer.Typer, function: Callable[..., None], name: str | None = None) -> None:
+def add_command(app: typer.Typer, function: Command, name: str | None = None) -> None:
     """Make `function` a command of `app`."""
-    app.command(name, cls=Command, help=help_text(function))(function)
+    app.command(name, help=help_text(function))(_report_errors(function))
 
 
-def help_text(function: Callable[..., None]) -> str:
-    """The function's docstring as help: prose is wrapped anew, examples keep their lines."""
+def add_group(app: typer.Typer, own_command: Command, subcommands: Mapping[str, Command]) -> None:
+    """Make a command with subcommands; `own_command` runs if none is given, or help is printed if it has no options."""
+    has_options = bool(inspect.signature(own_command).parameters)
+    group = typer.Typer(no_args_is_help=not has_options, invoke_without_command=has_options)
+    group.callback(help=help_text(own_command))(_report_errors(_unless_subcommand(own_command)))
+    for name, function in subcommands.items():
+        add_command(group, function, name)
+    app.add_typer(group, name=own_command.__name__)
+
+
+def with_parameters(function: Command, parameters: Mapping[str, inspect.Parameter]) -> Command:
+    """Declare that `function`, which takes any keyword arguments, has these parameters: Typer reads the signature."""
+    declared: Any = function
+    declared.__signature__ = inspect.Signature(list(parameters.values()))
+    declared.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+    return function
+
+
+def help_text(function: Command) -> str:
+    """Return the docstring as help: prose is wrapped anew, examples keep their lines."""
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     return "\n\n".join(
         KEEP_LINES + inspect.cleandoc(part) if part.startswith((" ", "pagelight ")) else " ".join(part.splitlines())
         for part in paragraphs
     )
+
+
+def _report_errors(function: Command) -> Command:
+    """Print an error's message instead of a traceback, and exit with its code."""
+
+    @functools.wraps(function)
+    def run(**options: Any) -> None:
+        try:
+            function(**options)
+        except errors.Error as error:
+            output.print_error(error, as_json=bool(options.get("as_json")))
+            raise typer.Exit(error.exit_code) from error
+
+    return run
+
+
+def _unless_subcommand(own_command: Command) -> Command:
+    """Run a group's own command only if no subcommand follows; its options are refused before one."""
+    own = inspect.signature(own_command).parameters
+
+    @functools.wraps(own_command)
+    def run(context: typer.Context, **options: Any) -> None:
+        if context.invoked_subcommand is None:
+            own_command(**options)
+        elif any(options[name] != parameter.default for name, parameter in own.items()):
+            raise errors.ValidationError(f"Put the options behind “{context.invoked_subcommand}”.")
+
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    return with_parameters(run, {**own, "context": context})

@@ -1,53 +1,93 @@
-"""Finding what people name: indexes, and documents by name or id."""
+"""Find indexes, documents and other things by the names or ids that people type, and complete these names."""
 
 import difflib
 import uuid
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from rag import errors
+import typer
+
+from rag import config, errors
+from rag.cli.command import open_engine
 from rag.types import DEFAULT_INDEX, Document, RetrievalOptions
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 SHORT_ID = 8
-"""So many hexadecimal digits of an id are shown, and are enough to name a document."""
+"""Hexadecimal digits of an id that are printed, and that suffice to name something."""
+
+
+class Identified(Protocol):
+    """Anything with an id."""
+
+    @property
+    def id(self) -> uuid.UUID:
+        """Its id."""
+
+
+Item = TypeVar("Item", bound=Identified)
+
+
+def short_id(whole: uuid.UUID) -> str:
+    """Return the digits of an id that tables show."""
+    return whole.hex[:SHORT_ID]
+
+
+def with_id(items: Sequence[Item], text: str) -> list[Item]:
+    """Return the items whose ids begin with `text`, which needs at least `SHORT_ID` digits."""
+    digits = text.replace("-", "").lower()
+    return [item for item in items if len(digits) >= SHORT_ID and item.id.hex.startswith(digits)]
+
+
+def find_by_id(items: Sequence[Item], text: str, *, noun: str, missing: str) -> Item:
+    """Return the only item whose id begins with `text`.
+
+    Raises:
+        errors.NotFoundError: there is none; `missing` is the message.
+        errors.ValidationError: there are several.
+    """
+    found = with_id(items, text)
+    if not found:
+        raise errors.NotFoundError(missing)
+    if len(found) > 1:
+        raise errors.ValidationError(f"Several {noun} ids begin with {text}. Give the whole id, as --json lists it.")
+    return found[0]
 
 
 def require_index(engine: "RAGEngine", name: str) -> None:
-    """Refuse a name that no index has; reading commands would otherwise create it. The default one always exists.
+    """Refuse the name of an index that does not exist: reading commands would create it. The default always exists.
 
     Raises:
-        errors.NotFoundError: the message lists what exists.
+        errors.NotFoundError: the message lists the indexes.
     """
-    if engine.access.is_shared:  # which is the one that was named
+    if engine.access.is_shared:  # then it is the shared collection that was named
         return
     names = [DEFAULT_INDEX, *(index.name for index in engine.indexes.list() if index.name != DEFAULT_INDEX)]
     if name not in names:
-        raise errors.NotFoundError(f"There is no index “{name}”. There are: {', '.join(names)}.")
+        raise errors.NotFoundError(f"There is no index “{name}”. Existing indexes: {', '.join(names)}.")
 
 
 def find_documents(
     engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False
 ) -> list[Document]:
-    """The documents that `names` mean: names as listed (all that bear it), ids, or the beginning of an id.
+    """Return the documents that `names` mean: listed names (all documents of that name), ids, or beginnings of ids.
 
     Raises:
-        errors.NotFoundError: one of them means nothing; the message suggests similar names.
+        errors.NotFoundError: a name matches no document; the message suggests similar names.
     """
     require_index(engine, index_name)
     documents = engine.documents.list(index_name, in_trash=in_trash)
-    found = {document.id: document for name in names for document in _called(documents, name, in_trash=in_trash)}
+    found = {document.id: document for name in names for document in _matching(documents, name, in_trash=in_trash)}
     return list(found.values())
 
 
 def find_document(engine: "RAGEngine", index_name: str, name: str) -> Document:
-    """The one document that `name` means.
+    """Return the one document that `name` means.
 
     Raises:
         errors.NotFoundError: there is none.
-        errors.ValidationError: several bear the name; the message gives their ids.
+        errors.ValidationError: several documents have the name; the message gives their ids.
     """
     found = find_documents(engine, index_name, [name])
     require_unambiguous(found)
@@ -55,11 +95,7 @@ def find_document(engine: "RAGEngine", index_name: str, name: str) -> Document:
 
 
 def require_unambiguous(documents: Sequence[Document]) -> None:
-    """Refuse to touch several documents of one name.
-
-    Raises:
-        errors.ValidationError: the message gives their ids.
-    """
+    """Raise ValidationError if several of these documents have the same name; the message gives their ids."""
     for document in documents:
         twins = [other for other in documents if other.name == document.name]
         if len(twins) > 1:
@@ -67,35 +103,59 @@ def require_unambiguous(documents: Sequence[Document]) -> None:
             raise errors.ValidationError(f"Several documents are called “{document.name}”. Name one by its id: {ids}.")
 
 
-def within(
+def restrict(
     engine: "RAGEngine", index_name: str, names: Sequence[str] | None, options: RetrievalOptions
 ) -> RetrievalOptions:
-    """`options` for the documents that `names` mean; none means all. Raises as `find_documents`."""
+    """Restrict `options` to the documents that `names` mean; no names mean all. Raises as `find_documents`."""
     found = find_documents(engine, index_name, names or ())
     filters = options.filters.model_copy(update={"document_ids": tuple(document.id for document in found)})
     return options.model_copy(update={"filters": filters})
 
 
-def short_id(document_id: uuid.UUID) -> str:
-    """The id as it is shown in tables."""
-    return document_id.hex[:SHORT_ID]
-
-
-def _called(documents: Sequence[Document], name: str, *, in_trash: bool) -> list[Document]:
-    named = [document for document in documents if document.name == name]
-    if named:  # a new version that is not ready yet has an id to be named by
-        return [one for one in named if one.superseded_by is None] or named
-    digits = name.replace("-", "").lower()
-    if len(digits) >= SHORT_ID:
-        named = [document for document in documents if document.id.hex.startswith(digits)]
-    if not named:
-        raise _unknown(documents, name, in_trash=in_trash)
-    return named
-
-
-def _unknown(documents: Sequence[Document], name: str, *, in_trash: bool) -> errors.NotFoundError:
-    place = "in the trash" if in_trash else "in this index"
-    command = "pagelight documents list --trash" if in_trash else "pagelight documents list"
+def _matching(documents: Sequence[Document], name: str, *, in_trash: bool) -> list[Document]:
+    if named := [document for document in documents if document.name == name]:
+        # A new version that is not ready yet can be named by its id.
+        return [document for document in named if document.superseded_by is None] or named
+    if named := with_id(documents, name):
+        return named
     similar = difflib.get_close_matches(name, [document.name for document in documents], n=3, cutoff=0.5)
-    advice = f"Did you mean {' or '.join(f'“{other}”' for other in similar)}?" if similar else f"List them: {command}."
-    return errors.NotFoundError(f"There is no document “{name}” {place}. {advice}")
+    suggestions = " or ".join(f"“{other}”" for other in similar)
+    place, option = ("in the trash", " --trash") if in_trash else ("in this index", "")
+    advice = f"Did you mean {suggestions}?" if similar else f"List them: pagelight documents list{option}."
+    raise errors.NotFoundError(f"There is no document “{name}” {place}. {advice}")
+
+
+def complete_index_name(incomplete: str) -> list[str]:
+    """Return the names of indexes that begin with `incomplete`."""
+    if not _has_database():
+        return []
+    try:
+        with open_engine() as engine:
+            return [index.name for index in engine.indexes.list() if index.name.startswith(incomplete)]
+    except errors.Error:
+        return []
+
+
+def complete_document_name(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the names of documents of the chosen index that begin with `incomplete`."""
+    if not _has_database():
+        return []
+    index_name = context.params.get("index_name") or DEFAULT_INDEX
+    in_trash = context.command.name in {"restore", "purge"}
+    try:
+        with open_engine() as engine:
+            if index_name not in {index.name for index in engine.indexes.list()}:
+                return []
+            found = engine.documents.list(index_name, in_trash=in_trash)
+            return sorted({document.name for document in found if document.name.startswith(incomplete)})
+    except errors.Error:
+        return []
+
+
+def _has_database() -> bool:
+    """Return whether there is a database: pressing Tab must not create one."""
+    try:
+        settings = config.load_config()
+    except errors.ConfigError:
+        return False
+    return settings.rag_database_url is not None or settings.database_dir.exists()

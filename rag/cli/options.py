@@ -1,30 +1,37 @@
-"""Options that several commands take; those of a search are the fields of `RetrievalOptions`."""
+"""Options shared by several commands; those of a search are derived from the fields of `RetrievalOptions`."""
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_origin
 
 import pydantic
 import typer
 from pydantic.fields import FieldInfo
 
-from rag.cli import completion
-from rag.cli.command import validated
+from rag.cli.command import Command, validated, with_parameters
+from rag.cli.name_lookup import complete_document_name, complete_index_name
 from rag.types import Filters, OnSameName, RetrievalOptions
 
 IndexName = Annotated[
     str,
-    typer.Option("--index", metavar="NAME", help="The index to work in.", autocompletion=completion.index_names),
+    typer.Option("--index", metavar="NAME", help="The index to work in.", autocompletion=complete_index_name),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout; errors too.")]
 Password = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not kept.", show_default=False)
+    str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not stored.", show_default=False)
 ]
 SameName = Annotated[
     OnSameName,
     typer.Option(
-        help="What becomes of a file whose name a document has: a document of its own, its new version, or ask."
+        help="What to do with a file that has the name of a document: keep both, make it a new version, or ask."
+    ),
+]
+DocumentName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Name or id, as listed.", show_default=False, autocompletion=complete_document_name
     ),
 ]
 DocumentNames = Annotated[
@@ -34,9 +41,14 @@ DocumentNames = Annotated[
         metavar="NAME",
         help="Only in this document (name or id); may be repeated.",
         show_default=False,
-        autocompletion=completion.document_names,
+        autocompletion=complete_document_name,
     ),
 ]
+NewFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.", show_default=False)
+]
+Grantee = Annotated[str, typer.Argument(metavar="NAME", help="A user's id, or a group.", show_default=False)]
+IsGroup = Annotated[bool, typer.Option("--group", help="NAME is a group.")]
 
 FLAGS = {
     "top_k": "--k",
@@ -49,74 +61,61 @@ FLAGS = {
     "filters__dated_before": "--dated-before",
     "filters__saved": "--filter",
 }
-"""Fields whose flag is not their name."""
+"""Fields whose flag differs from their name."""
 SWITCHES = {"must_include_mode": "any"}
-"""Fields whose flag takes no value, since it stands for this one."""
-NOT_TYPED_IN = (
+"""Fields whose flag takes no value: it stands for this one."""
+HIDDEN = (
     "trace",
     *("filters__document_ids", "filters__mime_types", "filters__sources", "filters__source_prefix"),
     *("filters__added_after", "filters__added_before"),
 )
-"""Fields for which there is `--document` and `pagelight why`."""
-
-Command = Callable[..., None]
+"""Fields without an option: `--document` and `pagelight why` serve instead."""
 
 
 class Open(NamedTuple):
-    """The default of an option that depends on others: what the help says of it."""
+    """A default that depends on other options, and how the help describes it."""
 
     shown: str
 
 
 def takes_retrieval(*, without: Collection[str] = (), **defaults: object) -> Callable[[Command], Command]:
-    """Give a command an option for each field of its parameter `retrieval`, which are then made into it.
+    """Give a command an option for each field of its parameter `retrieval`.
 
-    `without` are fields left out, `defaults` those with another value than the model's unless it is typed in; an `Open`
-    one is left unset then, for the command to choose.
+    `without` are fields left out, `defaults` override the model's. A field with an `Open` default stays unset unless it
+    is given, so that the command can choose.
     """
-    options = {
-        name: _option(name, field, defaults.get(name, field.default))
-        for name, field in _fields(RetrievalOptions)
-        if name not in (*NOT_TYPED_IN, *without)
-    }
-
-    return functools.partial(_taking, "retrieval", options, lambda typed_in: validated(RetrievalOptions, **typed_in))
+    fields = {name: field for name, field in _fields(RetrievalOptions) if name not in (*HIDDEN, *without)}
+    options = [_option(name, field, defaults.get(name, field.default)) for name, field in fields.items()]
+    return functools.partial(_with_options, "retrieval", options, lambda given: validated(RetrievalOptions, **given))
 
 
 def takes_filters(command: Command) -> Command:
-    """Give a command the options that say which documents are meant, which are then made into its parameter `filters`.
-
-    They are those of a search.
-    """
-    options = {
-        name: _option(name, field, field.default)
+    """Give a command the options of a search that say which documents are meant, for its parameter `filters`."""
+    options = [
+        _option(name, field, field.default)
         for name, field in _fields(RetrievalOptions)
-        if name.startswith("filters__") and name not in NOT_TYPED_IN
-    }
-    return _taking("filters", options, lambda typed_in: validated(Filters, **typed_in.get("filters", {})), command)
+        if name.startswith("filters__") and name not in HIDDEN
+    ]
+    return _with_options("filters", options, lambda given: validated(Filters, **given.get("filters", {})), command)
 
 
-def _taking(
-    parameter: str, options: Mapping[str, inspect.Parameter], make: Callable[[dict[str, Any]], object], command: Command
+def _with_options(
+    parameter: str, options: Sequence[inspect.Parameter], make: Callable[[dict[str, Any]], object], command: Command
 ) -> Command:
-    """`command` with `options` in the place of its `parameter`, which `make` makes of what is typed in."""
+    """Replace `parameter` of a command by `options`, from whose values `make` makes it."""
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        typed_in = {name: given.pop(name) for name in options}
-        command(**given, **{parameter: make(_nested(typed_in))})
+        values = {option.name: given.pop(option.name) for option in options}
+        command(**given, **{parameter: make(_nested(values))})
 
     own = inspect.signature(command).parameters
-    shown = {**own, **options}
-    del shown[parameter]
-    described: Any = run
-    described.__signature__ = inspect.Signature(list(shown.values()))
-    described.__annotations__ = {name: parameter.annotation for name, parameter in shown.items()}
-    return run
+    others = {name: declared for name, declared in own.items() if name != parameter}
+    return with_parameters(run, others | {option.name: option for option in options})
 
 
 def _fields(model: type[pydantic.BaseModel], group: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """The model's fields, those of a model within it as `group__name`."""
+    """Yield the model's fields, those of a nested model as `group__name`."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, pydantic.BaseModel):
@@ -126,36 +125,37 @@ def _fields(model: type[pydantic.BaseModel], group: str = "") -> Iterator[tuple[
 
 
 def _option(name: str, field: FieldInfo, default: Any) -> inspect.Parameter:
-    """The field as a parameter that Typer makes an option of."""
-    kind, explained = field.annotation, field.description or ""
+    """Turn a field into a parameter that Typer makes an option of."""
+    kind, description = field.annotation, field.description or ""
     if name in SWITCHES:
         kind, default = bool, False
     elif get_origin(kind) is tuple:
-        kind, default, explained = list[str], [*default], f"{explained} May be repeated."
+        kind, default, description = list[str], [*default], f"{description} May be repeated."
     elif name.startswith("filters__"):
-        kind = str | None  # days, too, are read by the model
+        kind = str | None  # the model parses dates, too
     shown: bool | str = True
     if isinstance(default, Open):
         default, shown = None, default.shown
     flag = name.replace("__", "-").replace("_", "-")
+    bounds = {
+        option: getattr(limit, attribute)
+        for limit in field.metadata
+        for option, attribute in (("min", "ge"), ("max", "le"))
+        if hasattr(limit, attribute)
+    }
     option = typer.Option(
         FLAGS.get(name, f"--{flag}/--no-{flag}" if default is True else f"--{flag}"),
-        min=_bound(field, "ge"),
-        max=_bound(field, "le"),
-        help=explained,
+        help=description,
         show_default=shown,
+        **bounds,
     )
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
 
-def _bound(field: FieldInfo, name: str) -> float | None:
-    return next((getattr(limit, name) for limit in field.metadata if hasattr(limit, name)), None)
-
-
-def _nested(typed_in: Mapping[str, Any]) -> dict[str, Any]:
-    """What was typed in, as the model takes it."""
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Nest option values as the model takes them, without those that were not given."""
     fields: dict[str, Any] = {}
-    for name, value in typed_in.items():
+    for name, value in values.items():
         if value is None or (name in SWITCHES and not value):
             continue
         group, _, inner = name.rpartition("__")

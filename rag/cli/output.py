@@ -1,9 +1,11 @@
-"""What is printed: results to stdout, progress and errors to stderr, JSON in the form of the REST API."""
+"""Print results to stdout, progress and errors to stderr, and JSON in the form of the REST API."""
 
+import datetime as dt
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pydantic_core
 from rich.console import Console
@@ -14,28 +16,30 @@ from rag import errors
 from rag.types import Completeness, Rewriting, Variant
 
 WIDTH_WITHOUT_TERMINAL = 160
-"""Columns of a table that goes into a file or a pipe."""
+"""Columns of a table that is written to a file or a pipe."""
+
+Item = TypeVar("Item")
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where to print; what is printed is never read as markup, for documents may hold anything."""
+    """Return a console for stdout or stderr that never reads text as markup: documents may hold anything."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
     return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
 def print_text(text: str = "", *, style: str | None = None) -> None:
-    """Prose to stdout, wrapped only where a terminal ends."""
+    """Print prose to stdout, wrapped only at the width of a terminal."""
     console().print(Text(text, style=style or ""), soft_wrap=not sys.stdout.isatty())
 
 
 def print_note(text: str, *, style: str = "dim") -> None:
-    """Something beside the result, to stderr."""
+    """Print a remark to stderr."""
     console(stderr=True).print(Text(text, style=style), soft_wrap=True)
 
 
 def print_lookups(variants: Iterable[Variant]) -> None:
-    """What was looked up for a question, step by step on one line, to stderr."""
+    """Print the look-ups made for a question on one line of stderr, step by step."""
     steps: dict[int, list[str]] = {}
     for variant in variants:
         if variant.kind == "lookup":
@@ -45,9 +49,11 @@ def print_lookups(variants: Iterable[Variant]) -> None:
 
 
 def print_rewritings(rewritings: Sequence[Rewriting]) -> None:
-    """What a question was widened with on one line, to stderr; nothing if it was searched as it was asked."""
+    """Print the expansions of a question on one line of stderr; nothing if there are none."""
     parts = [
-        f"{rewriting.found} → {_first(rewriting.added)}" for rewriting in rewritings if rewriting.kind != "landmark"
+        f"{rewriting.found} → {_abbreviated(rewriting.added)}"
+        for rewriting in rewritings
+        if rewriting.kind != "landmark"
     ]
     places = [name for rewriting in rewritings if rewriting.kind == "landmark" for name in rewriting.added]
     parts += [f"preferred: {', '.join(places)}"] if places else []
@@ -55,19 +61,44 @@ def print_rewritings(rewritings: Sequence[Rewriting]) -> None:
         print_note(f"Widened: {'; '.join(parts)}")
 
 
-def _first(phrases: Sequence[str], count: int = 3) -> str:
-    """The first of many phrases."""
+def _abbreviated(phrases: Sequence[str], count: int = 3) -> str:
     return ", ".join(phrases[:count]) + (f" (+{len(phrases) - count})" if len(phrases) > count else "")
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:
-    """A value, models and ids in it included, as JSON with camelCase names to stdout."""
+    """Print a value, with the models and ids in it, as JSON with camelCase names."""
     plain = pydantic_core.to_jsonable_python(value, by_alias=True)
     sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=indent) + "\n")
 
 
+def print_result(value: object, text: str, *, as_json: bool) -> None:
+    """Print a value as JSON, or `text` for people."""
+    if as_json:
+        print_json(value)
+    else:
+        print_text(text)
+
+
+def print_list(
+    items: Sequence[Item],
+    columns: Sequence[str],
+    row: Callable[[Item], Sequence[object]],
+    *,
+    as_json: bool,
+    right: Iterable[str] = (),
+    empty: str = "",
+) -> None:
+    """Print items as JSON or as a table with a row each; `empty` is printed instead of a table without rows."""
+    if as_json:
+        print_json(items)
+    elif items or not empty:
+        print_table(columns, map(row, items), right=right)
+    else:
+        print_text(empty)
+
+
 def write_new(file: Path, content: bytes) -> None:
-    """Write a file that is not there yet, and say so. Raises SourceError."""
+    """Write a file that does not exist yet, and print its name. Raises SourceError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("xb") as target:
@@ -78,7 +109,7 @@ def write_new(file: Path, content: bytes) -> None:
 
 
 def print_missing(completeness: Completeness) -> None:
-    """The places where a file's text is missing or its words are glued or split; nothing if it is complete."""
+    """Print the places of a file where text is missing or words are glued or split; nothing if it is complete."""
     for missing in completeness.missing:
         print_text(f"  missing at {missing.place}: {plural(missing.characters, 'character')}, “{missing.text}”")
     if completeness.has_word_errors:
@@ -88,7 +119,7 @@ def print_missing(completeness: Completeness) -> None:
 
 
 def print_error(error: errors.Error, *, as_json: bool) -> None:
-    """An error's message to stderr, and with `as_json` the error as an object to stdout."""
+    """Print an error's message to stderr, and with `as_json` the error as an object to stdout."""
     if as_json:
         details = pydantic_core.to_jsonable_python(dict(error.details), fallback=str)
         print_json({"error": {"code": error.code, "message": error.message, "details": details}})
@@ -96,15 +127,12 @@ def print_error(error: errors.Error, *, as_json: bool) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> None:
-    """A table to stdout; columns named in `right` hold numbers."""
+    """Print a table to stdout; the columns named in `right` hold numbers."""
     table = Table(show_header=any(columns), box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     numeric = set(right)
     for column in columns:
         table.add_column(
-            column,
-            justify="right" if column in numeric else "left",
-            no_wrap=column in numeric,
-            overflow="fold",
+            column, justify="right" if column in numeric else "left", no_wrap=column in numeric, overflow="fold"
         )
     for row in rows:
         table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
@@ -112,17 +140,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, rig
 
 
 def score(value: float | None) -> str:
-    """A score in 0..1 to three digits; a dash where its stage did not run."""
+    """Format a score in 0..1 with three digits; None, where its stage did not run, is a dash."""
     return "–" if value is None else f"{value:.3f}"
 
 
 def plural(count: int, noun: str) -> str:
-    """Such as “1 page” and “1,200 pages”."""
+    """Format a count with its noun, such as “1 page” and “1,200 pages”."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def size(count: int) -> str:
-    """Bytes for people, in powers of 1000."""
+    """Format a number of bytes in powers of 1000."""
     amount = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if amount < 1000:
@@ -131,7 +159,12 @@ def size(count: int) -> str:
     return f"{amount:.1f} TB"
 
 
+def minute(moment: dt.datetime | None, never: str = "") -> str:
+    """Format a moment to the minute in local time; None is `never`."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}" if moment else never
+
+
 def excerpt(text: str, length: int = 160) -> str:
-    """The beginning of a text on one line."""
+    """Return the beginning of a text on one line."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""What is seen of long work: on a terminal a bar of what is being done, and everywhere a line for what is."""
+"""Show the progress of long work: a bar on a terminal, and everywhere a line for each finished item."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ from rich.text import Text
 from rag.cli import output
 
 
-class Shown:
-    """A `rag.types.OnProgress`: the bar is that of the stage told of last."""
+class ProgressBar:
+    """A `rag.types.OnProgress` that shows one bar: that of the latest stage."""
 
     def __init__(self, bars: progress.Progress, stages: dict[str, str]) -> None:
         self.bars = bars
@@ -18,7 +18,7 @@ class Shown:
         self._stage: str | None = None
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """So many of so many are done; 0 of which nobody knows how many."""
+        """Report `done` of `total`; a total of 0 is unknown."""
         if stage != self._stage:
             for ended in self.bars.task_ids:
                 self.bars.remove_task(ended)
@@ -27,14 +27,14 @@ class Shown:
         (task,) = self.bars.task_ids
         self.bars.update(task, completed=done, total=total or None)
 
-    def line(self, mark: tuple[str, str], name: object, explained: str) -> None:
-        """Something that is done, after its mark and the mark's style."""
-        self.bars.console.print(Text.assemble(mark, f" {name}  ", (explained, "dim")), soft_wrap=True)
+    def print_line(self, mark: tuple[str, str], name: object, explanation: str) -> None:
+        """Print a finished item after its mark, which comes with a style."""
+        self.bars.console.print(Text.assemble(mark, f" {name}  ", (explanation, "dim")), soft_wrap=True)
 
 
 @contextmanager
-def shown(**stages: str) -> Iterator[Shown]:
-    """Progress while the block runs; `stages` are their names for people."""
+def show(**stages: str) -> Iterator[ProgressBar]:
+    """Show progress while the block runs; `stages` gives stages readable names."""
     bars = progress.Progress(
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
@@ -44,4 +44,4 @@ def shown(**stages: str) -> Iterator[Shown]:
         transient=True,
     )
     with bars:
-        yield Shown(bars, stages)
+        yield ProgressBar(bars, stages)

@@ -10,7 +10,7 @@ import pydantic
 
 from rag import errors
 from rag.types import AnswerRequest, Auth
-from rag.types.validation_messages import refusal
+from rag.types.base import refusal
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
 Event = TypeVar("Event")

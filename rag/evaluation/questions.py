@@ -12,7 +12,7 @@ from pydantic import alias_generators
 
 from rag import errors
 from rag.types import DEFAULT_INDEX, TEXT, FilterName, GenerationOptions, IndexName, Input, RetrievalOptions
-from rag.types.validation_messages import in_words
+from rag.types.base import in_words
 
 
 def _as_text(value: object) -> object:

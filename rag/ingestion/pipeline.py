@@ -190,7 +190,7 @@ class Ingestion:
         pipeline = ingestion.IngestionPipeline(transformations=[self._node_parser, *steps], disable_cache=True)
         with tracing.span("chunk", document=document.id, pages=len(parsed.pages)) as step:
             nodes = pipeline.run(documents=[file])
-            step.note(chunks=len(nodes))
+            step.add(chunks=len(nodes))
             return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), language_detection.detect(file.text))
 
     def _put(
@@ -246,7 +246,7 @@ class Ingestion:
                 parts_folder=parts_folder,
                 unpacked=self._store.attachments.unpacked(document.id),
             )
-            step.note(document=document.id, pages=len(parsed.pages), blocks=len(parsed.blocks))
+            step.add(document=document.id, pages=len(parsed.pages), blocks=len(parsed.blocks))
             put_rendition(self._store, self._files, document.id, rendition)
             if on_parts:
                 on_parts(parsed.parts)

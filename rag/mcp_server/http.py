@@ -21,8 +21,8 @@ from rag import errors
 from rag.access.gate import Caller, Gate, Visitor
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
-from rag.observability import CONTENT_TYPE, Metrics, Observer, log_as_json
-from rag.slow_clients import Guard
+from rag.observability import CONTENT_TYPE, Metrics, RequestLogger, log_as_json
+from rag.slow_clients import ConnectionGuard
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
@@ -97,7 +97,7 @@ def http_app(
     metrics = Metrics()
     app.router.routes.append(Route("/metrics", functools.partial(_figures, metrics=metrics)))
     app.user_middleware.append(Middleware(Doorkeeper, gate=Gate(installation, needs_key=needs_key, door="mcp")))
-    app.add_middleware(Observer, metrics=metrics, logger=requests)
+    app.add_middleware(RequestLogger, metrics=metrics, logger=requests)
     return app
 
 
@@ -135,7 +135,7 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve_http(app: Starlette, bound: socket.socket, guard: Guard) -> None:
+def serve_http(app: Starlette, bound: socket.socket, guard: ConnectionGuard) -> None:
     """Serve until SIGINT or SIGTERM, the connections that a guard lets in; the log is JSON, a line per request."""
     log_as_json()
     config = uvicorn.Config(

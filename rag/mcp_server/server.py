@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from rag import errors
 from rag.mcp_server.tools import Call, Tools, note
 from rag.types import LOCAL_USER, Whence
-from rag.types.validation_messages import in_words
+from rag.types.base import in_words
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine

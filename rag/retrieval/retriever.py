@@ -145,10 +145,10 @@ class HybridRetriever(BaseRetriever):
         by_meaning, by_words = self._options.by_meaning, self._options.by_words
         with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
             matches = (
-                [threads.submit(tracing.carried(self._lexical), asked) for asked in understood] if by_words else []
+                [threads.submit(tracing.bind_context(self._lexical), asked) for asked in understood] if by_words else []
             )
             vectors = [self._embedder.get_query_embedding(asked.text) for asked in understood] if by_meaning else []
-            near = [threads.submit(tracing.carried(self._dense), vector) for vector in vectors]
+            near = [threads.submit(tracing.bind_context(self._dense), vector) for vector in vectors]
             dense = [done.result() for done in near] or [[] for _ in understood]
             lexical = [done.result() for done in matches] or [LexicalMatches.none() for _ in understood]
         foreign = self._foreign(dense, lexical)
@@ -171,7 +171,7 @@ class HybridRetriever(BaseRetriever):
     def _dense(self, vector: Sequence[float], limit: int = POOL) -> list[Candidate]:
         with tracing.span("dense", model=self._space.model, limit=limit) as step:
             found = self._store.chunks.dense(self._scope, self._space, vector, limit)
-            step.note(found=len(found))
+            step.add(found=len(found))
             return found
 
     def _lexical(self, asked: Understanding, limit: int = POOL) -> LexicalMatches:
@@ -179,7 +179,7 @@ class HybridRetriever(BaseRetriever):
             found = self._store.chunks.lexical(
                 self._scope, asked.text, limit, added=asked.added, landmarks=asked.landmarks
             )
-            step.note(found=len(found.chunks))
+            step.add(found=len(found.chunks))
             return found
 
 

@@ -1,10 +1,46 @@
-"""Who works with an installation: roles, what they use of it, and their logins."""
+"""User accounts, logins, API keys and the audit log."""
 
 import datetime as dt
 import enum
 import uuid
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, get_args
 
-from rag.types.text import Model
+import pydantic
+
+from rag.types.base import Model
+
+Permission = Literal["read", "write", "admin"]
+
+LOCAL_USER = "local"
+"""Who uses an app without a login, the command line, and RAG_API_KEY."""
+
+PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
+"""From the least to the most: who may administer may write, and who may write may read."""
+
+
+class ApiKey(Model):
+    """A user's key, without its secret. `hint` is how the secret begins; `last_used_at` is right to the minute."""
+
+    id: uuid.UUID
+    user_id: str
+    name: str
+    hint: str
+    permissions: tuple[Permission, ...]
+    created_at: dt.datetime
+    expires_at: dt.datetime | None = None
+    last_used_at: dt.datetime | None = None
+    revoked_at: dt.datetime | None = None
+
+    def state(self) -> Literal["valid", "expired", "revoked"]:
+        """What it is worth now."""
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.expires_at and self.expires_at <= dt.datetime.now(dt.UTC) else "valid"
+
+    def allows(self, permission: Permission) -> bool:
+        """Whether the key has this permission, or one that implies it. Says nothing of expiry and revocation."""
+        return any(PERMISSIONS.index(mine) >= PERMISSIONS.index(permission) for mine in self.permissions)
 
 
 class Role(enum.StrEnum):
@@ -83,3 +119,38 @@ class Identity(Model):
     email: str | None = None
     role: Role | None = None
     groups: tuple[str, ...] | None = None
+
+
+Door = Literal["app", "rest", "mcp", "cli", "worker", "python"]
+
+
+class Whence(NamedTuple):
+    """Where what is done comes from: through which door, and from which address, where there is one."""
+
+    door: Door = "python"
+    address: str = ""
+
+
+class AuditEntry(Model):
+    """Something that was done: by whom, to what and whose, when and from where."""
+
+    id: int
+    at: dt.datetime
+    actor: str
+    action: str
+    owner: str
+    subject_kind: str = ""
+    subject_id: str = ""
+    subject_name: str = ""
+    door: str = ""
+    address: str = ""
+    details: Mapping[str, Any] = pydantic.Field(default_factory=dict)
+
+
+class AuditFilter(NamedTuple):
+    """Which entries are asked for: from `since` on and before `until`, of one actor, of an action or a part of one."""
+
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+    actor: str | None = None
+    action: str | None = None

@@ -1,19 +1,50 @@
-"""Questions, answers and their citations; conversations."""
+"""Questions, answers and their citations."""
 
 import datetime as dt
 import string
 import uuid
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 import pydantic
 
-from rag.types.patterns import TEXT
-from rag.types.provenance import Provenance
+from rag.types.base import TEXT, Input, Model
+from rag.types.documents import EmbeddingSpace
 from rag.types.requests import Auth, AuthField, ProviderOptions, spread
-from rag.types.search import Hit, RetrievalRequest, SearchMode, Usage
-from rag.types.text import Input, Line, Model, Region
+from rag.types.search import Hit, RetrievalOptions, RetrievalRequest, SearchMode, Usage
+from rag.types.text import Line, Region
+
+
+class UsedDocument(Model):
+    """A document that an answer cites or names as near: which version, and the SHA-256 of its file."""
+
+    id: uuid.UUID
+    name: str
+    version: int
+    sha256: str
+
+
+class Provenance(Model):
+    """What an answer was made from: the question as it was understood, documents, index, prompts and parameters.
+
+    `retrieval` are the options as they were asked for, `configured` as they were in force; `answering` and `writing`
+    are how the answer was to be, and who was asked to write it, without any key. The model that did is the response's.
+    """
+
+    at: dt.datetime
+    question: str
+    documents: tuple[UsedDocument, ...]
+    index_id: uuid.UUID
+    index_name: str
+    generation: int
+    space: EmbeddingSpace
+    prompt_version: str
+    program_version: str
+    retrieval: RetrievalOptions
+    configured: dict[str, Any] = pydantic.Field(default_factory=dict)
+    answering: dict[str, Any] = pydantic.Field(default_factory=dict)
+    writing: dict[str, Any] = pydantic.Field(default_factory=dict)
 
 
 class Verdict(StrEnum):
@@ -238,53 +269,3 @@ class AnswerToken(Model):
 
 
 AnswerEvent = AnswerToken | AnswerResponse
-
-
-class Conversation(Model):
-    """A chat of one user over one index: their own, or one of `index_owner`, who shares it."""
-
-    id: uuid.UUID
-    user_id: str
-    index_id: uuid.UUID
-    index_owner: str | None = None
-    title: str
-    document_ids: tuple[uuid.UUID, ...] = ()
-    pinned: bool = False
-    created_at: dt.datetime
-    updated_at: dt.datetime
-
-
-class FoundConversation(Model):
-    """A chat that was found, with the words around what was found and the turn they are of, None for the title."""
-
-    conversation: Conversation
-    message_id: uuid.UUID | None
-    excerpt: str
-
-
-Rating = Literal["good", "bad"]
-
-
-class ChatMessage(Model):
-    """A kept turn; an assistant's turn keeps its whole response, so that its citations light up again.
-
-    `versions` are the ids of the turns that stand in the same place, its own among them, in the order in which they
-    were made. `rating` is what the user thinks of an answer, `reason` why.
-    """
-
-    id: uuid.UUID
-    conversation_id: uuid.UUID
-    role: Literal["user", "assistant"]
-    content: str
-    response: AnswerResponse | None = None
-    created_at: dt.datetime
-    versions: tuple[uuid.UUID, ...] = ()
-    rating: Rating | None = None
-    reason: str | None = None
-
-
-class QuestionSet(Model):
-    """Questions whose answers are known, under a name, and how many there are."""
-
-    name: str
-    count: int

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 import pydantic
 
+from rag.types.base import LINE, SEGMENT, Input, Model
 from rag.types.documents import DocumentStatus
-from rag.types.patterns import LINE, SEGMENT
 from rag.types.search import Filters
-from rag.types.text import Input, Model
 
 DocumentOrder = Literal[
     "added", "name", "title", "author", "dated", "tags", "kind", "version", "pages", "chunks", "size", "status"

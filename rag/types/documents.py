@@ -1,4 +1,4 @@
-"""Documents and the indexes they are in."""
+"""Documents, the indexes that hold them, and their parsing and chunking options."""
 
 import datetime as dt
 import re
@@ -9,7 +9,8 @@ from typing import Literal
 
 import pydantic
 
-from rag.types.text import Completeness, Input, Model, PageInfo
+from rag.types.base import Input, Model
+from rag.types.text import Completeness, PageInfo
 
 INSIDE = " › "
 """Stands between a mail or an archive and what is in it, in the source that is shown."""
@@ -33,7 +34,9 @@ def language_name(language: str) -> str:
 
 
 GOOGLE_DOCUMENT = "application/vnd.google-apps.document"
+
 GOOGLE_PRESENTATION = "application/vnd.google-apps.presentation"
+
 GOOGLE_APPS = frozenset({GOOGLE_DOCUMENT, GOOGLE_PRESENTATION})
 """MIME types of Google Drive's Docs and Slides, which come as PDF."""
 
@@ -42,10 +45,12 @@ PRESENTATIONS = frozenset(
 )
 """MIME types of files whose pages are slides."""
 
-
 MAIL = "message/rfc822"
+
 OUTLOOK_MAIL = "application/vnd.ms-outlook"
+
 ARCHIVE = "application/zip"
+
 CONTAINERS = frozenset({MAIL, OUTLOOK_MAIL, ARCHIVE})
 """MIME types of files with other files in them, which become documents of their own."""
 
@@ -309,3 +314,32 @@ class IndexStats(Model):
     database_bytes: int
     languages: dict[str, int]
     advice: str | None = None
+
+
+def reading_of(document: Document) -> str | None:
+    """What is being done with an unfinished document, what it can be asked by, and how long that takes; else None."""
+    progress = document.progress
+    if document.retry_after:
+        wait = (document.retry_after - dt.datetime.now(dt.UTC)).total_seconds()
+        return f"tried again in {_duration(wait)}"
+    match document.status:
+        case DocumentStatus.QUEUED:
+            done = "waiting"
+        case DocumentStatus.PARSING:
+            done = f"page {progress.done:,} of {progress.total:,}" if progress.total else "reading"
+        case DocumentStatus.EMBEDDING if document.vector_count < document.chunk_count:
+            done = f"words only; meaning {100 * document.vector_count // document.chunk_count} %"
+        case DocumentStatus.EMBEDDING:
+            done = f"chunk {progress.done:,} of {progress.total:,}"
+        case _:
+            return None
+    left = f", {_duration(progress.seconds_left)} left" if progress.seconds_left is not None else ""
+    return f"{done}{left}"
+
+
+def _duration(seconds: float) -> str:
+    """Roughly, as nobody knows better: 8 s, 2 min, 1.5 h."""
+    if seconds < 60:
+        return f"{max(seconds, 1):.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 60 else f"{minutes / 60:.1f} h"

@@ -5,11 +5,10 @@ from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
+from rag.types.base import STORABLE, Input, Model
 from rag.types.documents import DEFAULT_INDEX, ChunkingOptions, Index
-from rag.types.patterns import STORABLE
 from rag.types.requests import Auth, AuthField, ProviderOptions, StorableText
 from rag.types.search import Usage
-from rag.types.text import Input, Model
 
 FileId = Annotated[str, pydantic.Field(min_length=1, max_length=8000, pattern=STORABLE)]
 

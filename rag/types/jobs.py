@@ -1,15 +1,16 @@
-"""Long work that a user starts and follows."""
+"""Background jobs and evaluation runs."""
 
 import datetime as dt
 import uuid
 from typing import Any, Literal
 
+from rag.types.base import Input, Model
 from rag.types.documents import DEFAULT_INDEX, Progress
 from rag.types.indexing import Source
 from rag.types.requests import IndexName
-from rag.types.text import Input, Model
 
 JobKind = Literal["reindex", "sync", "evaluation", "matrix"]
+
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
@@ -59,3 +60,10 @@ class ReindexRequest(Input):
 
     index_name: IndexName = DEFAULT_INDEX
     source: Source | None = None
+
+
+class QuestionSet(Model):
+    """Questions whose answers are known, under a name, and how many there are."""
+
+    name: str
+    count: int

@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 import pydantic
 
 from rag.types.answers import Support
+from rag.types.base import LINE, TEXT, Input, Model
 from rag.types.documents import Document, DocumentStatus
 from rag.types.jobs import Job
-from rag.types.patterns import LINE, TEXT
-from rag.types.text import Input, Model, Region
+from rag.types.text import Region
 
 MOST_QUESTIONS = 50
 MOST_ROWS = 500

@@ -6,9 +6,8 @@ from typing import Annotated
 import pydantic
 from pydantic import alias_generators
 
+from rag.types.base import STORABLE, Input, Model
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.patterns import STORABLE
-from rag.types.text import Input, Model
 
 StorableText = Annotated[str, pydantic.Field(pattern=STORABLE)]
 

@@ -1,23 +1,24 @@
-"""What is searched, how, and what was found."""
+"""Search requests, options, results and traces."""
 
 import datetime as dt
 import uuid
 from collections.abc import Mapping
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import pydantic
 
+from rag.types.base import TEXT, Input, Model
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.page_names import page_name
-from rag.types.patterns import TEXT
 from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
-from rag.types.text import Chunk, Input, Model, Passage
+from rag.types.text import Chunk, Passage, page_name
 
 SearchMode = Literal["vector", "lexical", "hybrid"]
-Fusion = Literal["weighted", "rrf"]
-MustIncludeMode = Literal["all", "any"]
-Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=TEXT)]
 
+Fusion = Literal["weighted", "rrf"]
+
+MustIncludeMode = Literal["all", "any"]
+
+Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=TEXT)]
 
 MOST_LOOKUPS = 8
 """Each step of look-ups is a request to a language model and a search."""
@@ -342,3 +343,40 @@ class Finding(NamedTuple):
     document_name: str
     page_number: int
     in_trash: bool
+
+
+class RetrievedChunk(Model):
+    """A chunk's text and where it comes from.
+
+    `metadata` has `source_file` (the path or URL the document was taken in from, else its name), `document_id`,
+    `chunk_id`, `file_name`, `mime_type`, `page_number`, `line_start`, `line_end` and `section`.
+    """
+
+    content: str
+    metadata: dict[str, Any]
+
+
+class RetrievalResult(Model):
+    """A found chunk, its cosine similarity in 0..1, and its rank from 1."""
+
+    chunk: RetrievedChunk
+    similarity_score: float
+    rank: int
+
+    @classmethod
+    def of(cls, hit: Hit, rank: int) -> "RetrievalResult":
+        """A hit in these words."""
+        chunk = hit.chunk
+        metadata = {
+            "source_file": hit.source or hit.document_name,
+            "document_id": str(chunk.document_id),
+            "chunk_id": str(chunk.id),
+            "file_name": hit.document_name,
+            "mime_type": hit.mime_type,
+            "page_number": chunk.page_number,
+            "line_start": chunk.line_start,
+            "line_end": chunk.line_end,
+            "section": chunk.section,
+        }
+        content = RetrievedChunk(content=chunk.text, metadata=metadata)
+        return cls(chunk=content, similarity_score=hit.vector_score or 0.0, rank=rank)

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from rag.types.text import Model
+from rag.types.base import Model
 
 
 class Origin(StrEnum):

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 import pydantic
 
+from rag.types.base import LINE, Input, Model
 from rag.types.documents import Index
-from rag.types.patterns import LINE
-from rag.types.text import Input, Model
 
 GranteeKind = Literal["user", "group"]
 SharePermission = Literal["read", "write"]

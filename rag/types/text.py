@@ -1,78 +1,17 @@
-"""Boxes, lines and blocks: text and where it stands on a page."""
+"""Text and its position on a page: boxes, lines, blocks, passages and chunks."""
 
 import datetime as dt
 import math
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple
 
 import pydantic
-from pydantic import alias_generators
 
-from rag.types.validation_messages import refusal
-
-
-class Model(pydantic.BaseModel):
-    """Base of all models: frozen, closed, camelCase aliases."""
-
-    model_config = pydantic.ConfigDict(
-        frozen=True,
-        extra="forbid",
-        populate_by_name=True,
-        alias_generator=alias_generators.to_camel,
-        hide_input_in_errors=True,  # it may be a key, or a document
-    )
-
-
-class Asked(pydantic.BaseModel):
-    """Raises our error where a caller makes it from wrong values; where pydantic makes it, the door has the words."""
-
-    def __init__(self, **values: Any) -> None:
-        try:
-            super().__init__(**values)
-            return
-        except pydantic.ValidationError as error:
-            refused = refusal(error)
-        raise refused
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # else pydantic calls it in validation, too
-
-
-class Input(Asked, Model):
-    """Base of what callers send."""
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _keep_kinds_apart(cls, values: object) -> object:
-        return keep_kinds_apart(cls, values)
-
-
-def keep_kinds_apart(model: type[pydantic.BaseModel], values: object) -> object:
-    """`values` for `model`, unless a truth value, a number or a time stands for another, which pydantic would convert.
-
-    Raises:
-        ValueError: they do.
-    """
-    if isinstance(values, Mapping):
-        for name, field in model.model_fields.items():
-            for key in (name, alias_generators.to_camel(name)):
-                if key in values and not _is_of_kind(values[key], {field.annotation, *get_args(field.annotation)}):
-                    raise ValueError(f"{key} is of another kind: a number, a truth value and a time are no substitutes")
-    return values
-
-
-def _is_of_kind(value: object, kinds: set[Any]) -> bool:
-    if isinstance(value, bool):
-        return not kinds & NUMBERS or bool in kinds
-    if isinstance(value, int | float):
-        return not kinds & {bool, pydantic.AwareDatetime} or bool(kinds & NUMBERS)
-    return True
-
-
-NUMBERS = {int, float}
+from rag.types.base import Model
 
 
 class Landmark(NamedTuple):
@@ -414,3 +353,13 @@ class Chunk(Passage):
     ordinal: int = pydantic.Field(ge=0)
     section: str | None = None
     context: str = ""
+
+
+def page_name(number: int, label: str | None = None, count: int = 0) -> str:
+    """A page as people find it: "page 54", or where another number is printed on it "p. 53 (page 54 of 203)".
+
+    The label of a sheet's page, "Balance!A1:H40", is no number: its cells are named beside.
+    """
+    if label is None or label == str(number) or "!" in label:
+        return f"page {number}"
+    return f"p. {label} (page {number} of {count})" if count else f"p. {label} (page {number})"

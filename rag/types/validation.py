@@ -5,10 +5,9 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
+from rag.types.base import NAME, TEXT, Asked, keep_kinds_apart
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.patterns import NAME, TEXT
 from rag.types.requests import StorableText
-from rag.types.text import Asked, keep_kinds_apart
 
 DEFAULT_QUERY_MODEL = "embed-english-v3.0"
 """What callers of such an interface name when they have no wish: the collection's own model."""

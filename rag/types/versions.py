@@ -4,7 +4,8 @@ import uuid
 from enum import StrEnum
 from typing import Literal
 
-from rag.types.text import Model, Region
+from rag.types.base import Model
+from rag.types.text import Region
 
 OnSameName = Literal["keep", "version", "ask"]
 """What becomes of a file whose name a document has: a document of its own, its new version, or its sender is asked."""

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import pydantic
 
-from rag.types.patterns import STORABLE
-from rag.types.text import Input, Model, Rect, Region
+from rag.types.base import STORABLE, Input, Model
+from rag.types.text import Rect, Region
 
 _Note = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, max_length=4000, pattern=STORABLE)]
 

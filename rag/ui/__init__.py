@@ -1,1 +1,1 @@
-"""The app's pages: what `app.py` and `pages/` are made of."""
+"""The pages of the Streamlit app, used by `app.py` and `pages/`."""

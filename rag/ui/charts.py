@@ -1,15 +1,14 @@
-"""What all charts have in common. The browser draws them with what Streamlit brings: nothing is fetched elsewhere."""
+"""Shared parts of the charts."""
 
 from typing import Any
 
 import altair as alt
 import pandas as pd  # noqa: F401 – altair asks for it only if another thread has begun to load it, and may get half of it
 
-from rag.ui.language import N_, _, current
+from rag.ui.language import N_, _, current_language
 
-MOMENT = N_("%d %b %Y, %H:%M")
-"""A moment where it is told in full."""
-STEPS = {
+TIMESTAMP_FORMAT = N_("%d %b %Y, %H:%M")
+AXIS_FORMATS = {
     "year": "%Y",
     "quarter": "%B",
     "month": "%B",
@@ -21,24 +20,24 @@ STEPS = {
     "seconds": "%H:%M:%S",
     "milliseconds": "%H:%M:%S",
 }
-"""How an axis of time writes what it steps by: as Vega does, with a day of 24 hours."""
+"""Label formats of a time axis for each step, as in Vega but with a 24-hour clock."""
 
 
 def time_axis() -> alt.Axis:
-    """Without a title."""
-    return alt.Axis(title=None, format={step: _(pattern) for step, pattern in STEPS.items()}, labelOverlap=True)
+    """Return a time axis without a title."""
+    return alt.Axis(title=None, format={step: _(pattern) for step, pattern in AXIS_FORMATS.items()}, labelOverlap=True)
 
 
-def when(field: str, title: str) -> alt.Tooltip:
-    """A moment that is told in full."""
-    return alt.Tooltip(field, title=title, format=_(MOMENT))
+def time_tooltip(field: str, title: str) -> alt.Tooltip:
+    """Return a tooltip that shows a full timestamp."""
+    return alt.Tooltip(field, title=title, format=_(TIMESTAMP_FORMAT))
 
 
-def spoken(chart: Any) -> Any:
-    """A chart with its numbers, months and days as the present language writes them (the names of d3's locales)."""
+def localized(chart: Any) -> Any:
+    """Return a chart whose numbers and dates follow the current language (d3 locales)."""
     from babel import Locale
 
-    locale = Locale.parse(current())
+    locale = Locale.parse(current_language())
     signs = locale.number_symbols["latn"]
     months, days = locale.months["format"], locale.days["format"]
     number = alt.NumberLocale(decimal=signs["decimal"], thousands=signs["group"], grouping=[3], currency=["", ""])
@@ -56,5 +55,5 @@ def spoken(chart: Any) -> Any:
 
 
 def _from_sunday(names: Any) -> list[str]:
-    """Babel's week begins on Monday, d3's on Sunday."""
+    """Reorder Babel's weekdays, which begin on Monday, for d3, whose week begins on Sunday."""
     return [names[(day - 1) % 7] for day in range(7)]

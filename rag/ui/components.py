@@ -1,7 +1,7 @@
-"""Our own components of a page: their files in `assets`, with their words in the language of the page.
+"""Our own Streamlit components, built from the files in `assets` and translated.
 
-In a script, words are marked as here: `_("…")`, which fills `{names}` from an object that comes after. Of an HTML file
-the words are what stands between tags, and in the attributes that people read.
+Scripts mark messages with `_("…")`, which fills `{names}` from the object that follows. In HTML files, the messages are
+the text between tags and the attributes that people read.
 """
 
 import functools
@@ -13,7 +13,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from rag.ui.language import ENGLISH, _, current
+from rag.ui.language import ENGLISH, _, current_language
 
 ASSETS = Path(__file__).with_name("assets")
 _WORDS = re.compile(
@@ -23,8 +23,8 @@ _MESSAGE = re.compile(r'(?<![\w.])_\("((?:[^"\\]|\\.)*)"')
 
 
 def component(name: str, scripts: Sequence[str] = ()) -> ComponentRenderer:
-    """The component of this name; `scripts` are the parts of its script where it is more than `NAME.js`."""
-    return _component(name, tuple(scripts) or (name,), current())
+    """Return a component by name; `scripts` are the parts of its script if it is more than `NAME.js`."""
+    return _component(name, tuple(scripts) or (name,), current_language())
 
 
 @functools.cache
@@ -33,7 +33,10 @@ def _component(name: str, scripts: tuple[str, ...], language: str) -> ComponentR
     script = "\n".join(_read(f"{part}.js") or "" for part in scripts)
     own = "" if language == ENGLISH else f".{language}"
     return st.components.v2.component(
-        f"pagelight.{name}{own}", html=html and in_html(html, _), css=css, js=f"{_prelude(script, language)}\n{script}"
+        f"pagelight.{name}{own}",
+        html=html and translate_html(html, _),
+        css=css,
+        js=f"{_prelude(script, language)}\n{script}",
     )
 
 
@@ -43,19 +46,19 @@ def _read(name: str) -> str | None:
 
 
 def _prelude(script: str, language: str) -> str:
-    """What a script knows of the language: its name, and the words that it says."""
+    """Return the script's language, its translated messages and the `_` function."""
     said = {message: _(message) for message in script_messages(script)} if language != ENGLISH else {}
     constants = f"const LANGUAGE = {json.dumps(language)};\nconst SAID = {json.dumps(said, ensure_ascii=False)};\n"
     return constants + (_read("say.js") or "")
 
 
 def script_messages(script: str) -> list[str]:
-    """The messages of a script."""
+    """Return the messages of a script."""
     return [json.loads(f'"{found}"') for found in _MESSAGE.findall(script)]
 
 
-def in_html(html: str, say: Callable[[str], str]) -> str:
-    """An HTML file of ours with its words as `say` gives them."""
+def translate_html(html: str, say: Callable[[str], str]) -> str:
+    """Return an HTML file with its messages translated."""
 
     def replaced(match: re.Match[str]) -> str:
         words = match["words"]
@@ -65,5 +68,5 @@ def in_html(html: str, say: Callable[[str], str]) -> str:
 
 
 def html_messages(html: str) -> list[str]:
-    """The messages of an HTML file."""
+    """Return the messages of an HTML file."""
     return [match["words"] for match in _WORDS.finditer(html)]

@@ -1,4 +1,4 @@
-"""Files that are dropped anywhere on a page, or pasted, go to its field for files."""
+"""Accept files that are dropped or pasted anywhere on a page."""
 
 import streamlit as st
 
@@ -6,6 +6,6 @@ from rag.ui.components import component
 
 
 def catch() -> None:
-    """Let the first field for files on the page take what is dropped beside it, and what is pasted."""
+    """Send files that are dropped or pasted anywhere on the page to its first upload field."""
     with st.container(key="drops"):
         component("drops")(key="drops-anywhere")

@@ -1,7 +1,7 @@
-"""Text of documents and models, made safe to show.
+"""Format text, numbers and dates safely for display.
 
-Nothing in it may load a picture, follow a link or become HTML: documents are data, and a model that has
-read a hostile one may try to send what it knows to somebody else's server.
+Text of documents and models is untrusted: it must not load pictures, follow links or become HTML, which could leak data
+to another server.
 """
 
 import datetime as dt
@@ -9,28 +9,28 @@ import re
 from collections.abc import Callable, Sequence
 
 from rag.export import inert_markdown
-from rag.ui.language import _, current, either
+from rag.ui.language import _, current_language, ngettext
 
 _MARKDOWN_SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$])")
 _DIRECTIVE_OR_ADDRESS = re.compile("[:@]|www", re.IGNORECASE)
-"""Where Streamlit sees an icon or a colour, and a bare address a link; an unseen word joiner after it prevents that."""
+"""Characters that start Streamlit directives (icons, colours) or bare links; a word joiner after them disables both."""
 _SLOT = re.compile("\ue000(\\d+)\ue001")
-"""Stands for something to be put in after rendering; these private-use characters are taken out of the text."""
+"""Placeholder for inserted HTML; its private-use characters are removed from the text first."""
 _BLOCK = "<figure"
-"""With what begins that is put in between paragraphs, never into one."""
+"""Inserted HTML that starts like this goes between paragraphs."""
 
 
-def plain(text: str) -> str:
-    """`text` for a label that Streamlit reads as Markdown, shown as it is."""
+def escape(text: str) -> str:
+    """Escape `text` for a label that Streamlit renders as Markdown."""
     inert = _DIRECTIVE_OR_ADDRESS.sub("\\g<0>\u2060", " ".join(text.split()))
     return _MARKDOWN_SPECIALS.sub(r"\\\1", inert)
 
 
 def render(text: str, insert: Callable[[re.Match[str]], str | None] = lambda _: None, pattern: str = r"(?!)") -> str:
-    """Markdown as HTML without links, pictures and foreign HTML.
+    """Render Markdown as HTML without links, pictures or foreign HTML.
 
-    Each match of `pattern` in the text is handed to `insert`; the HTML it gives, which must be safe, takes the
-    match's place, a figure between paragraphs. None leaves the match as text.
+    Each match of `pattern` is passed to `insert`; the HTML it returns, which must be safe, replaces the match
+    (figures go between paragraphs). None keeps the match as text.
     """
     inserts: list[str] = []
 
@@ -51,28 +51,28 @@ def render(text: str, insert: Callable[[re.Match[str]], str | None] = lambda _: 
 
 
 def decimal(value: float, decimals: int = 0) -> str:
-    """A number as the present language writes it: `1,234.5`."""
+    """Format a number in the current language: `1,234.5`."""
     from babel.numbers import format_decimal
 
-    return format_decimal(value, f"#,##0.{'0' * decimals}" if decimals else "#,##0", current())
+    return format_decimal(value, f"#,##0.{'0' * decimals}" if decimals else "#,##0", current_language())
 
 
 def percent(part: float) -> str:
-    """A part of one in percent: `95%`."""
+    """Format a fraction as a percentage: `95%`."""
     from babel.numbers import format_percent
 
-    return format_percent(part, locale=current())
+    return format_percent(part, locale=current_language())
 
 
-def moment(at: dt.datetime, pattern: str) -> str:
-    """A day and a time of day as the present language writes them; `pattern` is CLDR's."""
+def date_time(at: dt.datetime, pattern: str) -> str:
+    """Format a date and time in the current language by a CLDR `pattern`."""
     from babel.dates import format_datetime
 
-    return format_datetime(at, pattern, tzinfo=at.tzinfo, locale=current())
+    return format_datetime(at, pattern, tzinfo=at.tzinfo, locale=current_language())
 
 
-def size(count: int) -> str:
-    """Bytes in the largest unit that leaves at least one before the point."""
+def file_size(count: int) -> str:
+    """Format a number of bytes in the largest unit with at least one digit before the point."""
     value = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000:
@@ -82,16 +82,16 @@ def size(count: int) -> str:
 
 
 def plural(count: int, one: str, many: str, **others: object) -> str:
-    """The message for so many things: `{count} page`, `{count} pages`; `others` stand in it, too."""
-    return either(count, one, many).format(count=decimal(count), **others)
+    """Return the singular or plural message for a count: `{count} page`, `{count} pages`."""
+    return ngettext(count, one, many).format(count=decimal(count), **others)
 
 
-def done_of(done: int, total: int) -> str:
-    """How far something is: `3 of 8`."""
+def progress_text(done: int, total: int) -> str:
+    """Format progress: `3 of 8`."""
     return _("{done} of {total}").format(done=decimal(done), total=decimal(total))
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: `a, b and c`."""
+def join_names(names: Sequence[str]) -> str:
+    """Join names for a sentence: `a, b and c`."""
     *others, last = names
     return _("{others} and {last}").format(others=", ".join(others), last=last) if others else last

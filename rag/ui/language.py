@@ -1,8 +1,7 @@
-"""The language of the pages: their words by gettext, and what was chosen.
+"""The language of the pages: gettext translations and the user's choice.
 
-Messages are the English ones. A language is a catalogue in `rag/locale`, which is compiled when it is first wanted, so
-that an edit of it is all there is to do; `make messages` brings new messages into it. Documents, their names, answers
-and quotes are never translated.
+Message ids are the English texts. A language is a catalogue in `rag/locale` that is compiled on first use; `make
+messages` adds new messages to it. Documents, their names, answers and quotes are never translated.
 """
 
 import contextvars
@@ -19,73 +18,73 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "de": "Deutsch"}
-"""The languages there are, by what each calls itself."""
-SPOKEN = "language"
-"""Where a session keeps the language that its user has chosen."""
+"""Supported languages by their own names."""
+LANGUAGE_KEY = "language"
+"""Session key of the language that the user has chosen."""
 
-_asked: contextvars.ContextVar[str | None] = contextvars.ContextVar("language", default=None)
-"""The language of a request that no page makes."""
+_request_language: contextvars.ContextVar[str | None] = contextvars.ContextVar("language", default=None)
+"""Language of a request that is made outside a page."""
 
 
-def current() -> str:
-    """The language of what is said now: the user's choice, else the browser's, else English."""
-    if asked := _asked.get():
+def current_language() -> str:
+    """Return the user's language, else the browser's, else English."""
+    if asked := _request_language.get():
         return asked
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH
-    chosen: str | None = st.session_state.get(SPOKEN)
-    return chosen if chosen in LANGUAGES else of_browser()
+    chosen: str | None = st.session_state.get(LANGUAGE_KEY)
+    return chosen if chosen in LANGUAGES else browser_language()
 
 
-def of_browser() -> str:
-    """The language of the browser, if it is one of ours."""
-    return _offered(st.context.locale)
+def browser_language() -> str:
+    """Return the browser's language if it is supported, else English."""
+    return _supported(st.context.locale)
 
 
-def _offered(tag: str | None) -> str:
-    """What there is for a tag such as `de-AT`."""
+def _supported(tag: str | None) -> str:
+    """Return the supported language of a tag such as `de-AT`, else English."""
     language = (tag or "").split("-")[0].lower()
     return language if language in LANGUAGES else ENGLISH
 
 
-def speak(chosen: str | None) -> bool:
-    """Speak what the user has chosen, None: as the browser, from now on. Whether that is another than before."""
-    before = current()
-    st.session_state[SPOKEN] = chosen
-    return current() != before
+def set_language(chosen: str | None) -> bool:
+    """Set the user's language (None: the browser's) and return whether the language changed."""
+    before = current_language()
+    st.session_state[LANGUAGE_KEY] = chosen
+    return current_language() != before
 
 
 @contextmanager
-def spoken(tag: str | None) -> Iterator[None]:
-    """Speak the language of a tag, as browsers send it, while a request is answered."""
-    token = _asked.set(_offered(tag))
+def use_language(tag: str | None) -> Iterator[None]:
+    """Use the language of a tag, as sent by browsers, while answering a request."""
+    token = _request_language.set(_supported(tag))
     try:
         yield
     finally:
-        _asked.reset(token)
+        _request_language.reset(token)
 
 
 def _(message: str) -> str:
-    """`message` in the present language."""
-    return catalogue(current()).gettext(message) if message else ""
+    """Translate a message into the current language."""
+    return catalog(current_language()).gettext(message) if message else ""
 
 
 def N_(message: str) -> str:  # noqa: N802 - as gettext's users call it
-    """`message` as it is: marked to be translated, which is done where it is shown."""
+    """Mark a message for translation; it is translated where it is shown."""
     return message
 
 
-def either(count: int, one: str, many: str) -> str:
-    """The message for so many, in the present language."""
-    return catalogue(current()).ngettext(one, many, count)
+def ngettext(count: int, one: str, many: str) -> str:
+    """Return the message for a count in the current language."""
+    return catalog(current_language()).ngettext(one, many, count)
 
 
-def labelled(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns of a table (`st.column_config`) with their labels, explanations and dates in the present language."""
-    return {name: _labelled(column) for name, column in columns.items()}
+def translate_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Translate the labels, help texts and date formats of `st.column_config` columns."""
+    return {name: _translate_column(column) for name, column in columns.items()}
 
 
-def _labelled(column: Mapping[str, Any]) -> dict[str, Any]:
+def _translate_column(column: Mapping[str, Any]) -> dict[str, Any]:
     said: dict[str, Any] = {word: _(column[word]) for word in ("label", "help") if column.get(word)}
     kind = column.get("type_config") or {}
     if kind.get("type") == "datetime":
@@ -94,8 +93,8 @@ def _labelled(column: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @functools.cache
-def catalogue(language: str) -> gettext.NullTranslations:
-    """The messages of a language; of English there is nothing to be translated."""
+def catalog(language: str) -> gettext.NullTranslations:
+    """Return the messages of a language; English needs none."""
     if language == ENGLISH:
         return gettext.NullTranslations()
     from babel.messages.mofile import write_mo

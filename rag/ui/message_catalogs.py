@@ -1,6 +1,6 @@
-"""`make messages`: the template of the pages' messages, and the catalogue of each language with the new ones.
+"""Update the message template and the catalogues of all languages (`make messages`).
 
-What is new has no translation yet, and what is no message any more goes: write the new ones into the catalogues.
+New messages are added without a translation, and messages that are no longer used are removed.
 """
 
 import ast
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 LOCALES = ROOT / "rag" / "locale"
 TEMPLATE = LOCALES / "pagelight.pot"
-MARKS = {"_": (0,), "N_": (0,), "dialog": (0,), "either": (1, 2), "plural": (1, 2)}
-"""What marks a message, and which of its arguments are messages."""
+MARKS = {"_": (0,), "N_": (0,), "dialog": (0,), "ngettext": (1, 2), "plural": (1, 2)}
+"""Functions that mark messages, and which of their arguments are messages."""
 LINE_CHARS = 120
 
 
 def template() -> "Catalog":
-    """Every message of the pages."""
+    """Return a catalogue of all messages of the pages."""
     from babel.messages.catalog import Catalog
 
     found = Catalog(project="Pagelight", charset="utf-8", fuzzy=False)
@@ -43,7 +43,7 @@ def _messages() -> Iterator[str | tuple[str, ...]]:
 
 
 def _marked(source: ast.AST) -> Iterator[str | tuple[str, ...]]:
-    """What stands in a call of one of `MARKS`, word for word."""
+    """Yield the literal messages in calls of `MARKS`."""
     for call in ast.walk(source):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in MARKS:
             given = [call.args[place] for place in MARKS[call.func.id]]
@@ -52,8 +52,8 @@ def _marked(source: ast.AST) -> Iterator[str | tuple[str, ...]]:
                 yield texts[0] if len(texts) == 1 else tuple(texts)
 
 
-def written(catalogue: "Catalog", *, with_header: bool) -> bytes:
-    """A catalogue as its file has it: without places in the source, which change with every edit."""
+def to_bytes(catalogue: "Catalog", *, with_header: bool) -> bytes:
+    """Return a catalogue as PO text without source locations, which change with every edit."""
     from babel.messages.pofile import write_po
 
     file = io.BytesIO()
@@ -69,22 +69,22 @@ def written(catalogue: "Catalog", *, with_header: bool) -> bytes:
     return file.getvalue()
 
 
-def catalogue_path(language: str) -> Path:
-    """Where the catalogue of a language is."""
+def catalog_path(language: str) -> Path:
+    """Return the path of a language's catalogue."""
     return LOCALES / language / "LC_MESSAGES" / "pagelight.po"
 
 
 def main() -> None:
-    """Renew all of them."""
+    """Update the template and all catalogues."""
     from babel.messages.pofile import read_po
 
     fresh = template()
-    TEMPLATE.write_bytes(written(fresh, with_header=False))
+    TEMPLATE.write_bytes(to_bytes(fresh, with_header=False))
     for language in LANGUAGES.keys() - {ENGLISH}:
-        path = catalogue_path(language)
+        path = catalog_path(language)
         catalogue = read_po(io.BytesIO(path.read_bytes()), locale=language)
         catalogue.update(fresh, no_fuzzy_matching=True, update_creation_date=False)
-        path.write_bytes(written(catalogue, with_header=True))
+        path.write_bytes(to_bytes(catalogue, with_header=True))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tables whose figures the present language writes, and which are put in order as numbers all the same."""
+"""Tables that show localized numbers and still sort them numerically."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -9,23 +9,23 @@ from pandas.io.formats.style import Styler
 
 from rag.ui.formatting import decimal
 
-NOTHING = "–"
+DASH = "–"
 Writer = Callable[[float], str]
 
-score: Writer = functools.partial(decimal, decimals=3)
-"""What is mostly between 0 and 1."""
+format_score: Writer = functools.partial(decimal, decimals=3)
+"""Format a score, usually between 0 and 1."""
 
 
-def difference(value: float) -> str:
-    """How much more or less, with its sign."""
-    return f"{'+' if value > 0 else ''}{score(value)}"
+def format_difference(value: float) -> str:
+    """Format a difference with its sign."""
+    return f"{'+' if value > 0 else ''}{format_score(value)}"
 
 
-def written(rows: Sequence[Mapping[str, Any]], writers: Mapping[str, Writer]) -> Styler:
-    """`rows` for `st.dataframe`; the figures of each column in `writers` as that writes them, a dash where none is.
+def format_numbers(rows: Sequence[Mapping[str, Any]], writers: Mapping[str, Writer]) -> Styler:
+    """Format numeric columns of `rows` for `st.dataframe`; missing values become a dash.
 
-    Whole numbers stay as they are, also in a column that lacks some, which pandas takes for fractions. Streamlit's own
-    formats write numbers as the browser's language, or always as English does.
+    Integer columns with missing values, which pandas turns into floats, are shown as integers. Streamlit's own
+    formats follow the browser's language or English only.
     """
     table = pd.DataFrame(rows)
     whole = dict.fromkeys(table.select_dtypes("float"), _whole)
@@ -36,7 +36,7 @@ def written(rows: Sequence[Mapping[str, Any]], writers: Mapping[str, Writer]) ->
 
 
 def _text(write: Writer, value: float | None) -> str:
-    return NOTHING if value is None or pd.isna(value) else write(value)
+    return DASH if value is None or pd.isna(value) else write(value)
 
 
 def _whole(value: float) -> str:

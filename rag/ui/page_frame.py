@@ -1,4 +1,4 @@
-"""What every page has: its looks, the login, and a door that turns errors into messages."""
+"""The frame of every page: layout, login, sidebar and error messages."""
 
 import contextlib
 import functools
@@ -13,10 +13,10 @@ from rag import errors
 from rag.types import Account
 from rag.ui import session
 from rag.ui.components import ASSETS, component
-from rag.ui.formatting import plain
-from rag.ui.language import ENGLISH, N_, _, current, speak
+from rag.ui.formatting import escape
+from rag.ui.language import ENGLISH, N_, _, current_language, set_language
 from rag.ui.library import sharing
-from rag.ui.translated_messages import said
+from rag.ui.translated_messages import translate_message
 
 SIDEBAR_PX = 264
 PAGES = {
@@ -31,11 +31,11 @@ PAGES = {
     N_("Admin"): ("pages/admin.py", ":material/admin_panel_settings:"),
     N_("Status"): ("pages/status.py", ":material/monitor_heart:"),
 }
-ADMINS_PAGES = {"Admin", "Status"}
+ADMIN_PAGES = {"Admin", "Status"}
 
-LOOK_AGAIN_SECONDS = 3.0
-HEALTH_SECONDS = 3.0
-"""Longest wait for a database that has not answered, each time it is looked at again."""
+RETRY_SECONDS = 3.0
+HEALTH_TIMEOUT_SECONDS = 3.0
+"""Timeout of each check whether the database answers again."""
 
 P = ParamSpec("P")
 
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 def page(title: str) -> None:
-    """Begin a page; `title` is the message of its name. Stops at a login where nobody is logged in who has to be."""
+    """Start a page; `title` is its message id. Stop at the login form if a login is required."""
     st.set_page_config(
         page_title=_page_title(title),
         page_icon=str(ASSETS / "icon.png"),
@@ -51,11 +51,11 @@ def page(title: str) -> None:
         initial_sidebar_state=SIDEBAR_PX,
     )
     st.html(ASSETS / "app.css")
-    with door():
+    with error_boundary():
         if session.user_id() is None:
             _login()
         account = session.account()
-        if speak(account.language):
+        if set_language(account.language):
             st.set_page_config(page_title=_page_title(title))
         _native_words()
         _sidebar(account)
@@ -68,8 +68,8 @@ def _page_title(title: str) -> str:
 
 
 def _native_words() -> None:
-    """Streamlit's own words, which are English, in the language of the page."""
-    if current() != ENGLISH:
+    """Translate Streamlit's own English words."""
+    if current_language() != ENGLISH:
         with st.container(key="native"):
             component("native")(key="native-words")
 
@@ -78,30 +78,30 @@ def _sidebar(account: Account) -> None:
     st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "icon.png"))
     with st.sidebar.container(key="pages", gap=None):
         for label, (path, icon) in PAGES.items():
-            if account.role.may_administer or label not in ADMINS_PAGES:
+            if account.role.may_administer or label not in ADMIN_PAGES:
                 st.page_link(path, label=_(label), icon=icon)
-    with st.sidebar, door():
-        sharing.switch()
-        if session.is_for_users() and session.own_engine().answers.with_me():
+    with st.sidebar, error_boundary():
+        sharing.choose_collection()
+        if session.requires_login() and session.own_engine().answers.with_me():
             st.page_link("pages/shared.py", label=_("Shared with you"), icon=":material/group:")
-    if session.is_for_users():
-        _who(account)
+    if session.requires_login():
+        _account_bar(account)
 
 
-def _who(account: Account) -> None:
-    """Who is logged in, and the way out."""
+def _account_bar(account: Account) -> None:
+    """Show the user who is logged in, and a logout button."""
     with st.sidebar.container(key="who", gap=None):
-        st.markdown(f"**{plain(account.name or account.email or _('Logged in'))}**")
+        st.markdown(f"**{escape(account.name or account.email or _('Logged in'))}**")
         if account.name and account.email:
-            st.caption(plain(account.email))
+            st.caption(escape(account.email))
         st.button(_("Log out"), icon=":material/logout:", type="tertiary", on_click=session.log_out)
 
 
 def _login() -> None:
-    with empty("lock", _("Welcome to Pagelight"), _("Log in to see your documents.")):
+    with empty_state("lock", _("Welcome to Pagelight"), _("Log in to see your documents.")):
         for name in session.providers() or [""]:
             st.button(
-                _("Log in with {name}").format(name=plain(name)) if name else _("Log in"),
+                _("Log in with {name}").format(name=escape(name)) if name else _("Log in"),
                 key=f"login-{name or 'default'}",
                 type="primary",
                 on_click=st.login,
@@ -111,42 +111,42 @@ def _login() -> None:
 
 
 @contextlib.contextmanager
-def door() -> Iterator[None]:
-    """Show an error on the page instead of a traceback; what is not ours is logged too."""
+def error_boundary() -> Iterator[None]:
+    """Show errors on the page instead of a traceback, and log unexpected ones."""
     try:
         yield
     except Exception as error:
         if not isinstance(error, errors.Error):
             log.exception("A page failed")
-        tell(error)
+        show_error(error)
 
 
-def tell(error: Exception) -> bool:
-    """Show an error where the page is just now. True: Streamlit, who has logged it, need not show it."""
+def show_error(error: Exception) -> bool:
+    """Show an error on the page. Return True so that Streamlit, which has logged it, does not show it too."""
     if not isinstance(error, errors.Error):
         st.error(_("Something went wrong. Reload the page; if it persists, check the log."), icon=":material/error:")
         return True
-    st.error(plain(said(error.message)), icon=":material/error:")
+    st.error(escape(translate_message(error.message)), icon=":material/error:")
     if isinstance(error, errors.StoreUnavailableError):
         st.caption(_("This page reloads automatically."))
-        _come_back()
+        _rerun_when_available()
     return True
 
 
-def _come_back() -> None:
-    """Run the page anew as soon as the database answers."""
+def _rerun_when_available() -> None:
+    """Rerun the page as soon as the database answers."""
     looks = itertools.count()
 
     def look() -> None:
-        if next(looks) and _answers():
+        if next(looks) and _database_answers():
             st.rerun()
 
-    st.fragment(look, run_every=LOOK_AGAIN_SECONDS)()
+    st.fragment(look, run_every=RETRY_SECONDS)()
 
 
-def _answers() -> bool:
+def _database_answers() -> bool:
     try:
-        session.shared().health(HEALTH_SECONDS)
+        session.installation().health(HEALTH_TIMEOUT_SECONDS)
     except errors.Error:
         return False
     return True
@@ -155,7 +155,7 @@ def _answers() -> bool:
 def dialog(
     title: str, width: Literal["small", "medium", "large"] = "small"
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """`st.dialog` with the message `title` in the language of whoever opens it."""
+    """Decorate a function as an `st.dialog` whose title is translated when it opens."""
 
     def decorated(show: Callable[P, None]) -> Callable[P, None]:
         @functools.wraps(show)
@@ -168,8 +168,8 @@ def dialog(
 
 
 @contextlib.contextmanager
-def empty(icon: str, title: str, text: str) -> Iterator[None]:
-    """A guide in the place of content that is not there yet; put the way forward into it."""
+def empty_state(icon: str, title: str, text: str) -> Iterator[None]:
+    """Show a placeholder for missing content; put the next step into the block."""
     with st.container(key="empty", horizontal_alignment="center", gap="xsmall"):
         st.markdown(f":material/{icon}:", width="content")
         st.subheader(title, anchor=False, width="content")

@@ -1,4 +1,4 @@
-"""Choosing somebody of the installation: a user or a group, by the names that people have."""
+"""Choose a user or group by name."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,24 +7,24 @@ import streamlit as st
 from rag.types import Grantee, GranteeKind
 from rag.ui.language import _
 
-Known = Mapping[tuple[GranteeKind, str], Grantee]
+People = Mapping[tuple[GranteeKind, str], Grantee]
 
 
-def known(*some: Iterable[Grantee]) -> Known:
-    """Each of them once; of one that several lists have, the first says most."""
+def merge_people(*some: Iterable[Grantee]) -> People:
+    """Merge lists of people; the first entry of each person wins."""
     found: dict[tuple[GranteeKind, str], Grantee] = {}
     for one in (one for part in some for one in part):
         found.setdefault((one.kind, one.id), one)
     return found
 
 
-def called(known: Known, kind: GranteeKind, grantee_id: str) -> str:
-    """What somebody is called, by the id where nothing else is known."""
-    return spelled(known.get((kind, grantee_id)) or Grantee(kind=kind, id=grantee_id))
+def display_name(known: People, kind: GranteeKind, grantee_id: str) -> str:
+    """Return a person's display name, or the id if they are unknown."""
+    return person_label(known.get((kind, grantee_id)) or Grantee(kind=kind, id=grantee_id))
 
 
-def spelled(one: Grantee | str) -> str:
-    """As a list of people names somebody; the id is said of those only who have no name."""
+def person_label(one: Grantee | str) -> str:
+    """Return the label of a person in a list; the id appears only if there is no name."""
     if isinstance(one, str):
         return one
     if one.kind == "group":
@@ -32,13 +32,13 @@ def spelled(one: Grantee | str) -> str:
     return " · ".join(filter(None, [one.name, one.email])) or one.id
 
 
-def choose(label: str, offered: Iterable[Grantee]) -> Grantee | None:
-    """Somebody of a list, or whose id is typed; None while nobody is chosen."""
+def choose_person(label: str, offered: Iterable[Grantee]) -> Grantee | None:
+    """Choose a person from a list or by id; None while nobody is chosen."""
     chosen = st.selectbox(
         label,
         list(offered),
         index=None,
-        format_func=spelled,
+        format_func=person_label,
         placeholder=_("Name or user ID"),
         accept_new_options=True,
     )

@@ -1,4 +1,4 @@
-"""Two columns whose widths are the reader's to choose; on a phone the second, with a document, comes as a sheet."""
+"""Two columns with a draggable divider; on a phone the second opens as a sheet."""
 
 import streamlit as st
 
@@ -6,10 +6,10 @@ from rag.ui.components import component
 
 
 def resizable(name: str = "", *, up: str | None = None) -> None:
-    """Make the columns that this is called in the first of resizable; the browser remembers how they were left.
+    """Make the surrounding columns resizable; call it in the first one.
 
-    It does so for each `name` by itself. On a phone a click on a citation brings the second column up, and so does
-    another `up` than before.
+    The browser remembers the widths for each `name`. On a phone, clicking a citation or a change of `up` opens the
+    second column.
     """
     with st.container(key="splitter"):
         component("split")(key="split", data={"name": name, "up": up})

@@ -1,22 +1,22 @@
-"""`streamlit`, with a guard before its connections: `python streamlit_server.py run server.py`."""
+"""Run Streamlit with limits for slow clients: `python streamlit_server.py run server.py`."""
 
 import functools
 from typing import Any
 
 SERVES = "auto"
-"""How uvicorn calls the protocol that Streamlit takes, who has no setting for it."""
+"""uvicorn's name of the protocol that Streamlit uses, which is not configurable."""
 
 
 @functools.cache
 def _protocol() -> Any:
     from rag.config import load_config
-    from rag.slow_clients import Guard
+    from rag.slow_clients import ConnectionGuard
 
-    return Guard.of(load_config()).protocol
+    return ConnectionGuard.from_config(load_config()).protocol
 
 
 def protocol(**options: Any) -> Any:
-    """A connection of the app."""
+    """Create the protocol of a connection."""
     return _protocol()(**options)
 
 

@@ -1,11 +1,11 @@
-"""What can go wrong, as the engine says it: the shapes of its sentences, for `said`.
+"""Patterns of the engine's error messages, for `translate_message`.
 
-Each that is raised below the pages stands here, and in the catalogue of each language.
+Every error message that is raised below the pages is listed here and in each language's catalogue.
 """
 
 from rag.ui.language import N_
 
-FAILURES = (
+ERRORS = (
     # What any error says that says nothing else: rag.errors
     N_("Something went wrong. Check the message and try again."),
     N_("A setting is missing or wrong. Check the environment and the .env file."),
@@ -377,4 +377,4 @@ FAILURES = (
     N_("{names} and {count} more"),
     N_("{name}: {_reason}"),
 )
-"""Messages with names for what differs, as those of `said`; what fits many comes last."""
+"""Messages with named fields, as in `translated_messages`; patterns that match much come last."""

@@ -1,18 +1,17 @@
-"""What the engine says, in the language of the page.
+"""Translate the engine's messages for the pages.
 
-The engine speaks English, to programs too. Its sentences that readers of the pages meet are known here by their shape;
-one that is not is shown as it is.
+The engine speaks English, to programs too. Its messages are recognised by pattern; unknown ones are shown unchanged.
 """
 
 import datetime as dt
 import functools
 import re
 
-from rag.ui.formatting import decimal, moment
-from rag.ui.language import ENGLISH, N_, _, current
-from rag.ui.translated_errors import FAILURES
+from rag.ui.formatting import date_time, decimal
+from rag.ui.language import ENGLISH, N_, _, current_language
+from rag.ui.translated_errors import ERRORS
 
-SHAPES = (
+MESSAGES = (
     # How far a document is read: rag.types.reading_progress
     N_("waiting"),
     N_("reading"),
@@ -177,9 +176,9 @@ SHAPES = (
     N_("answered"),
     N_("the document has changed since"),
 )
-"""Messages with names for what differs; what a name with an underscore stands for is said by the engine, too."""
+"""Messages with named fields; a field whose name begins with an underscore is itself translated."""
 
-WORDS = (
+TERMS = (
     *(N_("Member"), N_("Curator"), N_("Admin")),
     *(N_("Valid"), N_("Expired"), N_("Revoked")),
     *(N_("Reindex"), N_("Sync"), N_("Evaluation"), N_("Matrix")),
@@ -211,47 +210,47 @@ WORDS = (
     N_("Prefer the part of a document that is named or meant: a balance sheet, table 4, page 12."),
     N_("Prefer documents whose name, title or first pages the question speaks of."),
 )
-"""The engine's names of things, which pages translate where they show them."""
+"""Terms of the engine that pages translate where they show them."""
 
 _FIELD = re.compile(r"\\{(\w+)\\}")
-_COUNTED = {
+_NUMERIC_FIELDS = {
     *("done", "total", "kept", "taken", "count", "limit", "size", "page", "rank", "score", "least", "seconds"),
     *("used", "quota", "left", "needed", "dimensions"),
 }
-"""What differs and is a number of things; others, such as a label, a name or a year, stay as they are."""
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
+"""Fields that hold quantities; others, such as labels, names and years, stay unchanged."""
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
 _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?")
 
 
-def said(sentence: str) -> str:
-    """A sentence of the engine in the present language, if it is known; else as it is."""
-    if current() == ENGLISH or not sentence:
+def translate_message(sentence: str) -> str:
+    """Translate an engine message if it is known; otherwise return it unchanged."""
+    if current_language() == ENGLISH or not sentence:
         return sentence
     if (known := _(sentence)) != sentence:
         return known
-    if _MOMENT.fullmatch(sentence):
-        return moment(dt.datetime.fromisoformat(sentence.replace(" UTC", "+00:00")), _("d MMM y, HH:mm")) + " UTC"
-    for message, shape in _shapes():
+    if _TIMESTAMP.fullmatch(sentence):
+        return date_time(dt.datetime.fromisoformat(sentence.replace(" UTC", "+00:00")), _("d MMM y, HH:mm")) + " UTC"
+    for message, shape in _patterns():
         if match := shape.fullmatch(sentence):
-            return _(message).format(**{name: _part(name, text) for name, text in match.groupdict().items()})
+            return _(message).format(**{name: _translate_field(name, text) for name, text in match.groupdict().items()})
     return sentence
 
 
-def _part(name: str, text: str) -> str:
+def _translate_field(name: str, text: str) -> str:
     if name[0] == "_":
-        return said(text)
-    return _grouped(text) if name in _COUNTED else text
+        return translate_message(text)
+    return _format_number(text) if name in _NUMERIC_FIELDS else text
 
 
-def _grouped(text: str) -> str:
-    """A number as the language writes it; anything else as it is."""
+def _format_number(text: str) -> str:
+    """Format a number in the current language; return anything else unchanged."""
     number = _NUMBER.fullmatch(text)
     return decimal(float(text.replace(",", "")), len(number[2] or "")) if number else text
 
 
 @functools.cache
-def _shapes() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple(
         (message, re.compile(_FIELD.sub(r"(?P<\1>.+?)", re.escape(message)), re.DOTALL))
-        for message in (*SHAPES, *FAILURES)
+        for message in (*MESSAGES, *ERRORS)
     )

@@ -60,7 +60,7 @@ def app(settings: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[AppTest]":
 
     monkeypatch.setenv("RAG_WORKER", "false")
     yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
-    session.shared().close()
+    session.installation().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 

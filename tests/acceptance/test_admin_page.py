@@ -71,12 +71,12 @@ def test_an_admin_changes_an_account_and_logs_it_out(app: AppTest) -> None:
     shown.selectbox[0].set_value(Role.CURATOR)
     shown.number_input[0].set_value(5)
     _button(shown, "Save").click().run()
-    accounts = session.shared().accounts
+    accounts = session.installation().accounts
     changed = accounts.get("bob")
     assert (changed.role, changed.quota_bytes, changed.groups) == (Role.CURATOR, 5_000_000, ("board", "legal"))
     _button(shown, "Log out everywhere").click().run()
-    assert session.shared().logins.list("bob") == []
-    assert not session.shared().logins.open(login)
+    assert session.installation().logins.list("bob") == []
+    assert not session.installation().logins.open(login)
 
 
 def _button(app: AppTest, label: str) -> Any:

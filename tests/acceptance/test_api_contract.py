@@ -280,10 +280,10 @@ def test_who_gets_no_turn_is_told_when_to_come_back(
     engine: RAGEngine, turns: str, path: str, body: dict[str, object]
 ) -> None:
     app = create_app(engine.installation)
-    only = limits.Turns(1, patience_seconds=0.0)
+    only = limits.FairSemaphore(1, timeout=0.0)
     setattr(app.state, turns, only)
     client = TestClient(app, headers={"x-api-key": api.SHARED_KEY})
-    with only.take():
+    with only.acquire():
         refused = client.post(path, json=body)
     assert api.error_of(refused) == (503, "busy")
     assert int(refused.headers["retry-after"]) > 0

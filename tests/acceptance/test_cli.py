@@ -635,9 +635,9 @@ def test_scores_of_answers_are_printed_with_their_intervals(folder: Path, questi
 @pytest.mark.usefixtures("settings")
 def test_documents_are_taken_in_once_into_an_index_of_their_own(folder: Path, questions: Path) -> None:
     first = pagelight("eval", questions, "--documents", folder)
-    assert "3 to take in" in first.stderr
+    assert "3 to add" in first.stderr
     assert re.search(r"MRR \d\.\d{3} \[.*\] over 3 of 3 questions", first.stdout)
-    assert "3 ready, 0 to take in" in pagelight("eval", questions, "--documents", folder).stderr
+    assert "3 ready, 0 to add" in pagelight("eval", questions, "--documents", folder).stderr
     assert names() == []
 
 
@@ -699,7 +699,7 @@ def test_the_doctor_clears_away_what_was_left_behind(settings: Path, folder: Pat
 
     assert "1 of documents that no row knows" in told()
     assert (old / "original").exists()
-    assert "cleared away: 1 of documents that no row knows" in told("--mend")
+    assert "deleted: 1 of documents that no row knows" in told("--mend")
     assert not old.exists()
     assert "no row knows" not in told()
 

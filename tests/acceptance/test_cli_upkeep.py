@@ -195,7 +195,7 @@ def test_a_job_is_cancelled() -> None:
     with RAGEngine() as engine:
         waiting = engine.jobs.start_reindex()
     assert "Cancelled: reindex" in pagelight("jobs", "cancel", waiting.id.hex[:8]).stdout
-    assert "It had ended: cancelled." in pagelight("jobs", "cancel", waiting.id).stdout
+    assert "It had already ended: cancelled." in pagelight("jobs", "cancel", waiting.id).stdout
     assert parsed("jobs", "cancel", waiting.id)["status"] == "cancelled"
     assert "cancelled" in pagelight("jobs", "list").stdout
     pagelight("jobs", "cancel", "0" * 8, code=5)
@@ -252,7 +252,7 @@ def test_a_request_comes_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 2, "give queries"),
+        ([], 2, "Give queries"),
         (["a", "b", "--expect", "1", "--expect", "2", "--expect", "3"], 2, "more --expect"),
         (["x" * 1000], 2, "test_queries"),
         (["x", "--runs", "11"], 2, "--runs"),

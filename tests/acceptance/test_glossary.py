@@ -186,7 +186,7 @@ def page(settings: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     opened.run().switch_page("pages/glossary.py").run()
     assert not opened.exception
     yield opened
-    session.shared().close()
+    session.installation().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 

@@ -14,7 +14,7 @@ from rag import prompts
 from rag.config import Config
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, AnswerToken, DocumentStatus, Verdict
-from rag.ui.chat.answer import answer_html, sources
+from rag.ui.chat.answer import answer_html, source_rows
 from rag.ui.formatting import render
 from tests import pdfs, vendors
 from tests.acceptance.test_pages import add, answered, texts
@@ -295,4 +295,4 @@ def test_the_page_shows_a_hostile_document_as_data(
         response = engine.chats.messages(conversation.id)[-1].response
     assert response is not None
     assert_clean_answer("", response)
-    assert [row["quote"] for row in sources(response)] == [citation.quote for citation in response.citations]
+    assert [row["quote"] for row in source_rows(response)] == [citation.quote for citation in response.citations]

@@ -29,7 +29,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     """The app without a worker: tests do the work when they want it done."""
     monkeypatch.setenv("RAG_WORKER", "false")
     yield AppTest.from_file(APP, default_timeout=60)
-    session.shared().close()
+    session.installation().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 

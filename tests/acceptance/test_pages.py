@@ -16,7 +16,7 @@ from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import Document, DocumentStatus, Line
 from rag.ui import session
-from rag.ui.formatting import plain
+from rag.ui.formatting import escape
 from rag.ui.library import document_table
 from tests import mails, pdfs, vendors
 
@@ -364,8 +364,8 @@ def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> 
     engine.documents.process(part.id)
     app.run()
     assert "1 of 2 files in it was taken in" in texts(app)
-    assert plain("logo.svg: of a kind that cannot be read (an SVG image)") in texts(app)
-    assert plain("in Offer.eml") in texts(app)
+    assert escape("logo.svg: of a kind that cannot be read (an SVG image)") in texts(app)
+    assert escape("in Offer.eml") in texts(app)
     open_page(app, "library")
     assert {*listed(app, "inside")} == {"", "Offer.eml"}
 
@@ -701,7 +701,7 @@ def test_playground_looks_up_step_by_step(
     open_page(app, "index")
     app.button_group[0].set_value("Search").run()
     assert lookups_field(app).disabled  # there is no language model
-    session.shared().close()
+    session.installation().close()
     st.cache_resource.clear()
     with vendors.vendor("openai", tmp_path) as vendor:
         monkeypatch.setenv("RAG_EMBED_MODEL", "local")

@@ -16,11 +16,11 @@ LINE = "Page 2 speaks of topic number 2."
 
 @pytest.fixture(scope="module")
 def door(engine: RAGEngine) -> TestClient:
-    return TestClient(page_server.create_door(engine.installation))
+    return TestClient(page_server.create_app(engine.installation))
 
 
 def ticket(user_id: str) -> dict[str, str]:
-    return {page_server.TICKET: page_server.given.issue(user_id, None, HERE)}
+    return {page_server.TICKET: page_server.ticket_store.issue(user_id, None, HERE)}
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ def test_an_assistant_is_told(server: embedded.EmbeddedServer, tmp_path: Path) -
 @pytest.fixture
 def app(settings: None) -> Iterator[AppTest]:
     yield AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE_SECONDS)
-    session.shared().close()
+    session.installation().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 

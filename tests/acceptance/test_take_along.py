@@ -30,7 +30,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[RAGEngine]:
     monkeypatch.setenv("RAG_WORKER", "false")
     with RAGEngine(load_config()) as opened:
         yield opened
-    session.shared().close()
+    session.installation().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 
@@ -60,7 +60,7 @@ def test_on_the_page(kept: tuple[uuid.UUID, uuid.UUID]) -> None:
     assert not app.exception
     assert not app.error
     pages = {}
-    for name in ("_copy", "_save", "_ask_again", "_show"):
+    for name in ("_copy", "_save", "_ask_again", "_share"):
         kwargs = {"name": name, "conversation_id": str(kept[0]), "message_id": str(kept[1])}
         pages[name] = AppTest.from_function(opened, kwargs=kwargs, default_timeout=PATIENCE_SECONDS).run()
         assert not pages[name].exception, name
@@ -76,7 +76,7 @@ def test_on_the_page(kept: tuple[uuid.UUID, uuid.UUID]) -> None:
 def test_whom_to_show_it_is_chosen_from_a_list(engine: RAGEngine, kept: tuple[uuid.UUID, uuid.UUID]) -> None:
     engine.installation.accounts.set_groups("ada", ["analysts"])
     engine.sharing.give({"grantee": "bob"})  # reads the collection
-    kwargs = {"name": "_show", "conversation_id": str(kept[0]), "message_id": str(kept[1])}
+    kwargs = {"name": "_share", "conversation_id": str(kept[0]), "message_id": str(kept[1])}
     app = AppTest.from_function(opened, kwargs=kwargs, default_timeout=PATIENCE_SECONDS).run()
     (people,) = app.selectbox
     assert people.options == ["bob", "ada", "Group analysts"]

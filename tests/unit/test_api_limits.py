@@ -1,4 +1,4 @@
-"""Turns: so many at the same time, the others in the order they came."""
+"""FairSemaphore: a limited number at the same time, the others in the order of their arrival."""
 
 import threading
 import time
@@ -6,19 +6,19 @@ import time
 import pytest
 
 from rag import errors
-from rag.api.limits import Turns
+from rag.api.limits import FairSemaphore
 from tests.waiting import eventually
 
 
 def test_those_who_wait_are_served_in_their_order() -> None:
-    turns, order = Turns(1), list[int]()
+    turns, order = FairSemaphore(1), list[int]()
 
     def queue(number: int) -> None:
-        with turns.take():
+        with turns.acquire():
             order.append(number)
 
     threads = [threading.Thread(target=queue, args=(number,)) for number in range(20)]
-    with turns.take():
+    with turns.acquire():
         for waiting, thread in enumerate(threads):
             thread.start()
             assert eventually(lambda: len(turns._waiting) == waiting + 1)  # noqa: B023
@@ -28,13 +28,13 @@ def test_those_who_wait_are_served_in_their_order() -> None:
 
 
 def test_never_more_at_the_same_time_than_allowed() -> None:
-    turns, inside, most = Turns(3), 0, 0
+    turns, inside, most = FairSemaphore(3), 0, 0
     lock = threading.Lock()
 
     def work() -> None:
         nonlocal inside, most
         for _ in range(50):
-            with turns.take():
+            with turns.acquire():
                 with lock:
                     inside += 1
                     most = max(most, inside)
@@ -52,16 +52,16 @@ def test_never_more_at_the_same_time_than_allowed() -> None:
 
 
 def test_who_waits_too_long_is_told_and_takes_no_turn() -> None:
-    turns = Turns(1, patience_seconds=0.01)
-    with turns.take(), pytest.raises(errors.BusyError), turns.take():
+    turns = FairSemaphore(1, timeout=0.01)
+    with turns.acquire(), pytest.raises(errors.BusyError), turns.acquire():
         pass
-    with turns.take():  # the turn is free again
+    with turns.acquire():  # the turn is free again
         pass
 
 
 def test_a_turn_ends_with_an_error_too() -> None:
-    turns = Turns(1, patience_seconds=0.01)
-    with pytest.raises(ZeroDivisionError), turns.take():
+    turns = FairSemaphore(1, timeout=0.01)
+    with pytest.raises(ZeroDivisionError), turns.acquire():
         raise ZeroDivisionError
-    with turns.take():
+    with turns.acquire():
         pass

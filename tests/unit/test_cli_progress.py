@@ -13,7 +13,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_the_bar_is_that_of_the_stage_told_of_last(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress.shown(tables="Tables") as shown:
+    with progress.show(tables="Tables") as shown:
         shown("tables", 3, 12)
         shown.bars.refresh()
         assert "Tables" in (first := capsys.readouterr().err)
@@ -27,9 +27,9 @@ def test_the_bar_is_that_of_the_stage_told_of_last(capsys: pytest.CaptureFixture
 
 
 def test_a_file_gets_only_the_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress.shown() as shown:
+    with progress.show() as shown:
         shown("reading", 1, 2)
-        shown.line(("✓", "green"), "[bold]report.pdf", "2 pages")
+        shown.print_line(("✓", "green"), "[bold]report.pdf", "2 pages")
     captured = capsys.readouterr()
     assert captured.err.strip() == "✓ [bold]report.pdf  2 pages"
     assert captured.out == ""

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from rag.api.limits import BodyLimits
-from rag.slow_clients import BODY_BYTES_PER_SECOND, BODY_SECONDS, HEAD_SECONDS, Guard
+from rag.slow_clients import BODY_BYTES_PER_SECOND, BODY_SECONDS, HEAD_SECONDS, ConnectionGuard
 
 HEAD = b"POST / HTTP/1.1\r\nhost: x\r\n"
 PIECE = bytes(16 * BODY_BYTES_PER_SECOND)
@@ -89,7 +89,12 @@ async def say(send: Send, body: bytes) -> None:
 async def serving(app: Any = count, **limits: Any) -> AsyncIterator[Callable[[], Awaitable[Client]]]:
     """Makes connections to a guarded server."""
     config = uvicorn.Config(
-        app, port=0, log_config=None, lifespan="off", http=Guard(**limits).protocol, timeout_graceful_shutdown=0
+        app,
+        port=0,
+        log_config=None,
+        lifespan="off",
+        http=ConnectionGuard(**limits).protocol,
+        timeout_graceful_shutdown=0,
     )
     server = uvicorn.Server(config)
     config.load()
@@ -228,10 +233,10 @@ def test_who_finds_no_room_is_told_when_to_come_back() -> None:
         assert status == 503
         assert json.loads(body)["error"]["type"] == "busy"
 
-    run(test, most=2)
+    run(test, max_connections=2)
 
 
-@pytest.mark.parametrize("limits", [{"most": 2}, {"per_address": 2}], ids=str)
+@pytest.mark.parametrize("limits", [{"max_connections": 2}, {"max_per_address": 2}], ids=str)
 def test_a_half_sent_request_makes_room_for_another(limits: dict[str, int]) -> None:
     async def test(connect: Connect) -> None:
         slow = [await connect(), await connect()]

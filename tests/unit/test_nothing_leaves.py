@@ -35,7 +35,7 @@ Installation(load_config()).close()
 assert not tracing.is_on()
 with tracing.span("step") as step:
     step.note(count=1)
-    assert tracing.parent() is None
+    assert tracing.current_traceparent() is None
 assert "opentelemetry.sdk" not in sys.modules
 """
 HIDDEN = "sys.modules['opentelemetry.exporter'] = None  # as if it were not installed"

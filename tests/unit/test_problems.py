@@ -16,8 +16,7 @@ from rag.engine import Installation
 from rag.engine.request_parsing import parse
 from rag.evaluation import load_questions
 from rag.types import TEXT, RetrieveRequest
-from rag.types.patterns import NAME
-from rag.types.validation_messages import FORMS, OTHER_FORM, in_words, problems_of
+from rag.types.base import FORMS, NAME, OTHER_FORM, in_words, problems_of
 
 WRONG = {"query": "\x00", "collection": "a/b"}
 
@@ -36,8 +35,7 @@ def patterns_of(schema: object) -> Iterator[str]:
 def schemas() -> Iterator[dict[str, Any]]:
     """Those of what is sent to REST and to the engine."""
     yield create_app(Installation(load_config())).openapi()
-    for name in rag.types.__all__:
-        found = getattr(rag.types, name)
+    for name, found in vars(rag.types).items():
         if isinstance(found, type) and issubclass(found, pydantic.BaseModel) and name.endswith(("Request", "Options")):
             yield found.model_json_schema()
 

@@ -82,7 +82,7 @@ def test_mark_without_a_citation_stays_text() -> None:
 
 
 def test_sources_tell_place_and_verdict() -> None:
-    first, second = answer.sources(response(citation(0, 0), citation(3, 1), support=Support.PARTLY))
+    first, second = answer.source_rows(response(citation(0, 0), citation(3, 1), support=Support.PARTLY))
     assert (first["name"], first["place"], first["verdict"]) == ("report.pdf", "p. 1", "supported")
     assert (second["place"], second["verdict"]) == ("p. 1", "partly")
     assert first["verdictText"] == "✓ supported · quote verified"
@@ -91,20 +91,20 @@ def test_sources_tell_place_and_verdict() -> None:
 @pytest.mark.parametrize("support", [Support.PARTLY, Support.UNSUPPORTED, None])
 def test_a_green_tick_stands_beside_supported_sentences_only(support: Support | None) -> None:
     shown = response(citation(3, 1), support=support)
-    assert "✓" not in answer.sources(shown)[0]["verdictText"]
+    assert "✓" not in answer.source_rows(shown)[0]["verdictText"]
     assert 'class="chip supported"' not in answer.answer_html(shown)
 
 
 def test_a_source_without_a_quote_is_not_green_though_another_proves_its_sentence() -> None:
     nothing = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update={"quote": None, "lines": (), "regions": ()})
     shown = response(nothing)
-    assert "✓" not in answer.sources(shown)[0]["verdictText"]
+    assert "✓" not in answer.source_rows(shown)[0]["verdictText"]
     assert 'class="chip supported"' not in answer.answer_html(shown)
 
 
 def test_what_is_missing_is_named() -> None:
     shown = response(citation(3, 1), support=Support.PARTLY, missing=("12.4", "Uppsala"))
-    assert "12.4, Uppsala" in answer.sources(shown)[0]["warning"]
+    assert "12.4, Uppsala" in answer.source_rows(shown)[0]["warning"]
     assert "Not in the quotes: 12.4, Uppsala." in answer.answer_html(shown)
     assert 'class="chip partly"' in answer.answer_html(shown)
 
@@ -135,7 +135,7 @@ def test_a_struck_row_of_a_table_stays_one() -> None:
 )
 def test_a_wrong_number_is_what_is_explained_not_missing_words(numbers: tuple[str, ...], words: str) -> None:
     wrong = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update={"unsupported_numbers": numbers})
-    (row,) = answer.sources(response(wrong))
+    (row,) = answer.source_rows(response(wrong))
     assert words in row["explanation"]
     assert "No words" not in row["explanation"]
 
@@ -143,8 +143,8 @@ def test_a_wrong_number_is_what_is_explained_not_missing_words(numbers: tuple[st
 def test_a_claim_without_a_quote_has_no_words_whatever_its_numbers() -> None:
     nothing = {"quote": None, "lines": (), "regions": (), "unsupported_numbers": ("4.5",)}
     unsupported = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update=nothing)
-    (row,) = answer.sources(response(unsupported))
-    assert row["explanation"].endswith(answer.EXPLANATIONS[Verdict.UNVERIFIED])
+    (row,) = answer.source_rows(response(unsupported))
+    assert row["explanation"].endswith(answer.VERDICT_EXPLANATIONS[Verdict.UNVERIFIED])
     assert "4.5" in row["warning"]
 
 
@@ -207,7 +207,7 @@ def test_a_sentence_that_quotes_more_than_its_row_stays_prose() -> None:
 
 
 def test_the_cells_of_a_row_are_told_apart_below_the_answer() -> None:
-    (row,) = answer.sources(quoting_a_row())
+    (row,) = answer.source_rows(quoting_a_row())
     assert row["quote"] == "Cargo & <b>mail</b> · 1,204 · (88)"
 
 
@@ -238,7 +238,7 @@ def test_an_answer_of_which_no_likelihood_is_known_has_no_such_label() -> None:
 
 def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:
     none = AnswerResponse(status="insufficient_context", answer="Not found.", nearest=(SOURCE,), model="extractive")
-    assert [row["label"] for row in answer.sources(none)] == ["P1"]
+    assert [row["label"] for row in answer.source_rows(none)] == ["P1"]
     assert answer.marks(none)[0][0] == SOURCE.passage.document_id
 
 
@@ -280,11 +280,11 @@ def test_a_place_is_told_by_page_and_section_not_by_lines() -> None:
     hit = sources.hit("Costs fell by 3.5%.", page_number=4)
     chunk = hit.chunk.model_copy(update={"section": "Part I > Cost of Sales"})
     within = hit.model_copy(update={"chunk": chunk, "page_labels": {4: "iv"}, "page_count": 9})
-    assert answer.place(within.chunk.lines, hit=within) == f"{within.page_name(4)} · Cost of Sales"
+    assert answer.location_text(within.chunk.lines, hit=within) == f"{within.page_name(4)} · Cost of Sales"
     elsewhere = sources.lines("Another line.", first=90, page_number=4)
-    assert answer.place(elsewhere, hit=within) == within.page_name(4)  # whose section is not known
+    assert answer.location_text(elsewhere, hit=within) == within.page_name(4)  # whose section is not known
     row = tuple(line.model_copy(update={"kind": BlockKind.TABLE}) for line in chunk.lines)
-    assert answer.place(row, hit=within) == within.page_name(4)
+    assert answer.location_text(row, hit=within) == within.page_name(4)
 
 
 @pytest.mark.parametrize(
@@ -297,4 +297,4 @@ def test_a_place_is_told_by_page_and_section_not_by_lines() -> None:
     ],
 )
 def test_money_is_told_only_where_the_price_is_known(usage: Usage, words: str) -> None:
-    assert answer.cost(usage) == words
+    assert answer.usage_text(usage) == words

@@ -4,7 +4,7 @@ import datetime as dt
 
 from rag.types import AuditEntry
 from rag.ui.admin import audit_log
-from rag.ui.language import spoken
+from rag.ui.language import use_language
 
 
 def test_an_entry_is_told_in_words_without_losing_a_column() -> None:
@@ -12,7 +12,7 @@ def test_an_entry_is_told_in_words_without_losing_a_column() -> None:
     at = dt.datetime(2026, 11, 23, 6, 16, tzinfo=dt.UTC)
     entry = AuditEntry(id=1, at=at, actor="ada", action="document.move", owner="bob", door="cli", details=details)
     english = audit_log._row(entry, {})
-    with spoken("de"):
+    with use_language("de"):
         german = audit_log._row(entry, {})
     assert (english["What"], english["From"]) == ("Document moved", "Command line")
     assert english["Details"] == "collection: default, size: 1.4 MB"
@@ -42,7 +42,7 @@ def test_a_change_is_told_with_what_was_before() -> None:
         "role: Admin, role before: Member, groups: board, groups before: none, quota: 1.4 MB, "
         "quota before: system default, from the login provider"
     )
-    with spoken("de"):
+    with use_language("de"):
         assert [*audit_log._row(entry, {}).values()][-1] == (
             "Rolle: Admin, Rolle vorher: Mitglied, Gruppen: board, Gruppen vorher: keine, Speicherplatz: 1,4 MB, "
             "Speicherplatz vorher: wie für alle, durch die Anmeldung"

@@ -31,9 +31,9 @@ from rag.types import (
     reading_of,
 )
 from rag.ui import charts, formatting, language, message_catalogs
-from rag.ui.components import ASSETS, in_html
-from rag.ui.translated_errors import FAILURES
-from rag.ui.translated_messages import SHAPES, said
+from rag.ui.components import ASSETS, translate_html
+from rag.ui.translated_errors import ERRORS
+from rag.ui.translated_messages import MESSAGES, translate_message
 from tests.unit.test_reading_progress import document
 
 ROOT = Path(__file__).parents[2]
@@ -97,19 +97,19 @@ KEYS_OF_A_KEYBOARD = {"Enter", "Escape", "Esc", "ArrowLeft", "ArrowRight", "File
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    with language.spoken("de-AT"):
+    with language.use_language("de-AT"):
         yield
 
 
 def catalogue(tag: str) -> Catalog:
-    return read_po(io.BytesIO(message_catalogs.catalogue_path(tag).read_bytes()), locale=tag)
+    return read_po(io.BytesIO(message_catalogs.catalog_path(tag).read_bytes()), locale=tag)
 
 
 # --- messages ---
 
 
 def test_the_template_has_what_the_pages_say() -> None:
-    assert message_catalogs.TEMPLATE.read_bytes() == message_catalogs.written(
+    assert message_catalogs.TEMPLATE.read_bytes() == message_catalogs.to_bytes(
         message_catalogs.template(), with_header=False
     ), "make messages"
 
@@ -182,7 +182,7 @@ def test_whatever_our_scripts_show_is_a_message(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(ASSETS.rglob("*.html")), ids=lambda path: path.name)
 def test_every_word_of_our_html_is_a_message(path: Path) -> None:
-    told = in_html(path.read_text("utf-8"), lambda _: "…")
+    told = translate_html(path.read_text("utf-8"), lambda _: "…")
     assert re.findall(r">[^<>]*[a-z]{2}[^<>]*<", told) == []
     assert re.findall(r'(?:aria-label|title|placeholder)="[^"]*[a-z]{2}[^"]*"', told) == []
 
@@ -194,30 +194,30 @@ def test_messages_are_said_in_the_language_asked_for(german: None) -> None:
     assert language._("Library") == "Bibliothek"
     assert formatting.plural(1, "{count} page", "{count} pages") == "1 Seite"
     assert formatting.plural(1234, "{count} page", "{count} pages") == "1.234 Seiten"
-    assert formatting.listed(["a", "b", "c"]) == "a, b und c"
+    assert formatting.join_names(["a", "b", "c"]) == "a, b und c"
 
 
 @pytest.mark.parametrize(
     ("tag", "spoken"), [("de-CH", "de"), ("DE", "de"), ("en-GB", "en"), ("xx", "en"), (None, "en")]
 )
 def test_a_language_that_is_not_there_is_english(tag: str | None, spoken: str) -> None:
-    with language.spoken(tag):
-        assert language.current() == spoken
+    with language.use_language(tag):
+        assert language.current_language() == spoken
 
 
 def test_numbers_sizes_shares_and_days_are_written_as_in_german(german: None) -> None:
     assert formatting.decimal(1234.56, 1) == "1.234,6"
     assert formatting.percent(0.6) == "60\xa0%"
-    assert formatting.size(5_300_000) == "5,3 MB"
+    assert formatting.file_size(5_300_000) == "5,3 MB"
     at = dt.datetime(2026, 3, 9, 8, 5, tzinfo=dt.UTC)
-    assert formatting.moment(at, language._("d MMM y, HH:mm")) == "9. März 2026, 08:05"
+    assert formatting.date_time(at, language._("d MMM y, HH:mm")) == "9. März 2026, 08:05"
 
 
 def test_english_is_written_as_it_always_was() -> None:
     assert formatting.decimal(1234.56, 1) == "1,234.6"
     assert formatting.percent(0.6) == "60%"
     at = dt.datetime(2026, 3, 9, 8, 5, tzinfo=dt.UTC)
-    assert formatting.moment(at, language._("d MMM y, HH:mm")) == f"{at:%-d %b %Y, %H:%M}"
+    assert formatting.date_time(at, language._("d MMM y, HH:mm")) == f"{at:%-d %b %Y, %H:%M}"
 
 
 # --- what the engine says ---
@@ -226,23 +226,28 @@ def test_english_is_written_as_it_always_was() -> None:
 def test_the_engine_is_understood(german: None) -> None:
     progress = Progress(done=3, total=1200, seconds_left=120)
     reading = document(DocumentStatus.PARSING, progress=progress)
-    assert said(reading_of(reading) or "") == "Seite 3 von 1.200, noch 2 min"
-    assert said(page_name(54, "53", 203)) == "S. 53 (Seite 54 von 203)"
-    assert said("The nearest stands in Waiting.pdf, page 7.") == "Das Nächstliegende steht in Waiting.pdf, Seite 7."
+    assert translate_message(reading_of(reading) or "") == "Seite 3 von 1.200, noch 2 min"
+    assert translate_message(page_name(54, "53", 203)) == "S. 53 (Seite 54 von 203)"
+    assert (
+        translate_message("The nearest stands in Waiting.pdf, page 7.")
+        == "Das Nächstliegende steht in Waiting.pdf, Seite 7."
+    )
     refusal = "“1954” was not found. The nearest (2016) stands in a.pdf, page 22."
-    assert said(refusal) == "“1954” wurde nicht gefunden. Das Nächstliegende (2016) steht in a.pdf, Seite 22."
+    assert (
+        translate_message(refusal) == "“1954” wurde nicht gefunden. Das Nächstliegende (2016) steht in a.pdf, Seite 22."
+    )
 
 
 def test_what_went_wrong_is_said_with_its_reason(german: None) -> None:
     crashed = "“a.pdf” cannot be read: it crashed the process that read it at page 3 of 1200. Open it in another "
-    told = said(crashed + "program, save it again, or split it.")
+    told = translate_message(crashed + "program, save it again, or split it.")
     assert told.startswith(
         "„a.pdf“ kann nicht gelesen werden: der Leseprozess ist daran abgestürzt (Seite 3 von 1.200)."
     )
     left_out = (
         "1 of 3 files in it was taken in. Left out: b.exe: empty; c.pdf: “c.pdf” is encrypted. Give its password."
     )
-    assert said(left_out) == (
+    assert translate_message(left_out) == (
         "1 von 3 Dateien darin wurde aufgenommen. Ausgelassen: b.exe: leer; c.pdf: „c.pdf“ ist verschlüsselt. "
         "Geben Sie das Passwort ein."
     )
@@ -251,7 +256,7 @@ def test_what_went_wrong_is_said_with_its_reason(german: None) -> None:
 def test_what_is_taken_along_is_in_the_language_of_the_page(german: None) -> None:
     at = dt.datetime(2026, 3, 9, 8, 5, tzinfo=dt.UTC)
     report = export.Report(title="Leuchtfeuer", made_at=at, turns=(_turn(at),))
-    told = {name: export.write(report, name, said).decode() for name in ("markdown", "text", "clipping")}
+    told = {name: export.write(report, name, translate_message).decode() for name in ("markdown", "text", "clipping")}
     assert "*Exportiert aus Pagelight am 9. März 2026, 08:05 UTC*" in told["markdown"]
     assert "✓ belegt" in told["markdown"]
     for one in told.values():
@@ -288,18 +293,18 @@ def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> No
         ShownCell(cell=cell.model_copy(update={"question": 1, "status": "not_found"})),
     )
     filled = FilledMatrix(matrix=matrix, documents=(ready,), cells=cells)
-    heading, row = csv.reader(io.StringIO(export.matrix_csv(filled, said).decode("utf-8-sig")))
+    heading, row = csv.reader(io.StringIO(export.matrix_csv(filled, translate_message).decode("utf-8-sig")))
     assert heading == ["Dokument", "How many ships?", "Which flag?"]
     told = "4,812 ships [S. 3] (Weicht von den anderen ab; das Dokument hat sich seitdem geändert)"
     assert row == ["a.pdf", told, "nicht gefunden"]
-    evidence = openpyxl.load_workbook(io.BytesIO(export.matrix_xlsx(filled, said)))["Belege"]
+    evidence = openpyxl.load_workbook(io.BytesIO(export.matrix_xlsx(filled, translate_message)))["Belege"]
     assert [cell.value for cell in evidence[1]][:4] == ["Dokument", "Frage", "Antwort", "Urteil"]
     assert [cell.value for cell in evidence[2]][3:6] == ["teilweise", "Weicht von den anderen ab", "veraltet"]
 
 
 def test_charts_write_months_and_numbers_as_the_language_does(german: None) -> None:
     chart = alt.Chart(alt.InlineData(values=[{"at": 1}])).mark_bar().encode(x=alt.X("at:T", axis=charts.time_axis()))
-    drawn = charts.spoken(chart).to_dict()
+    drawn = charts.localized(chart).to_dict()
     locale = drawn["config"]["locale"]
     assert (locale["number"]["decimal"], locale["number"]["thousands"]) == (",", ".")
     assert (locale["time"]["months"][2], locale["time"]["days"][0]) == ("März", "Sonntag")
@@ -307,19 +312,19 @@ def test_charts_write_months_and_numbers_as_the_language_does(german: None) -> N
 
 
 def test_what_a_document_is_called_is_not_translated(german: None) -> None:
-    assert said("“page 7” is encrypted. Give its password.").startswith("„page 7“ ist verschlüsselt.")
+    assert translate_message("“page 7” is encrypted. Give its password.").startswith("„page 7“ ist verschlüsselt.")
 
 
 def test_what_is_not_known_is_said_as_it_is(german: None) -> None:
     unknown = str(errors.StoreError("The database {x} is away."))
-    assert said(unknown) == unknown
+    assert translate_message(unknown) == unknown
 
 
 def test_the_engine_says_what_is_known_of_it() -> None:
     """A sentence of the engine that is reworded is reworded here, too."""
     own = {ROOT / "rag" / "ui" / "said.py", ROOT / "rag" / "ui" / "failures.py"}
     told = "\n".join(_constants(path) for path in (ROOT / "rag").rglob("*.py") if path not in own)
-    parts = {part.strip(" .,;:()“”") for shape in (*SHAPES, *FAILURES) for part in re.split(BREAKS, shape)}
+    parts = {part.strip(" .,;:()“”") for shape in (*MESSAGES, *ERRORS) for part in re.split(BREAKS, shape)}
     assert {
         part for part in parts if len(part) > 12 and not part.startswith(PUT_TOGETHER) and part not in told
     } == set()
@@ -331,12 +336,12 @@ def _is_error(kind: object) -> bool:
 
 @pytest.mark.parametrize("error", sorted({kind for kind in vars(errors).values() if _is_error(kind)}, key=str))
 def test_what_an_error_says_by_itself_is_known(error: type[errors.Error]) -> None:
-    assert error().message in FAILURES
+    assert error().message in ERRORS
 
 
 def test_every_error_that_may_reach_a_page_is_known() -> None:
     """In whatever language is offered: `make messages` asks for its translation."""
-    shapes = [re.compile(_pattern(shape)) for shape in (*SHAPES, *FAILURES) if shape not in FITTING_MANY]
+    shapes = [re.compile(_pattern(shape)) for shape in (*MESSAGES, *ERRORS) if shape not in FITTING_MANY]
     raised = [
         (path.name, node.lineno, sentence)
         for path in (ROOT / "rag").rglob("*.py")

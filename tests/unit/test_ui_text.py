@@ -47,7 +47,7 @@ def test_insert_takes_the_place_of_a_match_and_of_nothing_else() -> None:
 
 @pytest.mark.parametrize("name", ["a_b*c*.pdf", ":red[x]", "# top", "[x](http://evil.example)", "$x^2$", "1. a", "`c`"])
 def test_plain_leaves_no_markdown_to_be_read(name: str) -> None:
-    label = formatting.plain(name)
+    label = formatting.escape(name)
     assert re.search(r"(?<!\\)[*_`\[\]#$<>]", label) is None
     assert ":red" not in label
     assert "://" not in label
@@ -58,4 +58,4 @@ def test_plain_leaves_no_markdown_to_be_read(name: str) -> None:
     ("count", "shown"), [(0, "0 B"), (999, "999 B"), (1234, "1.2 kB"), (245_000, "245 kB"), (5_000_000_000, "5.0 GB")]
 )
 def test_sizes(count: int, shown: str) -> None:
-    assert formatting.size(count) == shown
+    assert formatting.file_size(count) == shown

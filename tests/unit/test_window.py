@@ -121,4 +121,4 @@ def test_without_a_screen_the_server_does_not_stay(tmp_path: Path, servers: list
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "webview", None)
     with pytest.raises(errors.ConfigError, match=r"pagelight\[window\]"):
-        window.find()
+        window.load_library()

@@ -83,7 +83,7 @@ def stream(
     started = time.perf_counter()
     with tracing.span("context", hits=len(hits)) as step:
         context = read_context(question, hits, llm, options)
-        step.note(sources=len(context.hits))
+        step.add(sources=len(context.hits))
     grounder = Grounder(context.hits, locate=locate, reranker=reranker)
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
@@ -225,7 +225,7 @@ def _written(
     with tracing.span("ground") as step:
         parsed = citations.parse_shown(text, markup.quotes)
         sentences, cited = grounder.ground(parsed.claims, parsed.text)
-        step.note(sentences=len(sentences), citations=len(cited))
+        step.add(sentences=len(sentences), citations=len(cited))
     if stopped:
         sentences = _without_verdict_on_the_last(sentences)
     return _Draft(model, parsed.text, sentences, cited, usage, stopped=stopped)

@@ -1,4 +1,4 @@
-"""Who works here, for users who are admins now: roles, groups, quotas, logins and everybody's keys."""
+"""Routes for admins: users, their roles, groups, quotas and logins, and all keys and jobs."""
 
 import uuid
 from typing import Annotated
@@ -18,37 +18,37 @@ Group = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=STOR
 
 
 class UserList(Model):
-    """Everybody who was seen or owns something."""
+    """All users who have logged in or own something."""
 
     items: tuple[AccountUse, ...]
 
 
 class KeyList(Model):
-    """Everybody's keys without their secrets, the latest first."""
+    """The keys of all users without their secrets, the latest first."""
 
     items: tuple[ApiKey, ...]
 
 
 class JobList(Model):
-    """Everybody's latest jobs without their results."""
+    """The latest jobs of all users, without their results."""
 
     items: tuple[Job, ...]
 
 
 class LoginList(Model):
-    """Where a user is logged in, the last seen first."""
+    """A user's logins, the last used first."""
 
     items: tuple[Login, ...]
 
 
 class UserReference(Input):
-    """A user. Ids have slashes, so they stand in the body."""
+    """A user. Ids contain slashes, so they are sent in the body."""
 
     user_id: UserId
 
 
 class UserEdit(UserReference):
-    """What to change of a user; what is left out stays. `quota_mb` null is what the installation allows."""
+    """Changes of a user; omitted fields stay unchanged. `quota_mb` null is the installation's default."""
 
     role: Role | None = None
     groups: Annotated[tuple[Group, ...], pydantic.Field(max_length=1000)] | None = None
@@ -57,7 +57,7 @@ class UserEdit(UserReference):
 
 @router.get("/users")
 def list_users(sender: Admin) -> UserList:
-    """Everybody who was seen or owns something, and what they use."""
+    """List all users who have logged in or own something, and what they use."""
     return UserList(items=tuple(_accounts(sender).list()))
 
 
@@ -77,31 +77,31 @@ def edit_user(sender: Admin, body: UserEdit) -> AccountUse:
 
 @router.get("/logins")
 def list_logins(sender: Admin, user: UserId) -> LoginList:
-    """Where a user is logged in."""
+    """List a user's logins."""
     return LoginList(items=tuple(_logins(sender).list(user)))
 
 
 @router.post("/logout", status_code=204, response_class=Response)
 def log_out_user(sender: Admin, body: UserReference) -> None:
-    """End every login of a user, and refuse the tokens issued until now. API keys stay."""
+    """End all logins of a user, and refuse the tokens issued so far. API keys stay valid."""
     _logins(sender).end_all(_accounts(sender).find(body.user_id).user_id)
 
 
 @router.get("/keys")
 def list_keys(sender: Admin) -> KeyList:
-    """Everybody's keys without their secrets."""
+    """List the keys of all users without their secrets."""
     return KeyList(items=tuple(_accounts(sender).keys.list()))
 
 
 @router.delete("/keys/{key_id}")
 def revoke_key(sender: Admin, key_id: uuid.UUID) -> ApiKey:
-    """Let a key of anybody open nothing from now on."""
+    """Revoke a key of any user, at once."""
     return _accounts(sender).keys.revoke(key_id)
 
 
 @router.get("/jobs")
 def list_all_jobs(sender: Admin) -> JobList:
-    """Everybody's latest jobs."""
+    """List the latest jobs of all users."""
     return JobList(items=tuple(_accounts(sender).jobs()))
 
 

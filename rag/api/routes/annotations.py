@@ -1,4 +1,4 @@
-"""What a user marks and notes in documents."""
+"""Routes for highlights and notes in documents."""
 
 import uuid
 
@@ -12,13 +12,13 @@ router = APIRouter(tags=["documents"])
 
 @router.get("/documents/{document_id}/annotations")
 def list_annotations(sender: Reader, document_id: uuid.UUID) -> tuple[Annotation, ...]:
-    """The caller's own highlights and notes in a document, in the order of its pages."""
+    """List the caller's own highlights and notes in a document, in page order."""
     return tuple(sender.engine.annotations.list(document_id))
 
 
 @router.post("/documents/{document_id}/annotations", status_code=201)
 def add_annotation(sender: Writer, document_id: uuid.UUID, body: AnnotationRequest) -> Annotation:
-    """Highlight a place, with a note or without. Nobody else sees it."""
+    """Highlight a place, with an optional note. Nobody else sees it."""
     return sender.engine.annotations.add(document_id, body)
 
 

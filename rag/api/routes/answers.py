@@ -1,4 +1,4 @@
-"""Kept answers: taken along, asked again, and shown to others."""
+"""Routes that export, re-run and share saved answers."""
 
 import uuid
 from typing import Annotated
@@ -19,19 +19,19 @@ FILES: dict[str, dict[str, str]] = {kind.mime_type.partition(";")[0]: {} for kin
 
 
 class LinkList(Model):
-    """Whom a user's conversations and answers are shown to."""
+    """Shares of a user's conversations and answers."""
 
     items: tuple[AnswerLink, ...]
 
 
 class SharedAnswerList(Model):
-    """What others show the user."""
+    """Conversations and answers that others share with the user."""
 
     items: tuple[SharedAnswer, ...]
 
 
 class ShownTurns(Model):
-    """The turns of what another shows the user. An answer that may not be seen has no `response`."""
+    """The turns of a shared conversation. An answer that may not be seen has no `response`."""
 
     items: tuple[MessageBody, ...]
 
@@ -43,7 +43,7 @@ def export_conversation(
     format_name: Annotated[ExportFormat, Query(alias="format", description="Of the file.")] = "markdown",
     message_id: Annotated[uuid.UUID | None, Query(alias="messageId", description="Only this answer.")] = None,
 ) -> Response:
-    """A conversation, or one answer of it, as a file with the quote, place, picture and verdict of each claim."""
+    """Export a conversation, or one answer, as a file with the quote, place, picture and verdict of each claim."""
     engine = sender.engine.access.conversation(conversation_id)
     file = engine.answers.export(conversation_id, format_name, message_id)
     return attachment(file.name, file.mime_type, file.content)
@@ -59,9 +59,9 @@ def marked_copy(
     conversation_id: uuid.UUID,
     message_id: uuid.UUID,
     document_id: Annotated[uuid.UUID, Query(alias="documentId")],
-    whole: Annotated[bool, Query(description="All pages, not the quoted ones alone.")] = False,
+    whole: Annotated[bool, Query(description="All pages, not only the quoted ones.")] = False,
 ) -> Response:
-    """A PDF of what an answer quotes of a document, with highlights and notes on the quoted words."""
+    """Get a copy of a PDF that an answer quotes, with the quotes highlighted and annotated."""
     engine = sender.engine.access.conversation(conversation_id)
     copy = engine.answers.marked(conversation_id, message_id, document_id, whole=whole)
     return attachment("marked.pdf", PDF, copy.content)
@@ -69,9 +69,9 @@ def marked_copy(
 
 @router.post("/conversations/{conversation_id}/messages/{message_id}/again")
 def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AgainBody:
-    """Ask an answer's question again, as it was asked then: the same, or changed because of what. Nothing is kept."""
+    """Ask the question of a saved answer again with the same settings, and report differences. Nothing is stored."""
     engine = sender.engine.access.conversation(conversation_id)
-    with request.app.state.questions.take():
+    with request.app.state.questions.acquire():
         asked = engine.answers.rerun(conversation_id, message_id)
     request.state.usage = asked.response.usage
     return AgainBody.of(asked)
@@ -79,30 +79,30 @@ def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, mess
 
 @router.get("/conversations/{conversation_id}/links")
 def list_links(sender: Reader, conversation_id: uuid.UUID) -> LinkList:
-    """Whom a conversation, or an answer of it, is shown to."""
+    """List the shares of a conversation and its answers."""
     sender.engine.chats.get(conversation_id)
     return LinkList(items=tuple(sender.engine.answers.shown(conversation_id)))
 
 
 @router.post("/conversations/{conversation_id}/links", status_code=201)
 def show_to_others(sender: Writer, conversation_id: uuid.UUID, body: LinkRequest) -> AnswerLink:
-    """Show a conversation, or one answer, read-only to who may read the collection that it is about."""
+    """Share a conversation, or one answer, read-only with people who may read its collection."""
     return sender.engine.answers.show(conversation_id, body)
 
 
 @router.delete("/links/{link_id}", status_code=204)
 def withdraw_link(sender: Writer, link_id: uuid.UUID) -> None:
-    """Show it no longer, from this moment on."""
+    """Stop sharing a conversation or an answer, at once."""
     sender.engine.answers.withdraw(link_id)
 
 
 @router.get("/links")
 def list_shown_to_me(sender: Reader) -> SharedAnswerList:
-    """What others show the user now."""
+    """List what others share with the user now."""
     return SharedAnswerList(items=tuple(sender.engine.answers.with_me()))
 
 
 @router.get("/links/{link_id}/messages")
 def list_shown_turns(sender: Reader, link_id: uuid.UUID) -> ShownTurns:
-    """The turns of what another shows the user."""
+    """List the turns of a shared conversation or answer."""
     return ShownTurns(items=tuple(MessageBody.of(turn) for turn in sender.engine.answers.shown_turns(link_id)))

@@ -1,4 +1,4 @@
-"""Retrieval and its validation in the words of collections."""
+"""Routes for retrieval from a collection and its validation."""
 
 from fastapi import APIRouter, Request
 
@@ -10,13 +10,13 @@ router = APIRouter(tags=["collections"])
 
 @router.post("/retrieve")
 def retrieve(request: Request, sender: Reader, body: RetrieveRequest) -> RetrieveResponse:
-    """The chunks of a collection that fit a query best."""
-    with request.app.state.searches.take():
+    """Find the chunks of a collection that match a query best."""
+    with request.app.state.searches.acquire():
         return sender.engine.collections.retrieve(body)
 
 
 @router.post("/validate")
 def validate(request: Request, sender: Reader, body: ValidationRequest) -> ValidationResponse:
-    """Run test queries and judge relevance, sources and consistency of what they find."""
-    with request.app.state.questions.take():
+    """Run test queries, and check relevance, sources and consistency of what they find."""
+    with request.app.state.questions.acquire():
         return sender.engine.collections.validate(body)

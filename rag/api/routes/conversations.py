@@ -1,4 +1,4 @@
-"""Conversations: chats that are kept."""
+"""Routes for conversations."""
 
 import uuid
 from typing import Annotated, Literal
@@ -32,7 +32,7 @@ router = APIRouter(tags=["conversations"])
 
 
 class ConversationList(Model):
-    """Chats over one index, the latest first."""
+    """Chats about one index, the latest first."""
 
     items: tuple[Conversation, ...]
 
@@ -44,7 +44,7 @@ class MessageList(Model):
 
 
 class NewConversation(Model):
-    """A chat over an index, or over some of its documents."""
+    """A chat about an index, or about some of its documents."""
 
     title: Title = "New chat"
     index_name: IndexName = DEFAULT_INDEX
@@ -52,20 +52,20 @@ class NewConversation(Model):
 
 
 class ConversationEdit(Model):
-    """Another title; or whether it is kept at the top of the list."""
+    """A new title, or whether the chat is pinned to the top of the list."""
 
     title: Title | None = None
     pinned: bool | None = None
 
 
 class FoundList(Model):
-    """Chats that were found, each with the words around what was found."""
+    """Chats that match, each with the words around the match."""
 
     items: tuple[FoundConversation, ...]
 
 
 class MessageEdit(Model):
-    """What is thought of an answer, null for nothing; or that the chat goes on from this turn (`shown`)."""
+    """A rating of an answer, null to remove it; `shown` continues the chat from this turn."""
 
     rating: Rating | None = None
     reason: str | None = pydantic.Field(default=None, max_length=2000, pattern=TEXT)
@@ -73,7 +73,7 @@ class MessageEdit(Model):
 
 
 class NewCase(Model):
-    """What is right about an answer, where it is not what it quotes."""
+    """A test question made from an answer, with the right pages and answer if they differ from the quoted ones."""
 
     name: Annotated[str, pydantic.Field(min_length=1, max_length=100, pattern=TEXT)] = FROM_CHATS
     pages: tuple[Annotated[int, pydantic.Field(ge=1, le=100_000)], ...] | None = pydantic.Field(
@@ -86,9 +86,9 @@ class NewQuestion(Model):
     """The next question of a chat."""
 
     question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
-    filters: Filters = pydantic.Field(default=Filters(), description="Of the chat's documents only these.")
-    beside: uuid.UUID | None = pydantic.Field(default=None, description="The question whose place it takes.")
-    top_k: int | None = pydantic.Field(default=None, ge=1, le=200, description="How many places to read.")
+    filters: Filters = pydantic.Field(default=Filters(), description="Only these of the chat's documents.")
+    beside: uuid.UUID | None = pydantic.Field(default=None, description="The question that it replaces.")
+    top_k: int | None = pydantic.Field(default=None, ge=1, le=200, description="How many passages to read.")
     model: StorableText | None = pydantic.Field(default=None, max_length=200, description="provider:model")
 
 
@@ -96,25 +96,23 @@ class NewQuestion(Model):
 def list_conversations(
     sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX
 ) -> ConversationList:
-    """Chats over an index."""
+    """List the chats about an index."""
     return ConversationList(items=tuple(sender.engine.chats.list(index_name)))
 
 
 @router.get("/conversations/search")
 def search_conversations(
     sender: Reader,
-    q: Annotated[
-        str, Query(min_length=1, max_length=400, pattern=TEXT, description="Words, all of which it must have")
-    ],
+    q: Annotated[str, Query(min_length=1, max_length=400, pattern=TEXT, description="Words, all of which must occur")],
     index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX,
 ) -> FoundList:
-    """Chats with these words in their title, or in a question or answer."""
+    """Find chats with these words in their title, or in a question or answer."""
     return FoundList(items=tuple(sender.engine.chats.search(q, index_name)))
 
 
 @router.post("/conversations", status_code=201)
 def start_conversation(sender: Writer, body: NewConversation) -> Conversation:
-    """Begin a chat."""
+    """Start a chat."""
     engine = sender.engine.access.index(body.index_name)
     for document_id in body.document_ids:
         engine.documents.get(document_id)
@@ -123,13 +121,13 @@ def start_conversation(sender: Writer, body: NewConversation) -> Conversation:
 
 @router.get("/conversations/{conversation_id}")
 def get_conversation(sender: Reader, conversation_id: uuid.UUID) -> Conversation:
-    """One chat."""
+    """Get a chat."""
     return sender.engine.chats.get(conversation_id)
 
 
 @router.patch("/conversations/{conversation_id}")
 def edit_conversation(sender: Writer, conversation_id: uuid.UUID, body: ConversationEdit) -> Conversation:
-    """Give a chat another title, or keep it at the top."""
+    """Rename a chat, or pin it to the top."""
     if body.title is not None:
         sender.engine.chats.rename(conversation_id, body.title)
     if body.pinned is not None:
@@ -139,13 +137,13 @@ def edit_conversation(sender: Writer, conversation_id: uuid.UUID, body: Conversa
 
 @router.delete("/conversations/{conversation_id}", status_code=204)
 def delete_conversation(sender: Writer, conversation_id: uuid.UUID) -> None:
-    """Remove a chat and its turns."""
+    """Delete a chat and its turns."""
     sender.engine.chats.delete(conversation_id)
 
 
 @router.get("/conversations/{conversation_id}/messages")
 def list_messages(sender: Reader, conversation_id: uuid.UUID) -> MessageList:
-    """A chat's turns, the assistant's with their citations, and what became of these in later versions."""
+    """List a chat's turns, with citations and their state in later versions of the documents."""
     messages = sender.engine.chats.messages(conversation_id)
     later = sender.engine.answers.later_places(messages)
     return MessageList(items=tuple(MessageBody.of(turn, later.get(turn.id, NOTHING_LATER)) for turn in messages))
@@ -153,8 +151,8 @@ def list_messages(sender: Reader, conversation_id: uuid.UUID) -> MessageList:
 
 @router.post("/conversations/{conversation_id}/messages", status_code=201)
 def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.UUID, body: NewQuestion) -> MessageBody:
-    """Ask the next question; both turns are kept, and the answer's is returned."""
-    with request.app.state.questions.take():
+    """Ask the next question; both turns are stored, and the answer's is returned."""
+    with request.app.state.questions.acquire():
         turn = sender.engine.chats.ask(
             conversation_id,
             body.question,
@@ -170,7 +168,7 @@ def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.
 
 @router.patch("/conversations/{conversation_id}/messages/{message_id}", status_code=204)
 def edit_message(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID, body: MessageEdit) -> None:
-    """Say what is thought of an answer, or go on from this turn in the place of those beside it."""
+    """Rate an answer, or continue the chat from this turn instead of its alternatives."""
     if body.shown:
         sender.engine.chats.choose(conversation_id, message_id)
     if body.model_fields_set & {"rating", "reason"}:
@@ -179,7 +177,7 @@ def edit_message(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UU
 
 @router.post("/conversations/{conversation_id}/messages/{message_id}/case", status_code=201)
 def keep_case(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID, body: NewCase) -> Question:
-    """Make an answer's question one to measure with."""
+    """Save an answer's question as a test question for evaluations."""
     return sender.engine.question_sets.add_answered(
         conversation_id, message_id, name=body.name, pages=body.pages, answer=body.answer
     )
@@ -187,7 +185,7 @@ def keep_case(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID,
 
 @router.get("/question-sets", tags=["jobs"])
 def list_question_sets(sender: Reader) -> tuple[QuestionSet, ...]:
-    """The sets of questions that are kept to measure with."""
+    """List the saved sets of test questions."""
     return tuple(sender.engine.question_sets.list())
 
 
@@ -195,5 +193,5 @@ def list_question_sets(sender: Reader) -> tuple[QuestionSet, ...]:
 def get_question_set(
     sender: Reader, name: Annotated[str, Path(min_length=1, max_length=100, pattern=SEGMENT)]
 ) -> tuple[Question, ...]:
-    """The questions of a set, as `POST /evaluations` takes them."""
+    """Get the questions of a set, as `POST /evaluations` takes them."""
     return sender.engine.question_sets.get(name)

@@ -1,4 +1,4 @@
-"""Documents: sent in, listed, shown, thrown away, got back."""
+"""Routes for documents."""
 
 import datetime as dt
 import uuid
@@ -10,8 +10,8 @@ from fastapi import APIRouter, File, Form, Header, Query, Request, Response, Upl
 from fastapi.responses import FileResponse
 
 from rag import errors
-from rag.access.gate import Caller
 from rag.api.authentication import Reader, Writer
+from rag.api.downloads import DOWNLOAD_HEADERS
 from rag.api.pagination import Limit, Offset, Page, page
 from rag.types import (
     BOX,
@@ -44,21 +44,20 @@ IdempotencyKey = Annotated[
 Box = Annotated[str, pydantic.Field(pattern=BOX)]
 Search = Annotated[str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name or title.")]
 
-
 MAX_ZOOM_PIXELS = 20_000_000
-"""Of a page's picture: beyond it the zoom is made smaller."""
+"""Maximum size of a page image; a larger zoom is reduced."""
 
 router = APIRouter(tags=["documents"])
 
 
 class PasswordRequest(Model):
-    """What opens an encrypted document. It is not kept."""
+    """The password of an encrypted document. It is not stored."""
 
     password: pydantic.SecretStr = pydantic.Field(max_length=1000)
 
 
 class UploadForm(pydantic.BaseModel):
-    """A file, the index it goes into, and what opens it if it is encrypted. The password is not kept."""
+    """A file, its index, and its password if it is encrypted. The password is not stored."""
 
     model_config = pydantic.ConfigDict(extra="forbid")
 
@@ -72,7 +71,7 @@ class UploadForm(pydantic.BaseModel):
         OnSameName,
         pydantic.Field(
             alias="onSameName",
-            description="What becomes of a file whose name a document has: `keep` makes a document of its own, "
+            description="What to do with a file that has the name of a document: `keep` makes a separate document, "
             "`version` a new version, `ask` refuses (409, `same_name`).",
         ),
     ] = "keep"
@@ -87,7 +86,7 @@ class VersionList(Model):
 @router.post(
     "/documents",
     status_code=202,
-    responses={200: {"model": Document, "description": "It came before, under the same idempotency key"}},
+    responses={200: {"model": Document, "description": "It was uploaded before with the same idempotency key"}},
 )
 def upload(
     *,
@@ -96,9 +95,9 @@ def upload(
     form: Annotated[UploadForm, Form(media_type="multipart/form-data")],
     idempotency_key: IdempotencyKey = None,
 ) -> Document:
-    """Take a file in. It is read in the background: its `status` becomes `ready` or `failed`.
+    """Upload a file. It is read in the background: its `status` becomes `ready` or `failed`.
 
-    It can be asked as soon as it is `searchable`: by its words, and by the meaning of `vectorCount` of `chunkCount`.
+    It can be searched as soon as it is `searchable`: by words, and by meaning for `vectorCount` of its `chunkCount`.
     """
     document, is_new = sender.engine.access.index(form.index_name or DEFAULT_INDEX).documents.upload(
         form.file.file,
@@ -128,17 +127,17 @@ def list_documents(
     ],
     author: Annotated[str | None, Query(max_length=500, pattern=STORABLE, description="Part of the name.")] = None,
     dated_after: Annotated[dt.date | None, Query(alias="datedAfter", description="The first day.")] = None,
-    dated_before: Annotated[dt.date | None, Query(alias="datedBefore", description="The first day not.")] = None,
+    dated_before: Annotated[dt.date | None, Query(alias="datedBefore", description="The day after the last.")] = None,
     saved: Annotated[
         str | None, Query(alias="filter", max_length=100, pattern=STORABLE, description="A saved filter.")
     ] = None,
     document_status: Annotated[DocumentStatus | None, Query(alias="status")] = None,
-    disabled: Annotated[bool | None, Query(description="Only those that are, or are not.")] = None,
+    disabled: Annotated[bool | None, Query(description="Only disabled, or only enabled documents.")] = None,
     trash: bool = False,
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Page[Document]:
-    """Documents of an index in their present versions, or with `trash` those thrown away, newest first."""
+    """List the current versions of an index's documents, or with `trash` those in the trash, newest first."""
     found = sender.engine.documents.list(
         index_name,
         search=search,
@@ -156,13 +155,13 @@ def list_documents(
 
 @router.patch("/documents/{document_id}")
 def edit_document(sender: Writer, document_id: uuid.UUID, body: DocumentEdit) -> Document:
-    """Change name, title, author, date or tags, or disable a document; what is left out stays as it is."""
+    """Edit a document's name, title, author, date or tags, or disable it; omitted fields stay unchanged."""
     return sender.engine.catalogue.edit(document_id, body)
 
 
 @router.get("/documents/{document_id}")
 def get_document(sender: Reader, document_id: uuid.UUID) -> Document:
-    """One document, in the trash or not, with its pages."""
+    """Get a document with its pages, in the trash or not."""
     return sender.engine.documents.get(document_id)
 
 
@@ -170,10 +169,10 @@ def get_document(sender: Reader, document_id: uuid.UUID) -> Document:
     "/documents/{document_id}",
     status_code=204,
     response_model=None,
-    responses={200: {"model": PurgeReceipt, "description": "With `permanent`: what there was of it and is gone."}},
+    responses={200: {"model": PurgeReceipt, "description": "With `permanent`: a receipt of what was deleted."}},
 )
 def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = False) -> Response:
-    """Put a document in the trash; with `permanent`, remove one that is in the trash for good, and get a receipt."""
+    """Move a document to the trash; with `permanent`, delete one in the trash for good, and get a receipt."""
     document = sender.engine.documents.get(document_id)
     if not permanent:
         sender.engine.documents.trash([document.id])
@@ -188,7 +187,7 @@ def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = Fa
 
 @router.post("/documents/{document_id}/restore")
 def restore_document(sender: Writer, document_id: uuid.UUID) -> Document:
-    """Take a document out of the trash; one that is not there stays as it is."""
+    """Restore a document from the trash; one that is not there stays unchanged."""
     document = sender.engine.documents.get(document_id)
     sender.engine.documents.restore([document.id])
     return sender.engine.documents.get(document_id)
@@ -196,13 +195,13 @@ def restore_document(sender: Writer, document_id: uuid.UUID) -> Document:
 
 @router.post("/documents/{document_id}/retry", status_code=202)
 def retry_document(sender: Writer, document_id: uuid.UUID) -> Document:
-    """Go on with a document that failed or was cancelled, or read one again that is ready."""
+    """Continue with a document that failed or was cancelled, or read a ready one again."""
     return sender.engine.documents.retry(document_id)
 
 
 @router.post("/documents/{document_id}/cancel")
 def cancel_document(sender: Writer, document_id: uuid.UUID) -> Document:
-    """End the reading of a document; one that is not being read stays as it is. What is found of it already stays."""
+    """Cancel the reading of a document. Its finished part stays searchable."""
     document = sender.engine.documents.get(document_id)
     sender.engine.documents.cancel([document.id])
     return sender.engine.documents.get(document_id)
@@ -210,19 +209,19 @@ def cancel_document(sender: Writer, document_id: uuid.UUID) -> Document:
 
 @router.post("/documents/{document_id}/password", status_code=202)
 def unlock_document(sender: Writer, document_id: uuid.UUID, body: PasswordRequest) -> Document:
-    """Give an encrypted document its password; it is read next."""
+    """Give the password of an encrypted document, which is then read."""
     return sender.engine.documents.unlock(document_id, body.password.get_secret_value())
 
 
 @router.get("/documents/{document_id}/versions")
 def list_versions(sender: Reader, document_id: uuid.UUID) -> VersionList:
-    """All versions of the document that this is one of, the latest first."""
+    """List all versions of a document, the latest first."""
     return VersionList(items=tuple(sender.engine.versions.list(document_id)))
 
 
 @router.post("/documents/{document_id}/current")
 def make_current(sender: Writer, document_id: uuid.UUID) -> Document:
-    """Go back to an older version: it is searched from now on, as the latest one."""
+    """Go back to an older version, which becomes the latest, searched one."""
     return sender.engine.versions.make_current(document_id)
 
 
@@ -230,9 +229,9 @@ def make_current(sender: Writer, document_id: uuid.UUID) -> Document:
 def diff(
     sender: Reader,
     document_id: uuid.UUID,
-    against: Annotated[uuid.UUID | None, Query(description="An older version; else the one before.")] = None,
+    against: Annotated[uuid.UUID | None, Query(description="An older version; the previous one unless given.")] = None,
 ) -> VersionDiff:
-    """What differs from another version, paragraph by paragraph, with pages and boxes."""
+    """Compare a document with another version, paragraph by paragraph, with pages and boxes."""
     older = against or sender.engine.versions.before(document_id).id
     return sender.engine.versions.diff(older, document_id)
 
@@ -245,7 +244,7 @@ def list_chunks(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Page[Chunk]:
-    """A document's chunks in reading order, or those on one page, with lines and boxes."""
+    """List a document's chunks, or those on a page, in reading order, with lines and boxes."""
     document = sender.engine.documents.get(document_id)
     found = sender.engine.chunks.list(document.id, page_number, limit=limit + 1, offset=offset)
     return page(found, limit, offset)
@@ -256,7 +255,7 @@ def list_chunks(
     response_class=FileResponse,
     responses={
         200: {"content": {"*/*": {}}, "description": "The file"},
-        206: {"content": {"*/*": {}}, "description": "The asked-for ranges of it"},
+        206: {"content": {"*/*": {}}, "description": "The requested ranges"},
         304: {"description": "The client has it already"},
         416: {"content": {"text/plain": {}}, "description": "There is no such range"},
     },
@@ -264,38 +263,18 @@ def list_chunks(
 def get_content(
     request: Request, sender: Reader, document_id: uuid.UUID, form: Literal["original", "rendition"] = "original"
 ) -> Response:
-    """The file as it was sent in, or the PDF that is shown and highlighted; whole or in ranges."""
+    """Download the original file, or the PDF that is displayed; whole or in ranges."""
     document = sender.engine.documents.get(document_id)
     is_original = form == "original"
     path = sender.engine.files.original(document.id) if is_original else sender.engine.files.rendition(document.id)
     name = document.name if is_original else f"{Path(document.name).stem}.pdf"
-    return _file(request, path, name, document.mime_type if is_original else "application/pdf", _tag(document, path))
-
-
-def _tag(document: Document, path: Path) -> str:
-    """An entity tag that changes with the file."""
     stat = path.stat()
-    return f'"{document.sha256[:32]}-{stat.st_size:x}-{stat.st_mtime_ns:x}"'
-
-
-def _file(request: Request, path: Path, name: str, mime_type: str, tag: str) -> Response:
-    """A user's file: to be saved, and not to be run as a page of this site."""
-    headers = {
-        "etag": tag,
-        "cache-control": "private, no-cache",
-        "x-content-type-options": "nosniff",
-        "content-security-policy": "sandbox; default-src 'none'",
-    }
+    tag = f'"{document.sha256[:32]}-{stat.st_size:x}-{stat.st_mtime_ns:x}"'
+    headers = {**DOWNLOAD_HEADERS, "etag": tag}
     if tag in {candidate.strip() for candidate in request.headers.get("if-none-match", "").split(",")}:
         return Response(status_code=304, headers=headers)
+    mime_type = document.mime_type if is_original else "application/pdf"
     return FileResponse(path, media_type=mime_type, filename=name, headers=headers)
-
-
-def _chunk_of(sender: Caller, document: Document, chunk_id: uuid.UUID) -> Chunk:
-    chunk = sender.engine.chunks.get(chunk_id)
-    if chunk.document_id != document.id:
-        raise errors.NotFoundError(f"{document.name} has no chunk {chunk_id}. List its chunks.")
-    return chunk
 
 
 @router.get(
@@ -309,20 +288,23 @@ def get_page_image(
     document_id: uuid.UUID,
     page_number: int,
     zoom: Annotated[float, Query(ge=0.1, le=4.0, description="Pixels per point.")] = 2.0,
-    chunk: Annotated[uuid.UUID | None, Query(description="A chunk of the document whose lines are marked.")] = None,
+    chunk: Annotated[uuid.UUID | None, Query(description="A chunk whose lines are marked.")] = None,
     box: Annotated[
         list[Box],
         Query(default_factory=list, max_length=1000, description="Left, top, right, bottom in points; repeated."),
     ],
 ) -> Response:
-    """A page as a picture, with a chunk's lines, or the boxes of a citation, marked."""
+    """Render a page as an image, with the lines of a chunk, or the boxes of a citation, marked."""
     document = sender.engine.documents.get(document_id)
     info = next((info for info in document.pages if info.number == page_number), None)
     if info is None:
         raise errors.NotFoundError(f"{document.name} has no page {page_number}; it has {document.page_count}.")
     regions: list[Region] = []
     if chunk is not None:
-        regions += _chunk_of(sender, document, chunk).regions
+        marked = sender.engine.chunks.get(chunk)
+        if marked.document_id != document.id:
+            raise errors.NotFoundError(f"{document.name} has no chunk {chunk}. List its chunks.")
+        regions += marked.regions
     if box:
         rects = tuple(Rect(*map(float, text.split(","))) for text in box)
         regions.append(Region(page_number=page_number, rects=rects))

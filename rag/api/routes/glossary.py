@@ -1,4 +1,4 @@
-"""The glossary: words of a user's house, as the TOML file that they are."""
+"""Routes for the user's glossary, a TOML file."""
 
 from typing import Annotated
 
@@ -14,17 +14,17 @@ TOML = {"text/plain": {"schema": {"type": "string", "minLength": 1, "maxLength":
 router = APIRouter(tags=["glossary"])
 
 
-async def _sent(request: Request) -> str:
-    """The body as text, whatever it is declared as: curl and browsers name TOML in many ways, or in none."""
+async def _body_text(request: Request) -> str:
+    """Decode the body as text, whatever its content type: clients send TOML with many, or none."""
     try:
         return (await request.body()).decode("utf-8")
     except UnicodeDecodeError:
-        raise errors.ValidationError("The glossary is no text in UTF-8. Save it as UTF-8 and send it again.") from None
+        raise errors.ValidationError("The glossary is not UTF-8 text. Save it as UTF-8 and send it again.") from None
 
 
 @router.get("/glossary", response_class=Response, responses={200: {"content": TOML}})
 def get_glossary(sender: Reader) -> Response:
-    """The glossary as it was sent."""
+    """Get the glossary as it was sent."""
     toml = sender.engine.glossary.get()
     if not toml:
         raise errors.NotFoundError("There is no glossary. Send one with PUT.")
@@ -32,12 +32,12 @@ def get_glossary(sender: Reader) -> Response:
 
 
 @router.put("/glossary", openapi_extra={"requestBody": {"content": TOML, "required": True}})
-def set_glossary(sender: Writer, toml: Annotated[str, Depends(_sent)]) -> GlossarySummary:
-    """Have another glossary, a TOML file; its words hold from the next question on, its places when a file is read."""
+def set_glossary(sender: Writer, toml: Annotated[str, Depends(_body_text)]) -> GlossarySummary:
+    """Replace the glossary, a TOML file; its terms apply from the next question on, its places when a file is read."""
     return sender.engine.glossary.set(toml)
 
 
 @router.delete("/glossary", status_code=204)
 def clear_glossary(sender: Writer) -> None:
-    """Have no glossary."""
+    """Remove the glossary."""
     sender.engine.glossary.clear()

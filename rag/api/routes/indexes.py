@@ -1,4 +1,4 @@
-"""Indexes: listed, looked into, made."""
+"""Routes for indexes."""
 
 from typing import Annotated
 
@@ -14,30 +14,30 @@ router = APIRouter(tags=["indexes"])
 
 
 class IndexList(Model):
-    """All indexes of a user by name."""
+    """All indexes of a user, sorted by name."""
 
     items: tuple[Index, ...]
 
 
 class NewIndex(Model):
-    """An index to be made."""
+    """An index to create."""
 
     name: Name
 
 
 @router.get("/indexes")
 def list_indexes(sender: Reader) -> IndexList:
-    """All indexes."""
+    """List all indexes."""
     return IndexList(items=tuple(sender.engine.indexes.list()))
 
 
 @router.post("/indexes", status_code=201)
 def create_index(sender: Writer, body: NewIndex) -> Index:
-    """Make an index, embedded as the server's settings say; one of this name that is there stays as it is."""
+    """Create an index with the server's embedding model; an existing one of this name stays unchanged."""
     return sender.engine.indexes.ensure(body.name)
 
 
 @router.get("/indexes/{name}")
 def inspect_index(sender: Reader, name: Name) -> IndexStats:
-    """What an index, named or by id, holds."""
+    """Get the statistics of an index, given by name or id."""
     return sender.engine.inspect_index(name)

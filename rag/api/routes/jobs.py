@@ -1,4 +1,4 @@
-"""Long work: started here, done by a worker, followed here."""
+"""Routes for long work, which a worker does."""
 
 import uuid
 from typing import Annotated
@@ -17,48 +17,48 @@ EVERYTHING = ReindexRequest()
 
 @router.post("/reindex", status_code=202)
 def reindex(response: Response, sender: Writer, body: Annotated[ReindexRequest, Body()] = EVERYTHING) -> Job:
-    """Read every document of an index anew, and what is new in the folders that it follows.
+    """Read all documents of an index again, after syncing the folders that it follows.
 
-    Or make it follow a folder of the server, which only an admin may, below the roots that the installation names.
+    Or sync it with a folder of the server, which only admins may, below the folders that the installation allows.
     """
     if body.source is not None:
-        sender.require_admin()  # a folder's path or URL makes the server read what its sender could not
-    return _located(response, sender.engine.jobs.start_reindex(body, confined=True))
+        sender.require_admin()  # the server can read folders that the sender cannot
+    return _with_location(response, sender.engine.jobs.start_reindex(body, confined=True))
 
 
 @router.post("/evaluations", status_code=202)
 def start_evaluation(response: Response, sender: Writer, body: EvaluationRequest) -> Job:
-    """Search an index, or ask it for answers, for questions whose answers' pages are known; the job's result scores it.
+    """Evaluate an index's search results or answers on questions whose answers' pages are known, as a job.
 
-    Of a search recall, MRR and coverage; of answers what is said, cited on the right page and refused.
+    The result has recall, MRR and coverage of searches, or the correctness, cited pages and refusals of answers.
     """
-    return _located(response, sender.engine.jobs.start_evaluation(body))
+    return _with_location(response, sender.engine.jobs.start_evaluation(body))
 
 
 @router.get("/evaluations")
 def list_evaluations(sender: Reader, limit: Limit = 50, offset: Offset = 0) -> Page[Job]:
-    """Evaluations without their results, the latest first."""
+    """List evaluations without their results, the latest first."""
     return page(sender.engine.jobs.list(kind="evaluation", limit=limit + 1, offset=offset), limit, offset)
 
 
 @router.get("/jobs")
 def list_jobs(sender: Reader, kind: JobKind | None = None, limit: Limit = 50, offset: Offset = 0) -> Page[Job]:
-    """Jobs without their results, the latest first."""
+    """List jobs without their results, the latest first."""
     return page(sender.engine.jobs.list(kind=kind, limit=limit + 1, offset=offset), limit, offset)
 
 
 @router.get("/jobs/{job_id}")
 def get_job(sender: Reader, job_id: uuid.UUID) -> Job:
-    """How far a job is, and its result."""
+    """Get a job's progress and result."""
     return sender.engine.jobs.get(job_id)
 
 
 @router.post("/jobs/{job_id}/cancel")
 def cancel_job(sender: Writer, job_id: uuid.UUID) -> Job:
-    """End a job after the question, file or document that it is at; one that has ended stays as it is."""
+    """Cancel a job after its current question, file or document; one that has ended stays unchanged."""
     return sender.engine.jobs.cancel(job_id)
 
 
-def _located(response: Response, job: Job) -> Job:
+def _with_location(response: Response, job: Job) -> Job:
     response.headers["location"] = f"jobs/{job.id}"
     return job

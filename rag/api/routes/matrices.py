@@ -1,4 +1,4 @@
-"""Matrices: questions put to documents, each to each, by a worker."""
+"""Routes for matrices: several documents asked the same questions by a worker."""
 
 import uuid
 from typing import Annotated
@@ -18,49 +18,49 @@ FILES: dict[str, dict[str, str]] = {mime_type: {} for mime_type in MATRIX_FILES.
 
 @router.get("/matrix-templates")
 def list_matrix_templates(sender: Reader) -> tuple[MatrixTemplate, ...]:
-    """Questions that documents of a kind are often asked."""
+    """List the templates: common questions for kinds of documents."""
     return sender.engine.matrices.templates()
 
 
 @router.get("/matrices")
 def list_matrices(sender: Reader) -> tuple[Matrix, ...]:
-    """The caller's matrices without their answers, the latest first."""
+    """List the caller's matrices without their answers, the latest first."""
     return tuple(sender.engine.matrices.list())
 
 
 @router.post("/matrices", status_code=201)
 def create_matrix(sender: Writer, body: MatrixRequest) -> Matrix:
-    """Put questions to documents of one's own, each to each; a worker asks them, and again when a document changes."""
+    """Ask one's own documents the same questions; a worker asks, and asks again when a document changes."""
     return sender.engine.matrices.create(body)
 
 
 @router.get("/matrices/{matrix_id}")
 def get_matrix(sender: Reader, matrix_id: uuid.UUID) -> MatrixBody:
-    """A matrix with its cells: answer, verdict, quote and place, whether it is stale, and what it contradicts."""
+    """Get a matrix with its cells: answer, verdict, quote and place, whether it is stale, and what it contradicts."""
     return MatrixBody.of(sender.engine.matrices.get(matrix_id))
 
 
 @router.patch("/matrices/{matrix_id}")
 def edit_matrix(sender: Writer, matrix_id: uuid.UUID, body: MatrixEdit) -> Matrix:
-    """Give it another name, or other documents or questions: what is new is asked, what stays keeps its answers."""
+    """Change the name, documents or questions; only new cells are asked, the other answers are kept."""
     return sender.engine.matrices.edit(matrix_id, body)
 
 
 @router.post("/matrices/{matrix_id}/fill", status_code=202)
 def fill_matrix(sender: Writer, matrix_id: uuid.UUID) -> Job:
-    """Ask what is empty, failed or stale; the job that does so already, if there is one."""
+    """Ask for the cells that are empty, failed or stale; returns the running job if there is one."""
     return sender.engine.matrices.fill(matrix_id)
 
 
 @router.post("/matrices/{matrix_id}/cancel")
 def cancel_matrix(sender: Writer, matrix_id: uuid.UUID) -> Job | None:
-    """End the work on it after the question that it is at; what is answered stays. Null where there was none."""
+    """Stop after the current question; the answers so far are kept. Null if no job was running."""
     return sender.engine.matrices.cancel(matrix_id)
 
 
 @router.delete("/matrices/{matrix_id}", status_code=204)
 def delete_matrix(sender: Writer, matrix_id: uuid.UUID) -> None:
-    """Forget it with its answers."""
+    """Delete a matrix with its answers."""
     sender.engine.matrices.delete(matrix_id)
 
 
@@ -70,7 +70,7 @@ def export_matrix(
     matrix_id: uuid.UUID,
     format_name: Annotated[MatrixFormat, Query(alias="format", description="Of the file.")] = "xlsx",
 ) -> Response:
-    """It as a table, in which no cell is a formula; as XLSX with a second sheet of the evidence."""
+    """Export the answers as a table without formulas; XLSX has a second sheet for the evidence."""
     matrix = sender.engine.matrices.get(matrix_id).matrix
     content = sender.engine.matrices.export(matrix_id, format_name)
     return attachment(f"{matrix.name}.{format_name}", MATRIX_FILES[format_name], content)

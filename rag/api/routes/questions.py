@@ -1,7 +1,6 @@
-"""Searches and questions."""
+"""Routes for searches and questions."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -19,8 +18,8 @@ router = APIRouter(tags=["questions"])
 
 @router.post("/search")
 def search(request: Request, sender: Reader, body: SearchRequest) -> SearchBody:
-    """Find the places that fit a query, best first."""
-    with request.app.state.searches.take():
+    """Find the passages that match a query, best first."""
+    with request.app.state.searches.acquire():
         found = sender.engine.search(body)
     request.state.usage = found.usage
     return SearchBody.of(found)
@@ -29,7 +28,7 @@ def search(request: Request, sender: Reader, body: SearchRequest) -> SearchBody:
 @router.post("/answer", response_model=AnswerBody, responses=streaming.EVENTS)
 def answer(request: Request, sender: Reader, body: AnswerRequest) -> Any:
     """Answer a question from the documents, every sentence with its quotes and their boxes."""
-    return _answered(request, sender, body, AnswerBody.of)
+    return _respond(request, sender, body, AnswerBody.of)
 
 
 @router.post("/ask", response_model=AskResponse, responses=streaming.EVENTS)
@@ -37,26 +36,25 @@ def ask(request: Request, sender: Reader, body: AskRequest) -> Any:
     """Answer a question from the documents; sources are `name#chunk`."""
     asked = body.to_answer_request(has_language_model=sender.engine.questions.has_language_model)
     debug = sender.engine.config.rag_debug
-    return _answered(request, sender, asked, lambda response: AskResponse.of(response, debug=debug))
+    return _respond(request, sender, asked, lambda response: AskResponse.of(response, debug=debug))
 
 
-def _answered(
-    request: Request, sender: Caller, asked: AnswerRequest, whole: Callable[[AnswerResponse], object]
+def _respond(
+    request: Request, sender: Caller, asked: AnswerRequest, to_body: Callable[[AnswerResponse], object]
 ) -> object:
-    """The answer as the client wants it: whole, or as events."""
-    events = _in_turn(request, sender, asked)
+    """Answer as the client asks: whole, or as events."""
+    events = _events(request, sender, asked)
     if streaming.wants_events(request):
-        return streaming.stream(events, whole)
+        return streaming.stream(events, to_body)
     *_, response = events
     if not isinstance(response, AnswerResponse):
         raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-    return whole(response)
+    return to_body(response)
 
 
-def _in_turn(request: Request, sender: Caller, asked: AnswerRequest) -> Iterator[AnswerEvent]:
-    """The answer's events, made while it is this question's turn."""
-    with ExitStack() as turn:
-        turn.enter_context(request.app.state.questions.take())
+def _events(request: Request, sender: Caller, asked: AnswerRequest) -> Iterator[AnswerEvent]:
+    """Yield the answer's events while holding a slot."""
+    with request.app.state.questions.acquire():
         for event in sender.engine.access.index(asked.index_name).questions.stream(asked):
             if isinstance(event, AnswerResponse):
                 request.state.usage = event.usage

@@ -1,4 +1,4 @@
-"""Whether the server lives, and its figures."""
+"""Routes for health, status and metrics."""
 
 from typing import Literal
 
@@ -15,15 +15,15 @@ from rag.types import Model, Status
 router = APIRouter(tags=["status"])
 
 DATABASE_SECONDS = 3.5
-"""Longest wait for the database."""
+"""Maximum wait for the database."""
 HEALTH_SECONDS = 4.5
-"""Longest wait for the answer, whatever else is going on."""
-LOOKING_AT_ONCE = 4
-"""Threads of its own: those of all other requests may be waiting for the database."""
+"""Maximum wait for the response."""
+HEALTH_THREADS = 4
+"""Own threads, as those of other requests may all wait for the database."""
 
 
 class HealthResponse(Model):
-    """The server lives and reaches its database; `warnings`, if there are any, say what may end that soon."""
+    """The server runs and reaches its database; `warnings`, if any, name imminent problems."""
 
     ok: Literal[True] = True
     warnings: tuple[str, ...] | None = None
@@ -31,13 +31,13 @@ class HealthResponse(Model):
 
 @router.get("/health", response_model_exclude_none=True)
 async def health(request: Request) -> HealthResponse:
-    """Whether the server lives and reaches its database, within 5 seconds; no key is needed."""
+    """Check, within 5 seconds, that the server runs and reaches its database; no key is needed."""
     state = request.app.state
     installation: Installation = state.installation
     try:
         with anyio.fail_after(HEALTH_SECONDS):
             await anyio.to_thread.run_sync(
-                installation.health, DATABASE_SECONDS, abandon_on_cancel=True, limiter=state.lookers
+                installation.health, DATABASE_SECONDS, abandon_on_cancel=True, limiter=state.health_threads
             )
     except TimeoutError:
         raise errors.StoreUnavailableError from None
@@ -46,12 +46,12 @@ async def health(request: Request) -> HealthResponse:
 
 @router.get("/status")
 def status(request: Request, _: Admin) -> Status:
-    """How the installation is: database, workers and what they are at, sizes, disks, the last backup."""
+    """Get the state of the installation: database, workers and their tasks, sizes, disks, the last backup."""
     installation: Installation = request.app.state.installation
     return installation.status()
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request, _: Admin) -> Response:
-    """Figures in the text format of Prometheus."""
+    """Get metrics in the text format of Prometheus."""
     return Response(request.app.state.metrics.render(), media_type=CONTENT_TYPE)

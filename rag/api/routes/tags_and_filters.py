@@ -1,4 +1,4 @@
-"""What keeps documents in order: their tags, and filters under a name."""
+"""Routes for tags and saved filters."""
 
 import uuid
 from typing import Annotated
@@ -16,7 +16,7 @@ router = APIRouter(tags=["documents"])
 
 
 class TaggingRequest(Model):
-    """Tags that documents get and lose."""
+    """Tags to add to documents and to remove from them."""
 
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(max_length=1000)
     add: Tags = ()
@@ -24,7 +24,7 @@ class TaggingRequest(Model):
 
 
 class TaggingResponse(Model):
-    """The documents that were found."""
+    """The documents that exist."""
 
     document_ids: tuple[uuid.UUID, ...]
 
@@ -33,36 +33,36 @@ class TaggingResponse(Model):
 def list_tags(
     sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX
 ) -> tuple[TagCount, ...]:
-    """The tags of an index's documents, each with their number."""
+    """List the tags of an index's documents with their counts."""
     return tuple(sender.engine.catalogue.tags(index_name))
 
 
 @router.post("/tags")
 def tag_documents(sender: Writer, body: TaggingRequest) -> TaggingResponse:
-    """Put tags on many documents, and take others off."""
+    """Add tags to documents and remove others."""
     touched = sender.engine.catalogue.tag(body.document_ids, add=body.add, remove=body.remove)
     return TaggingResponse(document_ids=tuple(touched))
 
 
 @router.get("/filters")
 def list_filters(sender: Reader) -> tuple[SavedFilter, ...]:
-    """The saved filters. Requests take one up by its name: `"filters": {"saved": "…"}`."""
+    """List the saved filters. Requests use one by name: `"filters": {"saved": "…"}`."""
     return tuple(sender.engine.filters.list())
 
 
 @router.get("/filters/{name}")
 def get_filter(sender: Reader, name: Name) -> SavedFilter:
-    """One saved filter."""
+    """Get a saved filter."""
     return sender.engine.filters.get(name)
 
 
 @router.put("/filters/{name}")
 def save_filter(sender: Writer, name: Name, body: Filters) -> SavedFilter:
-    """Keep filters under a name, in the place of those there were."""
+    """Save filters by name, replacing existing ones."""
     return sender.engine.filters.save(name, body)
 
 
 @router.delete("/filters/{name}", status_code=204)
 def delete_filter(sender: Writer, name: Name) -> None:
-    """Forget a saved filter."""
+    """Delete a saved filter."""
     sender.engine.filters.delete(name)

@@ -1,4 +1,4 @@
-"""What a team has together: shared collections, and the audit."""
+"""Routes for shared collections and the audit log."""
 
 from typing import Annotated, Any
 
@@ -18,44 +18,44 @@ router = APIRouter(tags=["team"])
 
 
 class ShareList(Model):
-    """Whom the user's collections are shared with."""
+    """Users and groups that the user's collections are shared with."""
 
     items: tuple[Share, ...]
 
 
 class SharedList(Model):
-    """What others share with the user."""
+    """Collections that others share with the user."""
 
     items: tuple[SharedIndex, ...]
 
 
 class AuditList(Model):
-    """Entries of the audit, the latest first; `before` gives those that follow."""
+    """Entries of the audit log, the latest first; `before` gives the following ones."""
 
     items: tuple[AuditEntry, ...]
 
 
 @router.get("/shared")
 def list_shared(sender: Reader) -> SharedList:
-    """Collections that others share with the user now. Their ids are taken wherever an index is named."""
+    """List the collections that others share with the user now. Use their ids wherever an index is named."""
     return SharedList(items=tuple(sender.engine.sharing.with_me()))
 
 
 @router.get("/shares")
 def list_shares(sender: Writer) -> ShareList:
-    """Whom the user's collections are shared with."""
+    """List the users and groups that the user's collections are shared with."""
     return ShareList(items=tuple(sender.engine.sharing.list()))
 
 
 @router.put("/shares")
 def share(sender: Writer, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
-    """Share a collection with a user or a group, or change what they may. Only curators and admins may."""
+    """Share a collection with a user or a group, or change their permission. Only curators and admins may."""
     return ShareList(items=tuple(sender.engine.sharing.give(body, index_name)))
 
 
 @router.post("/shares/withdraw")
 def withdraw_share(sender: Writer, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
-    """Share a collection with them no longer: what they have open shows nothing of it from this moment on."""
+    """Stop sharing a collection with a user or a group, at once."""
     return ShareList(items=tuple(sender.engine.sharing.withdraw(body, index_name)))
 
 
@@ -71,9 +71,9 @@ def read_audit(
     limit: Limit = 50,
     csv: Annotated[bool, Query(description="As CSV.")] = False,
 ) -> Any:
-    """Who did what, when and from where: all of it for admins with a key of that permission.
+    """Read the audit log: who did what, when and from where.
 
-    Else what the user did, and what was done to their things.
+    Admins with a key of that permission see all of it, others what they did and what was done to their documents.
     """
     asked = AuditFilter(since=since, until=until, actor=actor, action=action)
     entries = sender.engine.audit.list(asked, limit=limit, below=before, own=not sender.may_administer)

@@ -1,4 +1,4 @@
-"""`pagelight audit`: who did what, when and from where."""
+"""`pagelight audit`: show the audit log."""
 
 import datetime as dt
 from typing import Annotated
@@ -25,10 +25,10 @@ def audit(
     action: Annotated[
         str | None, typer.Option(metavar="ACTION", help="Only this, such as document.purge, or a part, such as purge.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many, the latest; all unless given.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the latest entries; all unless given.")] = None,
     forget_before: Annotated[
         dt.datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="Let go of what is older, which is told itself."),
+        typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="Delete older entries, which is itself logged."),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: AsJson = False,

@@ -1,4 +1,4 @@
-"""`pagelight backup` and `pagelight restore`: everything of all users in one file, and back."""
+"""`pagelight backup` and `pagelight restore`: write everything of all users into one archive, and read it back."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,18 +25,18 @@ STAGES = {
 def backup(file: NewArchive, as_json: AsJson = False) -> None:
     """Write everything of all users into one archive: documents, chunks, vectors, chats, keys' digests, and all files.
 
-    It is a plain tar with a manifest, read again and checked when it is written. The app and workers may go on
-    meanwhile. Not in it: settings, the keys in them, and what is computed again (cached embeddings of texts).
+    It is a plain tar with a manifest, which is read back and checked. The app and workers may keep running. Settings,
+    the keys in them, and cached embeddings of texts are not included.
 
         pagelight backup /mnt/safe/pagelight-2026-05-01.tar
     """
-    with open_engine() as engine, progress.shown(**STAGES) as on_progress:
+    with open_engine() as engine, progress.show(**STAGES) as on_progress:
         manifest = engine.installation.backup(file, on_progress, actor=engine.user_id, origin=engine.origin)
     _print("Written and checked", file, manifest, as_json=as_json)
     if manifest.missing:
         output.print_note(
-            f"{output.plural(len(manifest.missing), 'file')} of documents were not there, so they are not in it; "
-            "manifest.json names them.",
+            f"{output.plural(len(manifest.missing), 'file')} of documents are missing in the storage, and so in the "
+            "archive; manifest.json names them.",
             style="yellow",
         )
 
@@ -46,17 +46,17 @@ def restore(
     check: Annotated[bool, typer.Option("--check", help="Only check the archive; change nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup into an installation that has nothing yet.
+    """Restore a backup into an empty installation.
 
-    The whole archive is checked before anything is changed. A backup of an earlier version is brought forward. After
-    an interruption, run the same command again.
+    The whole archive is checked before anything is changed. A backup of an earlier version is migrated. After an
+    interruption, run the same command again.
 
         pagelight restore /mnt/safe/pagelight-2026-05-01.tar --check
         RAG_DATA_DIR=/srv/pagelight pagelight restore /mnt/safe/pagelight-2026-05-01.tar
     """
     from rag.engine import Installation, check_backup
 
-    with progress.shown(**STAGES) as on_progress:
+    with progress.show(**STAGES) as on_progress:
         if check:
             manifest = check_backup(file, on_progress)
         else:
@@ -91,4 +91,4 @@ def _print(done: str, file: Path, manifest: BackupManifest, *, as_json: bool) ->
         output.plural(len(manifest.files), "file"),
     ]
     output.print_text(f"{done}: {file}, {output.size(size)}: {', '.join(parts)}.")
-    output.print_text(f"Made {manifest.created_at.astimezone():%Y-%m-%d %H:%M} by Pagelight {manifest.pagelight}.")
+    output.print_text(f"Made {output.minute(manifest.created_at)} by Pagelight {manifest.pagelight}.")

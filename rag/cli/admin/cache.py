@@ -1,4 +1,4 @@
-"""`pagelight cache`: what is remembered so that it need not be asked for or computed again."""
+"""`pagelight cache`: show and clear the caches."""
 
 from typing import Annotated
 
@@ -10,12 +10,12 @@ from rag.cli.options import AsJson
 
 
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Forget all of it.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all entries.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show how much the caches hold and how often they help, or clear them.
 
-    Kept are embeddings of texts, rewrites of questions, hypothetical answers, ratings and answers of language models.
+    They hold embeddings of texts, rewrites of questions, hypothetical answers, ratings and answers of language models.
 
         pagelight cache
         pagelight cache --clear

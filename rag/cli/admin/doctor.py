@@ -1,4 +1,4 @@
-"""`pagelight doctor`: is everything there that this machine needs?"""
+"""`pagelight doctor`: check that everything Pagelight needs is there."""
 
 import sys
 import tempfile
@@ -22,12 +22,12 @@ from rag.types import UNFINISHED, DiskState
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-OLDEST_PYTHON = (3, 11)
+MIN_PYTHON = (3, 11)
 DOUBTFUL = (
-    "Files of documents that this database does not know are more than those it knows: see that RAG_STORAGE_URL and "
-    "the database belong together. If they do, and the files may go: pagelight doctor --mend --doubtful"
+    "Most files belong to documents that this database does not know: check that RAG_STORAGE_URL and the database "
+    "belong together. If they do, and the files may be deleted: pagelight doctor --mend --doubtful"
 )
-LEFT_BEHIND = {
+LEFTOVERS = {
     "deletions": "of documents that are gone, still to be deleted",
     "unowned": "of documents that no row knows",
     "doubtful": "of documents that this database does not know",
@@ -38,11 +38,11 @@ LEFT_BEHIND = {
     "backups": "of interrupted backups",
     "open_to_others": "that others may read",
 }
-"""What there are, by the fields of a sweep's report."""
+"""Descriptions of leftovers, by the fields of a sweep's report."""
 
 
 class State(StrEnum):
-    """Whether a thing is as needed, could be better, or keeps Pagelight from working."""
+    """The result of a check: fine, could be better, or Pagelight cannot work."""
 
     GOOD = "good"
     WARNING = "warning"
@@ -53,34 +53,30 @@ MARKS = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BRO
 
 
 class Check(NamedTuple):
-    """What was looked at and what was seen."""
+    """A thing that was checked, and the result."""
 
     name: str
     state: State
     message: str
 
 
-Found = tuple[State, str]
-
+Result = tuple[State, str]
 
 Mend = Annotated[
-    bool, typer.Option("--mend", help="Clear away what killed processes left behind, and close what others may read.")
+    bool,
+    typer.Option("--mend", help="Delete what killed processes left behind, and restrict files that others may read."),
 ]
-
-
 Doubtful = Annotated[
     bool,
-    typer.Option(
-        "--doubtful", help="With --mend, also most of the storage, where the database knows less than half of it."
-    ),
+    typer.Option("--doubtful", help="With --mend, delete unknown files even if they are most of the storage."),
 ]
 
 
 def doctor(mend: Mend = False, doubtful: Doubtful = False, as_json: AsJson = False) -> None:
-    """Check that everything Pagelight needs is there, and say what to do where it is not.
+    """Check that everything Pagelight needs is there, and say how to fix what is not.
 
-    Keys are only said to be there or not. The exit code is 1 if something needed is broken. Nothing is changed
-    without --mend, which deletes files that belong to no document and are older than a day.
+    Keys are never printed. The exit code is 1 if something needed is broken. Nothing is changed without --mend, which
+    deletes files that belong to no document and are older than a day.
 
         pagelight doctor
         pagelight doctor --mend
@@ -118,22 +114,22 @@ def _checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
     yield from _engine_checks(config, mend=mend, doubtful=doubtful)
 
 
-def _check(name: str, look: Callable[[], Found]) -> Check:
+def _check(name: str, check: Callable[[], Result]) -> Check:
     try:
-        state, message = look()
+        state, message = check()
     except errors.Error as error:
         return Check(name, State.BROKEN, error.message)
     return Check(name, state, message)
 
 
-def _python() -> Found:
+def _python() -> Result:
     version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info < OLDEST_PYTHON:
+    if sys.version_info < MIN_PYTHON:
         return State.BROKEN, f"{version} is too old. Install 3.11 or newer."
     return State.GOOD, version
 
 
-def _data_folder(folder: Path) -> Found:
+def _data_folder(folder: Path) -> Result:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -157,7 +153,7 @@ def _disks(config: Config) -> Iterator[Check]:
         yield Check(f"Disk ({space.place})", states[space.state], message)
 
 
-def _traces(config: Config) -> Found:
+def _traces(config: Config) -> Result:
     endpoint = config.otel_exporter_otlp_endpoint
     if not endpoint:
         return State.GOOD, "not sent anywhere (optional)"
@@ -169,16 +165,16 @@ def _traces(config: Config) -> Found:
 def _models(folder: Path | None) -> Iterator[Check]:
     from rag.providers.onnx_models import BGE_SMALL_EN, MS_MARCO_MINILM, ModelFiles, find_model
 
-    def look(files: ModelFiles) -> Found:
+    def verify(files: ModelFiles) -> Result:
         return State.GOOD, f"{find_model(files, folder)}, its hash is right"
 
-    yield _check("Embedding model", lambda: look(BGE_SMALL_EN))
-    yield _check("Cross-encoder", lambda: look(MS_MARCO_MINILM))
+    yield _check("Embedding model", lambda: verify(BGE_SMALL_EN))
+    yield _check("Cross-encoder", lambda: verify(MS_MARCO_MINILM))
 
 
-def _tesseract(config: Config) -> Found:
+def _tesseract(config: Config) -> Result:
     if not config.rag_parsing.ocr:
-        return State.WARNING, "switched off by RAG_PARSING__OCR; pages that are pictures stay without text"
+        return State.WARNING, "switched off by RAG_PARSING__OCR; scanned pages have no text"
     from rag.parsing.ocr.tesseract import AUTO, find_tessdata, languages
 
     language = config.rag_parsing.ocr_language
@@ -186,14 +182,14 @@ def _tesseract(config: Config) -> Found:
     if folder is None:
         missing = "no Tesseract data" if language == AUTO else f"no Tesseract data for “{language}”"
         return State.WARNING, (
-            f"{missing}; pages that are pictures stay without text. Install Tesseract "
+            f"{missing}; scanned pages have no text. Install Tesseract "
             "(Debian: tesseract-ocr), or set TESSDATA_PREFIX to the folder with its data."
         )
     return State.GOOD, f"{folder} has {', '.join(sorted(languages(folder))) if language == AUTO else language}"
 
 
 def _keys(config: Config) -> Iterator[Check]:
-    """Whether the settings, or a key that was kept, switch each vendor on."""
+    """Check which vendors have a key, in the settings or stored by the user."""
     from rag.engine.models import apply_preferences
     from rag.providers import Registry
     from rag.store import Preferences
@@ -210,8 +206,8 @@ def _keys(config: Config) -> Iterator[Check]:
             yield Check(f"Key of {provider.name}", State.GOOD, "given" if is_given else "not given (optional)")
 
 
-def _servers(config: Config) -> Found:
-    """What answers on this machine; it is not used unless it is chosen."""
+def _servers(config: Config) -> Result:
+    """List the model servers on this machine; none is used unless it is chosen."""
     from rag.providers import Registry, find_servers
 
     found = find_servers(Registry().server_addresses(config))
@@ -228,15 +224,15 @@ def _engine_checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Ch
             health = engine.installation.health()
             message = f"PostgreSQL {health.server_version}, pgvector {health.vector_version}, schema {health.migration}"
             yield Check("Database", State.GOOD, f"{message} ({where})")
-            yield _check("Isolation of users", lambda: _walls(engine, config))
+            yield _check("Isolation of users", lambda: _isolation(engine, config))
             yield _check("Queue", lambda: _queue(engine, health.workers))
-            yield _check("Left behind", lambda: _left_behind(engine, mend=mend, doubtful=doubtful))
+            yield _check("Left behind", lambda: _leftovers(engine, mend=mend, doubtful=doubtful))
     except errors.Error as error:
         yield Check("Database", State.BROKEN, f"{error.message} ({where})")
 
 
-def _walls(engine: "RAGEngine", config: Config) -> Found:
-    """Whether the database itself keeps users apart, and how its owner gets in by hand."""
+def _isolation(engine: "RAGEngine", config: Config) -> Result:
+    """Check that row-level security separates users, and say how the owner opens the database by hand."""
     from rag.store.server import embedded
 
     walls = engine.installation.cleanup.walls()
@@ -254,7 +250,7 @@ def _walls(engine: "RAGEngine", config: Config) -> Found:
     return State.GOOD, f"row-level security, and the app's role owns and bypasses nothing{by_hand}"
 
 
-def _queue(engine: "RAGEngine", workers: int) -> Found:
+def _queue(engine: "RAGEngine", workers: int) -> Result:
     documents = [document for index in engine.indexes.list() for document in engine.documents.list(index.name)]
     waiting = sum(document.status in UNFINISHED for document in documents)
     message = f"{output.plural(waiting, 'document')} waiting, {output.plural(workers, 'worker')} running"
@@ -263,14 +259,14 @@ def _queue(engine: "RAGEngine", workers: int) -> Found:
     return State.GOOD, message
 
 
-def _left_behind(engine: "RAGEngine", *, mend: bool, doubtful: bool) -> Found:
+def _leftovers(engine: "RAGEngine", *, mend: bool, doubtful: bool) -> Result:
     report = engine.installation.cleanup.sweep(mend=mend, doubtful=doubtful)
     counts = report.model_dump(exclude={"mended", "bytes"}, exclude_defaults=True)
-    listed = ", ".join(f"{count:,} {LEFT_BEHIND[kind]}" for kind, count in counts.items())
+    listed = ", ".join(f"{count:,} {LEFTOVERS[kind]}" for kind, count in counts.items())
     if not counts:
         return State.GOOD, "nothing"
     if report.doubtful:
         return State.WARNING, f"{listed}. {DOUBTFUL}"
     if mend:
-        return State.GOOD, f"cleared away: {listed}; {output.size(report.bytes)}"
-    return State.WARNING, f"{listed}; {output.size(report.bytes)}. Clear it away: pagelight doctor --mend"
+        return State.GOOD, f"deleted: {listed}; {output.size(report.bytes)}"
+    return State.WARNING, f"{listed}; {output.size(report.bytes)}. Delete it: pagelight doctor --mend"

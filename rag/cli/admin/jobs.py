@@ -1,12 +1,9 @@
-"""`pagelight jobs`: long work that a worker does, started over the REST API."""
+"""`pagelight jobs`: list, show and cancel long work, which the REST API starts and a worker does."""
 
-import datetime as dt
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag import errors
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
@@ -25,7 +22,7 @@ COLUMNS = ["id", "kind", "index", "status", "progress", "started", "seconds"]
 
 
 def jobs() -> None:
-    """List and show long work: reindexing, following folders, evaluations.
+    """List, show and cancel long work: re-indexing, folder syncs, evaluations.
 
     The REST API starts it, and a worker does it.
 
@@ -42,16 +39,12 @@ def list_jobs(kind: Kind = None, limit: Limit = 50, as_json: AsJson = False) -> 
     """
     with open_engine() as engine:
         found = engine.jobs.list(kind=kind, limit=limit)
-    if as_json:
-        output.print_json(found)
-    elif found:
-        output.print_table(COLUMNS, map(_row, found), right=["seconds"])
-    else:
-        output.print_text("No jobs. The REST API starts them: pagelight serve")
+    empty = "No jobs. The REST API starts them: pagelight serve"
+    output.print_list(found, COLUMNS, _row, as_json=as_json, right=["seconds"], empty=empty)
 
 
 def show(job_id: JobId, as_json: AsJson = False) -> None:
-    """Show how far a job is, and what came of it.
+    """Show a job's progress and its result.
 
     pagelight jobs show 1f0c2a9b
     """
@@ -64,51 +57,39 @@ def show(job_id: JobId, as_json: AsJson = False) -> None:
     if job.error:
         output.print_text(f"\n{job.error}", style="red")
     if job.retry_after:
-        output.print_text(f"Goes on at {job.retry_after.astimezone():%Y-%m-%d %H:%M:%S}.")
+        output.print_text(f"Continues at {job.retry_after.astimezone():%Y-%m-%d %H:%M:%S}.")
     if job.result is not None:
         output.print_text()
         output.print_json(job.result)
 
 
 def cancel(job_id: JobId, as_json: AsJson = False) -> None:
-    """End a job after the question, file or document that it is at.
+    """Cancel a job; its current question, file or document is finished first.
 
     pagelight jobs cancel 1f0c2a9b
     """
     with open_engine() as engine:
         found = _find(engine, job_id)
         job = engine.jobs.cancel(found.id)
-    if as_json:
-        output.print_json(job)
-    elif found.finished_at:
-        output.print_text(f"It had ended: {job.status}.")
-    else:
-        output.print_text(f"Cancelled: {job.kind} {name_lookup.short_id(job.id)}.")
+    ended = f"It had already ended: {job.status}."
+    done = ended if found.finished_at else f"Cancelled: {job.kind} {name_lookup.short_id(job.id)}."
+    output.print_result(job, done, as_json=as_json)
 
 
 def _find(engine: "RAGEngine", job_id: str) -> Job:
-    """The job of this id, or of the only one that begins so."""
-    digits = job_id.replace("-", "").lower()
-    named = [job for job in engine.jobs.list() if len(digits) >= name_lookup.SHORT_ID and job.id.hex.startswith(digits)]
-    if not named:
-        raise errors.NotFoundError(f"There is no job {job_id}. List them: pagelight jobs list")
-    if len(named) > 1:
-        raise errors.ValidationError(f"Several jobs' ids begin with {job_id}. Give the whole id, as --json lists it.")
-    return named[0]
+    missing = f"There is no job {job_id}. List them: pagelight jobs list"
+    return name_lookup.find_by_id(engine.jobs.list(), job_id, noun="job", missing=missing)
 
 
-def _row(job: Job) -> Sequence[object]:
+def _row(job: Job) -> tuple[object, ...]:
     progress = job.progress
+    seconds = (job.finished_at - job.started_at).total_seconds() if job.started_at and job.finished_at else None
     return (
         name_lookup.short_id(job.id),
         job.kind,
         job.index_name,
         f"{job.status}: {job.error_code}" if job.error_code else job.status,
         f"{progress.done}/{progress.total}" if progress.total else progress.done or "",
-        f"{job.started_at.astimezone():%Y-%m-%d %H:%M}" if job.started_at else "",
-        _seconds(job.started_at, job.finished_at),
+        output.minute(job.started_at),
+        "" if seconds is None else f"{seconds:.1f}",
     )
-
-
-def _seconds(started: dt.datetime | None, finished: dt.datetime | None) -> str:
-    return f"{(finished - started).total_seconds():.1f}" if started and finished else ""

@@ -1,4 +1,4 @@
-"""`pagelight keys`: what opens the REST API and the MCP server to programs."""
+"""`pagelight keys`: create, list and revoke keys of the REST API and the MCP server."""
 
 import datetime as dt
 import re
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DAYS = re.compile(r"(\d{1,5})d")
 
-User = Annotated[str, typer.Option("--user", metavar="NAME", help="Whose keys: the user they act as.")]
+User = Annotated[str, typer.Option("--user", metavar="NAME", help="The user that the keys act as.")]
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="The key's id, as listed.", show_default=False)]
 Label = Annotated[str, typer.Option("--name", metavar="LABEL", help="What the key is for.", show_default=False)]
 Scopes = Annotated[
@@ -40,7 +40,7 @@ COLUMNS = ["id", "name", "key", "scopes", "state", "created", "last used"]
 
 
 def keys() -> None:
-    """Make, list and revoke the keys of users, with which programs reach the REST API and the MCP server.
+    """Create, list and revoke the keys that programs use for the REST API and the MCP server.
 
     pagelight keys create --user ada --name laptop --scope write --expires 30d
     pagelight keys list --user ada
@@ -55,7 +55,7 @@ def create(
     expires: Expires = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key. Its secret is printed once, to stdout, and is kept nowhere.
+    """Create a key. Its secret is printed once, to stdout, and is stored nowhere.
 
     pagelight keys create --name laptop
     pagelight keys create --user ada --name importer --scope read --scope write --expires 2027-01-31
@@ -67,10 +67,10 @@ def create(
         output.print_json({**key.model_dump(by_alias=True), "secret": secret})
         return
     output.print_text(secret)
-    until = f", until {_minute(key.expires_at)}" if key.expires_at else ""
+    until = f", until {output.minute(key.expires_at)}" if key.expires_at else ""
     output.print_note(
         f"Key {name_lookup.short_id(key.id)} “{key.name}” of user “{key.user_id}”: {', '.join(key.permissions)}{until}."
-        " Keep the secret above: it is not shown again."
+        " Store the secret above: it is not shown again."
     )
 
 
@@ -81,29 +81,24 @@ def list_keys(user: User = LOCAL_USER, as_json: AsJson = False) -> None:
     """
     with open_engine() as engine:
         found = _keys(engine, user)
-    if as_json:
-        output.print_json(found)
-    elif found:
-        output.print_table(COLUMNS, map(_row, found))
-    else:
-        output.print_text(f"User “{user}” has no keys. Make one: pagelight keys create --user {user} --name LABEL")
+    empty = f"User “{user}” has no keys. Create one: pagelight keys create --user {user} --name LABEL"
+    output.print_list(found, COLUMNS, _row, as_json=as_json, empty=empty)
 
 
 def revoke(key_id: KeyId, user: User = LOCAL_USER, as_json: AsJson = False) -> None:
-    """Revoke a key: it opens nothing from the next request on.
+    """Revoke a key, with effect from the next request.
 
     pagelight keys revoke 1f0c2a9b --user ada
     """
     with open_engine() as engine:
-        revoked = _keys_of_all(engine).revoke(_find(_keys(engine, user), key_id, user).id)
-    if as_json:
-        output.print_json(revoked)
-    else:
-        output.print_text(f"revoked  {name_lookup.short_id(revoked.id)}  {revoked.name}")
+        missing = f"User “{user}” has no key {key_id}. List them: pagelight keys list --user {user}"
+        found = name_lookup.find_by_id(_keys(engine, user), key_id, noun="key", missing=missing)
+        revoked = _keys_of_all(engine).revoke(found.id)
+    output.print_result(revoked, f"revoked  {name_lookup.short_id(revoked.id)}  {revoked.name}", as_json=as_json)
 
 
 def _keys_of_all(engine: "RAGEngine") -> "AllKeys":
-    """Whose keys they are is not who makes and revokes them: the audit tells of who is here."""
+    """Return the keys of all users, to be changed by the local user: the audit log names who made a change."""
     return engine.installation.accounts.by(engine.user_id, engine.origin).keys
 
 
@@ -126,7 +121,7 @@ def _permissions(scopes: Sequence[str]) -> list[Permission]:
 
 
 def _expiry(text: str | None) -> dt.datetime | None:
-    """The moment that `--expires` means."""
+    """Return the moment that `--expires` means."""
     if text is None:
         return None
     try:
@@ -141,37 +136,22 @@ def _expiry(text: str | None) -> dt.datetime | None:
         ) from None
 
 
-def _find(found: Sequence[ApiKey], key_id: str, user: str) -> ApiKey:
-    """The key of this id, or of the only one that begins so."""
-    digits = key_id.replace("-", "").lower()
-    named = [key for key in found if len(digits) >= name_lookup.SHORT_ID and key.id.hex.startswith(digits)]
-    if len(named) == 1:
-        return named[0]
-    if named:
-        raise errors.ValidationError(f"Several keys' ids begin with {key_id}. Give the whole id, as --json lists it.")
-    raise errors.NotFoundError(f"User “{user}” has no key {key_id}. List them: pagelight keys list --user {user}")
-
-
-def _row(key: ApiKey) -> Sequence[object]:
+def _row(key: ApiKey) -> tuple[object, ...]:
     return (
         name_lookup.short_id(key.id),
         key.name,
         f"{key.hint}…",
         ", ".join(key.permissions),
         _state(key),
-        _minute(key.created_at),
-        _minute(key.last_used_at) if key.last_used_at else "never",
+        output.minute(key.created_at),
+        output.minute(key.last_used_at, never="never"),
     )
 
 
 def _state(key: ApiKey) -> str:
     if key.revoked_at:
-        return f"revoked {_minute(key.revoked_at)}"
+        return f"revoked {output.minute(key.revoked_at)}"
     if key.expires_at:
         verb = "expired" if key.expires_at <= dt.datetime.now(dt.UTC) else "until"
-        return f"{verb} {_minute(key.expires_at)}"
+        return f"{verb} {output.minute(key.expires_at)}"
     return "valid"
-
-
-def _minute(moment: dt.datetime) -> str:
-    return f"{moment.astimezone():%Y-%m-%d %H:%M}"

@@ -1,7 +1,7 @@
-"""`pagelight models`: which models write and embed, the servers of models on this machine, and vendors' keys."""
+"""`pagelight models`: show and choose models, and store vendors' keys."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,25 +9,23 @@ from rag import errors
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import FoundServer, ModelChoice, ModelTest, VendorKey
-
-if TYPE_CHECKING:
-    from rag.engine import RAGEngine
+from rag.types import FoundServer, ModelChoice, VendorKey
 
 Model = Annotated[
     str | None,
     typer.Argument(metavar="[PROVIDER:MODEL]", help="As listed, or any other of a provider.", show_default=False),
 ]
-Unset = Annotated[bool, typer.Option("--unset", help="The best that the given keys allow.")]
+Unset = Annotated[bool, typer.Option("--unset", help="Use the best model that the given keys allow.")]
 Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="As listed.", show_default=False)]
 
 ORIGINS = {"environment": "set in the environment", "kept": "chosen", "default": "by the keys that are given"}
 
 
-def models(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show which models write and embed, the servers of models on this machine, and where vendors' keys are.
+def models(as_json: AsJson = False) -> None:
+    """Show the models that write and embed, the model servers on this machine, and the places of vendors' keys.
 
-    What is chosen here or on the page Settings holds for every user of this data folder; the environment and .env win.
+    Choices made here or on the page Settings apply to all users of this data folder; the environment and .env override
+    them.
 
         pagelight models
         pagelight models write ollama:llama3.2
@@ -35,18 +33,10 @@ def models(context: typer.Context, as_json: AsJson = False) -> None:
         pagelight models test
         pagelight models key openai
     """
-    if context.invoked_subcommand is not None:
-        if as_json:
-            raise errors.ValidationError(f"Put the options behind “{context.invoked_subcommand}”.")
-        return
     with open_engine() as engine:
         settings = engine.installation.settings
-        writer, embedder, keys, servers = (
-            settings.writer(),
-            settings.embedder(),
-            settings.keys.list(),
-            settings.servers(),
-        )
+        writer, embedder = settings.writer(), settings.embedder()
+        keys, servers = settings.keys.list(), settings.servers()
     if as_json:
         output.print_json({"writer": writer, "embedder": embedder, "servers": servers, "keys": keys})
         return
@@ -72,7 +62,7 @@ def write(model: Model = None, *, unset: Unset = False, as_json: AsJson = False)
 
 
 def embed(model: Model = None, *, unset: Unset = False, as_json: AsJson = False) -> None:
-    """Choose the model that embeds in new indexes. One that has documents keeps its own until it is re-embedded.
+    """Choose the embedding model of new indexes. Indexes with documents keep theirs until they are re-embedded.
 
     pagelight models embed ollama:nomic-embed-text
     pagelight models embed --unset
@@ -89,12 +79,14 @@ def embed(model: Model = None, *, unset: Unset = False, as_json: AsJson = False)
 
 
 def try_models(as_json: AsJson = False) -> None:
-    """Ask the chosen models for a word each. What a vendor or server refuses is said.
+    """Test the chosen models with a short request each, and show what a vendor or server refuses.
 
     pagelight models test
     """
     with open_engine() as engine:
-        tests = _tests(engine)
+        settings = engine.installation.settings
+        tests = [] if settings.writer().model == "extractive" else [settings.try_writer()]
+        tests.append(settings.try_embedder())
     if as_json:
         output.print_json(tests)
         return
@@ -102,18 +94,12 @@ def try_models(as_json: AsJson = False) -> None:
         output.print_text(f"{test.model}: {test.result} ({test.seconds:.1f} s)")
 
 
-def _tests(engine: "RAGEngine") -> list[ModelTest]:
-    settings = engine.installation.settings
-    quotes = settings.writer().model == "extractive"
-    return [settings.try_embedder()] if quotes else [settings.try_writer(), settings.try_embedder()]
-
-
 def key(
     provider: Provider,
-    remove: Annotated[bool, typer.Option("--remove", help="Forget the key.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Delete the key.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Keep a vendor's key: in the key ring of this computer, else in a file that only you can read.
+    """Store a vendor's key in the key ring of this computer, or else in a file that only you can read.
 
     The key is asked for, or read from stdin; it is never shown again.
 
@@ -125,14 +111,12 @@ def key(
 
     with open_engine() as engine:
         settings = engine.installation.settings
-        kept = settings.keys.remove(provider) if remove else settings.keys.keep(provider, SecretStr(_typed(provider)))
-    if as_json:
-        output.print_json(kept)
-    else:
-        output.print_text(f"{kept.label}: {_place(kept)}")
+        keys = settings.keys
+        stored = keys.remove(provider) if remove else keys.keep(provider, SecretStr(_read_key(provider)))
+    output.print_result(stored, f"{stored.label}: {_place(stored)}", as_json=as_json)
 
 
-def _typed(provider: str) -> str:
+def _read_key(provider: str) -> str:
     if sys.stdin.isatty():
         return str(typer.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False))
     return sys.stdin.readline()
@@ -145,15 +129,12 @@ def _chosen(model: str | None, *, unset: bool) -> str | None:
 
 
 def _print_choice(work: str, choice: ModelChoice, *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(choice)
-    else:
-        output.print_text(f"{choice.model} {work} now ({_state(choice)}).")
+    output.print_result(choice, f"{choice.model} {work} now ({_state(choice)}).", as_json=as_json)
 
 
 def _print_servers(servers: tuple[FoundServer, ...]) -> None:
     if not servers:
-        output.print_text("No server of models answers on this machine (Ollama, LM Studio, llama.cpp, vLLM).")
+        output.print_text("No model server answers on this machine (Ollama, LM Studio, llama.cpp, vLLM).")
         return
     rows = [
         (server.label, f"{server.provider}:{model.name}", "embeds" if model.embeds else "writes")

@@ -1,4 +1,4 @@
-"""`pagelight reembed`: another embedding model for an index that has documents."""
+"""`pagelight reembed`: change the embedding model of an index that has documents."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -23,7 +23,7 @@ STATES = {
 
 
 class Outcome(NamedTuple):
-    """What has been done, besides building."""
+    """The results of a run besides the new vectors."""
 
     comparison: GenerationComparison | None = None
     switched: bool = False
@@ -44,8 +44,8 @@ def reembed(
         bool | None,
         typer.Option(
             "--switch/--no-switch",
-            help="Search with the new vectors when they are complete, or not yet. Unless given: yes, but with --eval "
-            "only if they serve no worse.",
+            help="Search with the new vectors once they are complete, or not yet. Default: yes, but with --eval "
+            "only if they are no worse.",
             show_default=False,
         ),
     ] = None,
@@ -56,8 +56,8 @@ def reembed(
 ) -> None:
     """Change the embedding model of an index: build new vectors beside the old ones, compare, switch.
 
-    Searches use the old vectors until the switch, which is one moment; nothing is read or cut anew. After an
-    interruption, run the same command again: what is embedded is kept. Without options it lists the vectors there are.
+    Searches use the old vectors until the switch, which is atomic; documents are not parsed or chunked again. After an
+    interruption, run the same command again: it continues. Without options it lists the existing vectors.
 
         pagelight reembed --model openai:text-embedding-3-small
         pagelight reembed --index filings --model gemini:gemini-embedding-2 --eval questions.jsonl
@@ -67,7 +67,7 @@ def reembed(
     if [model is not None, rollback, drop].count(True) > 1:
         raise errors.ValidationError("Give one of --model, --rollback and --drop.")
     if model is None and (questions_file, switch) != (None, None):
-        raise errors.ValidationError("--eval and --switch go with --model. Name the model.")
+        raise errors.ValidationError("--eval and --switch need --model. Name the model.")
     with open_engine() as engine:
         outcome = Outcome()
         if model is not None:
@@ -79,7 +79,12 @@ def reembed(
             outcome = Outcome(dropped=tuple(engine.indexes.generations(index_name).drop()))
         generations = engine.indexes.generations(index_name).list()
         if outcome.switched:
-            _warn_of_the_setting(engine, index_name)
+            try:
+                engine.indexes.ensure(index_name)
+            except errors.IndexError as error:
+                output.print_note(
+                    f"RAG_EMBED_MODEL names another model than the index now has. {error}", style="yellow"
+                )
     if as_json:
         output.print_json({"index": index_name, "generations": generations, **outcome._asdict()})
     else:
@@ -89,36 +94,30 @@ def reembed(
 def _change(
     engine: "RAGEngine", index_name: str, model: str, questions_file: Path | None, switch: bool | None
 ) -> Outcome:
+    generations = engine.indexes.generations(index_name)
     try:
-        with progress.shown(chunks=f"Chunks embedded with {model}") as on_progress:
-            built = engine.indexes.generations(index_name).build(model, on_progress)
+        with progress.show(chunks=f"Chunks embedded with {model}") as on_progress:
+            built = generations.build(model, on_progress)
     except KeyboardInterrupt:
-        output.print_note("Stopped. Searches are as before. Run the same command to go on, or give --drop.")
+        output.print_note("Stopped. Searches work as before. Run the same command to continue, or give --drop.")
         raise
     if built.state is GenerationState.ACTIVE:
-        output.print_note(f"The index “{index_name}” uses {built.space.name} already.")
+        output.print_note(f"The index “{index_name}” already uses {built.space.name}.")
         return Outcome()
     comparison = None
     if questions_file is not None:
-        comparison = engine.indexes.generations(index_name).compare(questions_file, built.generation)
+        comparison = generations.compare(questions_file, built.generation)
     if switch is None:
         switch = comparison is None or comparison.is_no_worse
         if not switch:
             output.print_note(
-                f"Not switched: {built.space.name} serves your questions worse. Switch nevertheless with --switch, or "
+                f"Not switched: {built.space.name} does worse on your questions. Switch anyway with --switch, or "
                 "remove its vectors with --drop.",
                 style="yellow",
             )
     if switch:
-        engine.indexes.generations(index_name).switch(built.generation)
+        generations.switch(built.generation)
     return Outcome(comparison, switch)
-
-
-def _warn_of_the_setting(engine: "RAGEngine", index_name: str) -> None:
-    try:
-        engine.indexes.ensure(index_name)
-    except errors.IndexError as error:
-        output.print_note(f"RAG_EMBED_MODEL names another model than the index now has. {error}", style="yellow")
 
 
 def _print(generations: list[EmbeddingGeneration], outcome: Outcome) -> None:

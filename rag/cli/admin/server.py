@@ -1,4 +1,4 @@
-"""`pagelight run` and `pagelight worker`: the processes that stay."""
+"""`pagelight run`, `serve`, `worker` and `mcp`: start the servers and the worker."""
 
 import os
 import socket
@@ -9,30 +9,51 @@ from typing import Annotated
 
 import typer
 
+import rag
 from rag import config, errors
-from rag.access.listen_addresses import require_key
+from rag.access.gate import require_key
 from rag.cli import output
 from rag.cli.admin import window as own_window
 from rag.cli.command import open_engine
+from rag.hosts import is_loopback
 
 SOURCE_TREE = Path(__file__).resolve().parents[3]
 INSTALLED = Path(sysconfig.get_path("data")) / "share" / "pagelight"
-"""Where a wheel puts `app.py` and its pages."""
+"""Where a wheel installs `app.py` and its pages."""
 STREAMLIT = Path(__file__).resolve().parents[2] / "ui" / "streamlit_server.py"
-"""By its path: Streamlit finds the package when it runs the app, which need not be installed."""
+"""Run by its path, so that the package need not be installed: Streamlit finds it from the app."""
 FORM_MB = 1
-"""Streamlit counts the form around a file, too; the page itself lets no file pass that is larger than the limit."""
+"""Added to the upload limit: Streamlit counts the form around a file, too. The page enforces the limit itself."""
 PARTS = ("server.py", "app.py", "pages/chat.py")
+MCP_PORT = 3002
+
+
+McpHost = Annotated[
+    str,
+    typer.Option(
+        "--host", metavar="ADDRESS", help="The address to listen on; one that other machines reach needs a key."
+    ),
+]
+McpPort = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")]
+HostNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        metavar="NAME",
+        help="A host name by which clients reach this machine; may be repeated.",
+        show_default=False,
+    ),
+]
 
 
 def run(
     port: Annotated[
         int | None,
-        typer.Option(min=1, max=65535, help="Where to serve; RAG_APP_PORT unless given.", show_default=False),
+        typer.Option(min=1, max=65535, help="The port; RAG_APP_PORT unless given.", show_default=False),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
     window: Annotated[
-        bool, typer.Option("--window", help="Open the app in a window of its own; closing it ends the app.")
+        bool, typer.Option("--window", help="Open the app in its own window; closing it stops the app.")
     ] = False,
 ) -> None:
     """Serve the app, and the REST API under /api, until stopped by Ctrl-C.
@@ -45,7 +66,7 @@ def run(
     port = port or settings.rag_app_port
     upload_mb = settings.rag_parsing.max_file_mb + FORM_MB
     app = find_app()
-    webview = own_window.find() if window else None
+    webview = own_window.load_library() if window else None
     _require_free(port)
     arguments = ["run", str(app), "--server.port", str(port), "--server.maxUploadSize", str(upload_mb)]
     arguments += ["--server.showEmailPrompt", "false"]
@@ -57,16 +78,12 @@ def run(
     if webview:
         storage = settings.rag_data_dir / "window"
         raise typer.Exit(own_window.show(webview, command, f"http://localhost:{port}", storage))
-    # This process becomes the server: signals reach it, and there is nobody left to end besides it.
+    # Replace this process by the server, so that signals reach it and no other process is left behind.
     os.execv(sys.executable, command)  # noqa: S606  # our own interpreter
 
 
 def find_app() -> Path:
-    """The server's script: in the source tree that this runs from, else where a wheel put it.
-
-    Raises:
-        errors.ConfigError: it is in neither place.
-    """
+    """Return the server's script, of the source tree or else of the installed wheel. Raises ConfigError."""
     for folder in (SOURCE_TREE, INSTALLED):
         if all((folder / part).is_file() for part in PARTS):
             return folder / "server.py"
@@ -84,23 +101,23 @@ def _require_free(port: int, host: str = "localhost") -> None:
             probe.bind((host, port))
         except OSError as error:
             raise errors.ConfigError(
-                f"Port {port} of {host} is taken or not allowed. If Pagelight runs already, open "
+                f"Port {port} of {host} is taken or not allowed. If Pagelight is already running, open "
                 f"http://{host}:{port}; otherwise choose another port with --port."
             ) from error
 
 
 def serve(
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Where to serve; PORT unless given.", show_default=False)
+        int | None, typer.Option(min=1, max=65535, help="The port; PORT unless given.", show_default=False)
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen at; others than this machine's need a key.")] = (
+    host: Annotated[str, typer.Option(help="The address to listen on; one that other machines reach needs a key.")] = (
         "127.0.0.1"
     ),
 ) -> None:
     """Serve the REST API, until stopped by Ctrl-C.
 
-    Without a key (RAG_API_KEY, or pagelight keys create) only this machine is answered. The API describes itself at
-    /openapi.json. The log is JSON, a line per request.
+    Without a key (RAG_API_KEY, or pagelight keys create) only requests of this machine are answered. /openapi.json
+    describes the API. The log is JSON, a line per request.
 
         pagelight serve
         curl localhost:3001/ask --json '{"question": "What were net sales in 2023?"}'
@@ -122,20 +139,20 @@ def serve(
 
 
 def worker(
-    once: Annotated[bool, typer.Option("--once", help="End when no document is left to read.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Stop when no document is left to read.")] = False,
     concurrency: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=32,
-            help="Jobs (evaluations, syncs …) at the same time, beside documents; RAG_WORKER_CONCURRENCY unless given.",
+            help="Jobs (evaluations, syncs …) at the same time besides documents; RAG_WORKER_CONCURRENCY unless given.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Read queued documents and do jobs of all users, until stopped by Ctrl-C.
+    """Read queued documents and run jobs of all users, until stopped by Ctrl-C.
 
-    The app runs one worker itself; more of them, on any machine, share the work of one database.
+    The app starts one worker itself; more of them, on any machine, share the work of one database.
 
         pagelight worker
         RAG_DATABASE_URL=postgresql://db/pagelight pagelight worker --once
@@ -147,3 +164,48 @@ def worker(
     output.print_note("Reading queued documents." if once else "Waiting for documents; stop with Ctrl-C.")
     with open_engine() as engine:
         read_queue(engine.installation, wait=not once, concurrency=concurrency)
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of stdin and stdout.")] = False,
+    port: McpPort = MCP_PORT,
+    host: McpHost = "127.0.0.1",
+    allow_host: HostNames = None,
+) -> None:
+    """Serve the documents to AI assistants by the Model Context Protocol: search, ask, open a passage, list documents.
+
+    An assistant starts it and talks to it over stdin and stdout. With --http it runs as a server at /mcp, for clients
+    with a key (see pagelight keys); as long as there is no key, only for programs on this machine.
+
+        pagelight mcp
+        pagelight mcp --http --port 3002
+        pagelight mcp --http --host 0.0.0.0 --allow-host reports.example
+    """
+    from rag.slow_clients import ConnectionGuard
+
+    try:
+        from rag import mcp_server
+    except ModuleNotFoundError as error:
+        raise errors.ConfigError(
+            f"The MCP server needs a package that is not installed ({error.name}). Install it: "
+            'pip install "pagelight[mcp]"'
+        ) from error
+    settings = config.load_config()
+    with mcp_server.LazyInstallation(lambda: rag.Installation(settings)) as installation:
+        if not http:
+            installation.warm_up()
+            mcp_server.serve_stdio(installation)
+            return
+        needs_key = not is_loopback(host)
+        if needs_key:
+            require_key(installation(), host)
+        bound = mcp_server.listen(host, port)
+        installation.warm_up()
+        name = mcp_server.host_header(host)
+        hosts = [name, *(allow_host or ())]
+        app = mcp_server.http_app(installation, needs_key=needs_key, hosts=hosts)
+        access = (
+            "only with a key" if needs_key or settings.rag_api_key else "to this machine, with a key once there is one"
+        )
+        output.print_note(f"Serving http://{name}:{bound.getsockname()[1]}/mcp {access}. Stop with Ctrl-C.")
+        mcp_server.serve_http(app, bound, ConnectionGuard.from_config(settings))

@@ -1,4 +1,4 @@
-"""`pagelight share`: collections that others may read, or write too."""
+"""`pagelight share`: share collections with users and groups."""
 
 from typing import Annotated
 
@@ -6,33 +6,24 @@ import typer
 
 from rag.cli import output
 from rag.cli.command import open_engine
-from rag.cli.options import AsJson, IndexName
-from rag.types import DEFAULT_INDEX, Share, ShareRequest
-
-Grantee = Annotated[str, typer.Argument(metavar="NAME", help="A user's id, or a group.", show_default=False)]
-IsGroup = Annotated[bool, typer.Option("--group", help="NAME is a group.")]
+from rag.cli.options import AsJson, Grantee, IndexName, IsGroup
+from rag.types import DEFAULT_INDEX, Share, SharedIndex, ShareRequest
 
 COLUMNS = ["collection", "shared with", "kind", "may", "since"]
 
 
-def share(context: typer.Context, as_json: AsJson = False) -> None:
+def share(as_json: AsJson = False) -> None:
     """Show what you share, and what others share with you.
 
     pagelight share give analyst@example.org
     pagelight share give analysts --group --write --index filings
     pagelight share withdraw analyst@example.org
     """
-    if context.invoked_subcommand:
-        return
     with open_engine() as engine:
         given, got = engine.sharing.list(), engine.sharing.with_me()
     if as_json:
-        output.print_json(
-            {
-                "given": [one.model_dump(mode="json") for one in given],
-                "got": [one.model_dump(mode="json") for one in got],
-            }
-        )
+        shares: dict[str, list[Share] | list[SharedIndex]] = {"given": given, "got": got}
+        output.print_json({name: [one.model_dump(mode="json") for one in found] for name, found in shares.items()})
         return
     _print(given)
     rows = [(one.index.name, one.owner_name or one.index.user_id, one.permission, one.index.id) for one in got]
@@ -44,18 +35,20 @@ def give(
     *,
     index_name: IndexName = DEFAULT_INDEX,
     group: IsGroup = False,
-    write: Annotated[bool, typer.Option("--write", help="They may upload, rename, tag and delete, too.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Allow uploading, renaming, tagging and deleting, too.")
+    ] = False,
 ) -> None:
-    """Share a collection with a user or a group, or change what they may.
+    """Share a collection with a user or a group, or change their permission.
 
-    Only curators and admins may.
+    This takes the role of a curator or admin.
     """
     with open_engine() as engine:
         _print(engine.sharing.give(_request(grantee, group=group, write=write), index_name))
 
 
 def withdraw(grantee: Grantee, *, index_name: IndexName = DEFAULT_INDEX, group: IsGroup = False) -> None:
-    """Share a collection with a user or a group no longer, from this moment on."""
+    """Stop sharing a collection with a user or a group, at once."""
     with open_engine() as engine:
         _print(engine.sharing.withdraw(_request(grantee, group=group), index_name))
 

@@ -1,4 +1,4 @@
-"""`pagelight status`: how the installation is."""
+"""`pagelight status`: show the state of the installation."""
 
 from rag.cli import output
 from rag.cli.command import open_engine
@@ -7,9 +7,9 @@ from rag.types import LaneStatus, Status
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show how the installation is: what waits, workers, sizes, disks, the database, the last backup.
+    """Show the state of the installation: queue, workers, sizes, disks, database, last backup.
 
-    It is what administrators see on the page Status and over GET /status.
+    Administrators see the same on the page Status and over GET /status.
 
         pagelight status
         pagelight status --json | jq .warnings
@@ -61,10 +61,8 @@ def _backup(found: Status) -> str:
     if backup is None:
         return "none; make one: pagelight backup FILE.tar"
     checked = "checked" if backup.verified_at else "not checked"
-    gone = "" if backup.is_present else ", not there now"
-    return (
-        f"{backup.created_at.astimezone():%Y-%m-%d %H:%M}, {backup.path}, {output.size(backup.bytes)}, {checked}{gone}"
-    )
+    gone = "" if backup.is_present else ", missing now"
+    return f"{output.minute(backup.created_at)}, {backup.path}, {output.size(backup.bytes)}, {checked}{gone}"
 
 
 def _lane(lane: LaneStatus) -> tuple[object, ...]:

@@ -1,6 +1,5 @@
-"""`pagelight users`: who works here, what they may do and what they use."""
+"""`pagelight users`: list users and set their roles, groups and quotas."""
 
-import datetime as dt
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,7 +7,7 @@ import typer
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import Role, Storage
+from rag.types import AccountUse, Role, Storage
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -21,7 +20,7 @@ COLUMNS = ["user", "name", "role", "groups", "documents", "storage", "logins", "
 
 
 def users() -> None:
-    """Who works here: roles, groups, quotas and logins.
+    """List users, set roles, groups and quotas, and end logins.
 
     pagelight users list
     pagelight users role "https://login.example|42" curator
@@ -32,59 +31,57 @@ def users() -> None:
 
 
 def list_users(as_json: AsJson = False) -> None:
-    """List everybody who was seen or owns something, and what they use.
+    """List all users who have logged in or own something, and what they use.
 
     pagelight users list --json
     """
     with open_engine() as engine:
         found = engine.installation.accounts.list()
-        default = engine.config.quota_bytes
-    if as_json:
-        output.print_json(found)
-        return
-    rows = [
-        (
-            one.user_id,
-            one.name or "",
-            one.role.value,
-            ", ".join(one.groups),
-            one.documents,
-            _storage(
-                Storage(used_bytes=one.used_bytes, quota_bytes=default if one.quota_bytes is None else one.quota_bytes)
-            ),
-            one.logins,
-            one.keys,
-            _minute(one.last_seen_at),
+        default_quota = engine.config.quota_bytes
+
+    def row(user: AccountUse) -> tuple[object, ...]:
+        quota = default_quota if user.quota_bytes is None else user.quota_bytes
+        return (
+            user.user_id,
+            user.name or "",
+            user.role.value,
+            ", ".join(user.groups),
+            user.documents,
+            _storage(Storage(used_bytes=user.used_bytes, quota_bytes=quota)),
+            user.logins,
+            user.keys,
+            output.minute(user.last_seen_at, never="never"),
         )
-        for one in found
-    ]
-    output.print_table(COLUMNS, rows)
+
+    output.print_list(found, COLUMNS, row, as_json=as_json)
 
 
 def role(
     user: UserId, role: Annotated[Role, typer.Argument(help="What the user may do.")], as_json: AsJson = False
 ) -> None:
-    """Give a user a role: curators share, admins look after the installation.
+    """Give a user a role: curators share collections, admins administer the installation.
 
     pagelight users role "https://login.example|42" curator
     """
     with open_engine() as engine:
-        account = _known(engine, user).set_role(user, role)
-    _print(account, f"{user}  {account.role.value}", as_json=as_json)
+        account = _accounts(engine, user).set_role(user, role)
+    output.print_result(account, f"{user}  {account.role.value}", as_json=as_json)
 
 
 def groups(
     user: UserId,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[GROUP]...", help="All groups given here.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[GROUP]...", help="All groups that are set here.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a user in these groups, and in no other but those that the login names.
+    """Set a user's groups, in addition to those that the login provides.
 
     pagelight users groups "https://login.example|42" finance legal
     """
     with open_engine() as engine:
-        account = _known(engine, user).set_groups(user, names or [])
-    _print(account, f"{user}  {', '.join(account.groups) or 'in no group'}", as_json=as_json)
+        account = _accounts(engine, user).set_groups(user, names or [])
+    output.print_result(account, f"{user}  {', '.join(account.groups) or 'in no group'}", as_json=as_json)
 
 
 def quota(
@@ -94,44 +91,33 @@ def quota(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Allow a user so many megabytes of files, the trash and old versions included.
+    """Limit the size of a user's files in megabytes, the trash and old versions included.
 
     pagelight users quota "https://login.example|42" 5000
     """
     with open_engine() as engine:
-        storage = _known(engine, user).set_quota(user, megabytes)
-    _print(storage, f"{user}  {_storage(storage)}", as_json=as_json)
+        storage = _accounts(engine, user).set_quota(user, megabytes)
+    output.print_result(storage, f"{user}  {_storage(storage)}", as_json=as_json)
 
 
 def logout(user: UserId, as_json: AsJson = False) -> None:
-    """End every login of a user, and refuse the tokens issued until now. API keys stay.
+    """End all logins of a user, and refuse the tokens issued so far. API keys stay valid.
 
     pagelight users logout "https://login.example|42"
     """
     with open_engine() as engine:
-        account = _known(engine, user).get(user)
+        account = _accounts(engine, user).get(user)
         engine.installation.logins.by(engine.user_id, engine.origin).end_all(user)
-    _print(account, f"{user}  logged out everywhere", as_json=as_json)
+    output.print_result(account, f"{user}  logged out everywhere", as_json=as_json)
 
 
-def _known(engine: "RAGEngine", user: str) -> "Accounts":
-    """The accounts, where the user is one. Raises NotFoundError."""
+def _accounts(engine: "RAGEngine", user: str) -> "Accounts":
+    """Return the accounts if the user has one. Raises NotFoundError."""
     accounts = engine.installation.accounts.by(engine.user_id, engine.origin)
     accounts.find(user)
     return accounts
 
 
-def _print(value: object, text: str, *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(value)
-    else:
-        output.print_text(text)
-
-
 def _storage(storage: Storage) -> str:
     used = output.size(storage.used_bytes)
     return used if storage.quota_bytes is None else f"{used} of {output.size(storage.quota_bytes)}"
-
-
-def _minute(moment: dt.datetime | None) -> str:
-    return f"{moment.astimezone():%Y-%m-%d %H:%M}" if moment else "never"

@@ -1,4 +1,4 @@
-"""The app in a window of its own, for as long as its server runs, which runs for as long as the window is open."""
+"""Show the app in its own window; the server stops when the window closes, and the other way round."""
 
 import importlib
 import subprocess
@@ -13,21 +13,17 @@ from typing import Any
 from rag import errors
 
 TITLE = "Pagelight"
-SIZE, LEAST_SIZE = (1360, 900), (420, 520)
+SIZE, MIN_SIZE = (1360, 900), (420, 520)
 """In pixels."""
 STARTING = "<body style='font: 1rem sans-serif; display: grid; place-items: center; height: 90vh'>Pagelight …</body>"
 HEALTH = "/_stcore/health"
-LOOK_SECONDS = 0.2
-END_SECONDS = 15.0
-"""For so long a server that is asked to end may take."""
+POLL_SECONDS = 0.2
+STOP_SECONDS = 15.0
+"""How long the server may take to stop before it is killed."""
 
 
-def find() -> ModuleType:
-    """The library that opens windows.
-
-    Raises:
-        errors.ConfigError: it is not installed.
-    """
+def load_library() -> ModuleType:
+    """Import the library that opens windows. Raises ConfigError if it is not installed."""
     try:
         return importlib.import_module("webview")
     except ImportError as error:
@@ -38,37 +34,36 @@ def find() -> ModuleType:
 
 
 def show(webview: ModuleType, command: Sequence[str], address: str, storage: Path) -> int:
-    """Run the server that `command` starts, and show it, which is at `address`, until either ends.
+    """Run the server at `address` by `command`, and show it in a window until either ends; return the exit code.
 
-    What pages keep in a browser, such as widths of columns, is kept in the folder `storage`. Gives the exit code: 0
-    where the window was closed, else the server's.
+    Pages store what they would keep in a browser, such as widths of columns, in the folder `storage`.
 
     Raises:
-        errors.ConfigError: there is no screen, or nothing to draw windows with.
+        errors.ConfigError: there is no screen, or no library to draw windows with.
     """
     server = subprocess.Popen(command)
     closed = threading.Event()
     try:
         window = webview.create_window(
-            TITLE, html=STARTING, width=SIZE[0], height=SIZE[1], min_size=LEAST_SIZE, text_select=True
+            TITLE, html=STARTING, width=SIZE[0], height=SIZE[1], min_size=MIN_SIZE, text_select=True
         )
         window.events.closed += closed.set
         webview.settings["ALLOW_DOWNLOADS"] = True
-        webview.start(_follow, (window, server, address, closed), private_mode=False, storage_path=str(storage))
+        webview.start(_watch, (window, server, address, closed), private_mode=False, storage_path=str(storage))
     except webview.errors.WebViewException as error:
         raise errors.ConfigError(
             f"No window can be opened: {error}. Run the app in the browser, without --window."
         ) from None
     finally:
         ended = server.poll()
-        _end(server)
+        _stop(server)
     return ended or 0
 
 
-def _follow(window: Any, server: subprocess.Popen[bytes], address: str, closed: threading.Event) -> None:
-    """Shows the app as soon as it answers, and closes the window when the server has ended."""
+def _watch(window: Any, server: subprocess.Popen[bytes], address: str, closed: threading.Event) -> None:
+    """Show the app as soon as it answers, and close the window when the server has ended."""
     is_shown = False
-    while not closed.wait(LOOK_SECONDS):
+    while not closed.wait(POLL_SECONDS):
         if server.poll() is not None:
             window.destroy()
             return
@@ -85,10 +80,10 @@ def _answers(address: str) -> bool:
         return False
 
 
-def _end(server: subprocess.Popen[bytes]) -> None:
+def _stop(server: subprocess.Popen[bytes]) -> None:
     server.terminate()
     try:
-        server.wait(END_SECONDS)
+        server.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()

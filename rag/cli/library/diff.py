@@ -1,13 +1,13 @@
-"""`pagelight diff`: what changed from one version of a document to another."""
+"""`pagelight diff`: compare two versions of a document."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag import errors
-from rag.cli import completion, name_lookup, output
+from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
-from rag.cli.options import AsJson, IndexName
+from rag.cli.options import AsJson, DocumentName, IndexName
 from rag.types import DEFAULT_INDEX, Document, ParagraphText
 
 if TYPE_CHECKING:
@@ -15,17 +15,12 @@ if TYPE_CHECKING:
 
 
 def diff(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="Name or id, as listed.", show_default=False, autocompletion=completion.document_names
-        ),
-    ],
+    name: DocumentName,
     old: Annotated[
-        int | None, typer.Option("--from", metavar="N", help="The older version; else the one before.")
+        int | None, typer.Option("--from", metavar="N", help="The older version; the previous one unless given.")
     ] = None,
     new: Annotated[
-        int | None, typer.Option("--to", metavar="N", help="The newer version; else the present one.")
+        int | None, typer.Option("--to", metavar="N", help="The newer version; the current one unless given.")
     ] = None,
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
@@ -49,7 +44,7 @@ def diff(
         output.print_text()
     parts = [f"{found.count('changed')} changed", f"{found.count('added')} added", f"{found.count('removed')} removed"]
     output.print_text(
-        f"v{found.old_version} → v{found.new_version}: {', '.join(parts)}, {found.unchanged:,} paragraphs as they were."
+        f"v{found.old_version} → v{found.new_version}: {', '.join(parts)}, {found.unchanged:,} paragraphs unchanged."
     )
 
 

@@ -1,18 +1,18 @@
-"""`pagelight documents`: look, throw away, get back, stop reading, read again."""
+"""`pagelight documents`: list, edit, delete, restore and re-read documents."""
 
 import functools
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag import errors
-from rag.cli import completion, name_lookup, output
+from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
-from rag.cli.options import AsJson, IndexName, Password, takes_filters
+from rag.cli.options import AsJson, DocumentName, IndexName, Password, takes_filters
 from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress, PurgeReceipt, reading_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 Names = Annotated[
     list[str],
     typer.Argument(
-        metavar="NAME...", help="Names or ids, as listed.", show_default=False, autocompletion=completion.document_names
+        metavar="NAME...",
+        help="Names or ids, as listed.",
+        show_default=False,
+        autocompletion=name_lookup.complete_document_name,
     ),
 ]
 NamesOrAll = Annotated[
@@ -30,20 +33,19 @@ NamesOrAll = Annotated[
         metavar="[NAME...]",
         help="Names or ids, as listed.",
         show_default=False,
-        autocompletion=completion.document_names,
+        autocompletion=name_lookup.complete_document_name,
     ),
 ]
 Search = Annotated[
-    str | None, typer.Option("--search", metavar="TEXT", help="Only names with this.", show_default=False)
+    str | None, typer.Option("--search", metavar="TEXT", help="Only names that contain this.", show_default=False)
 ]
-InTrash = Annotated[bool, typer.Option("--trash", help="Those in the trash.")]
+InTrash = Annotated[bool, typer.Option("--trash", help="Only documents in the trash.")]
 
 COLUMNS = ["id", "name", "status", "pages", "chunks", "size", "added", "dated", "author", "tags"]
 NUMBERS = ["pages", "chunks", "size"]
 
 
 def documents(
-    context: typer.Context,
     index_name: IndexName = DEFAULT_INDEX,
     search: Search = None,
     trash: InTrash = False,
@@ -55,10 +57,7 @@ def documents(
     pagelight documents delete draft.pdf
     pagelight documents restore draft.pdf
     """
-    if context.invoked_subcommand is None:
-        _list(index_name, search, Filters(), None, in_trash=trash, as_json=as_json)
-    elif (index_name, search, trash, as_json) != (DEFAULT_INDEX, None, False, False):
-        raise errors.ValidationError(f"Put the options behind “{context.invoked_subcommand}”.")
+    _list(index_name, search, Filters(), None, in_trash=trash, as_json=as_json)
 
 
 @takes_filters
@@ -67,7 +66,9 @@ def list_documents(
     index_name: IndexName = DEFAULT_INDEX,
     search: Search = None,
     filters: Filters,
-    disabled: Annotated[bool | None, typer.Option("--disabled/--enabled", help="Only those.")] = None,
+    disabled: Annotated[
+        bool | None, typer.Option("--disabled/--enabled", help="Only disabled, or only enabled documents.")
+    ] = None,
     trash: InTrash = False,
     as_json: AsJson = False,
 ) -> None:
@@ -86,13 +87,16 @@ def _list(
     with open_engine(index_name) as engine:
         name_lookup.require_index(engine, index_name)
         found = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=in_trash)
-    if as_json:
-        output.print_json(found)
-    elif found:
-        columns = [*COLUMNS, "in"] if any(document.container_name for document in found) else COLUMNS
-        output.print_table(columns, (_row(document)[: len(columns)] for document in found), right=NUMBERS)
+    columns = [*COLUMNS, "in"] if any(document.container_name for document in found) else COLUMNS
+    if filters != Filters():
+        empty = "No document matches. See what there is: pagelight documents list; pagelight documents tags"
+    elif search:
+        empty = f"No document's name contains “{search}”."
     else:
-        output.print_text(_none(search, filters, in_trash=in_trash))
+        empty = "The trash is empty." if in_trash else "No documents yet. Add some: pagelight ingest PATH"
+    output.print_list(
+        found, columns, lambda one: _row(one)[: len(columns)], as_json=as_json, right=NUMBERS, empty=empty
+    )
 
 
 def _row(document: Document) -> Sequence[object]:
@@ -112,7 +116,7 @@ def _row(document: Document) -> Sequence[object]:
         f"{document.page_count:,}",
         f"{document.chunk_count:,}",
         output.size(document.size),
-        f"{document.created_at.astimezone():%Y-%m-%d %H:%M}",
+        output.minute(document.created_at),
         document.dated or "",
         document.author or "",
         ", ".join(document.tags),
@@ -120,16 +124,8 @@ def _row(document: Document) -> Sequence[object]:
     )
 
 
-def _none(search: str | None, filters: Filters, *, in_trash: bool) -> str:
-    if filters != Filters():
-        return "No document has all of this. See what there is: pagelight documents list; pagelight documents tags"
-    if search:
-        return f"No document's name has “{search}”."
-    return "The trash is empty." if in_trash else "No documents yet. Take some in: pagelight ingest PATH"
-
-
 def versions(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name or id, as listed.", show_default=False)],
+    name: DocumentName,
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
@@ -139,45 +135,45 @@ def versions(
     """
     with open_engine(index_name) as engine:
         found = engine.versions.list(name_lookup.find_document(engine, index_name, name).id)
-    if as_json:
-        output.print_json(found)
-    else:
-        rows = [(f"v{one.version}", "searched" if one.superseded_by is None else "", *_row(one)) for one in found]
-        output.print_table(["version", "", *COLUMNS], rows, right=["pages", "chunks", "size"])
+
+    def row(version: Document) -> Sequence[object]:
+        return (f"v{version.version}", "searched" if version.superseded_by is None else "", *_row(version))
+
+    output.print_list(found, ["version", "", *COLUMNS], row, as_json=as_json, right=NUMBERS)
 
 
 def edit(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="Name or id, as listed.", show_default=False, autocompletion=completion.document_names
-        ),
-    ],
+    name: DocumentName,
     *,
-    new_name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="It keeps its ending.")] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="“”: as the file has it.")] = None,
-    author: Annotated[str | None, typer.Option(metavar="TEXT", help="“”: as the file has it.")] = None,
-    dated: Annotated[str | None, typer.Option(metavar="DAY", help="As 2024-03-01; “”: as the file has it.")] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="One more; may be repeated.")] = None,
+    new_name: Annotated[
+        str | None, typer.Option("--name", metavar="TEXT", help="The new name; the file's suffix is kept.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="“”: as in the file.")] = None,
+    author: Annotated[str | None, typer.Option(metavar="TEXT", help="“”: as in the file.")] = None,
+    dated: Annotated[str | None, typer.Option(metavar="DAY", help="Such as 2024-03-01; “”: as in the file.")] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="Add this tag; may be repeated.")
+    ] = None,
     untags: Annotated[
-        list[str] | None, typer.Option("--untag", metavar="TAG", help="One less; may be repeated.")
+        list[str] | None, typer.Option("--untag", metavar="TAG", help="Remove this tag; may be repeated.")
     ] = None,
     disabled: Annotated[
-        bool | None, typer.Option("--disable/--enable", help="Leave it out of every search, or not any more.")
+        bool | None, typer.Option("--disable/--enable", help="Leave it out of all searches, or include it again.")
     ] = None,
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
-    """Change what a document is called, its title, author, day and tags; disable or enable it.
+    """Edit a document's name, title, author, date and tags; disable or enable it.
 
     pagelight documents edit scan0001.pdf --name "Lease of the pier" --tag legal --dated 2021-03-04
     pagelight documents edit "Lease of the pier.pdf" --disable
     """
     given = {"name": new_name, "disabled": disabled, "title": title, "author": author, "dated": dated}
-    said = {field: value for field, value in given.items() if value is not None}
-    changes = {field: None if value == "" and field != "name" else value for field, value in said.items()}
+    changes = {
+        field: None if value == "" and field != "name" else value for field, value in given.items() if value is not None
+    }
     if not (changes or tags or untags):
-        raise errors.ValidationError("Nothing is to be changed. Give at least one option, such as --name or --tag.")
+        raise errors.ValidationError("There is nothing to change. Give at least one option, such as --name or --tag.")
     with open_engine(index_name) as engine:
         document = name_lookup.find_document(engine, index_name, name)
         if changes:
@@ -191,23 +187,22 @@ def edit(
 
 
 def tags(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
-    """List the tags of documents, each with their number.
+    """List the tags of documents with their counts.
 
     pagelight documents tags
     """
     with open_engine(index_name) as engine:
         name_lookup.require_index(engine, index_name)
         found = engine.catalogue.tags(index_name)
-    if as_json:
-        output.print_json(found)
-    elif found:
-        output.print_table(["tag", "documents"], [(tag.name, tag.documents) for tag in found], right=["documents"])
-    else:
-        output.print_text("No document has a tag. Give one: pagelight documents edit NAME --tag TAG")
+    columns = ["tag", "documents"]
+    empty = "No document has a tag. Add one: pagelight documents edit NAME --tag TAG"
+    output.print_list(
+        found, columns, lambda tag: (tag.name, tag.documents), as_json=as_json, right=["documents"], empty=empty
+    )
 
 
 def delete(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
-    """Put documents in the trash: out of every search, restorable.
+    """Move documents to the trash: they are no longer searched, but can be restored.
 
     pagelight documents delete draft.pdf
     """
@@ -231,11 +226,11 @@ def restore(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson
 def purge(
     names: NamesOrAll = None,
     everything: Annotated[bool, typer.Option("--all", help="Empty the trash.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
-    """Remove documents in the trash for good, files included, and tell what is gone.
+    """Delete documents in the trash for good, files included, and print a receipt.
 
     pagelight documents purge draft.pdf
     pagelight documents purge --all --yes
@@ -243,13 +238,13 @@ def purge(
     with open_engine(index_name) as engine:
         found = _named_or_all(engine, index_name, names, everything=everything, in_trash=True)
         if found and not yes:
-            typer.confirm(f"Remove {output.plural(len(found), 'document')} for good?", abort=True, err=True)
+            typer.confirm(f"Delete {output.plural(len(found), 'document')} for good?", abort=True, err=True)
         receipt = engine.documents.purge([document.id for document in found])
         _print_touched("purged", found, receipt.document_ids, as_json=as_json, receipt=receipt)
 
 
 def cancel(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
-    """End the reading of documents. What is found of them stays, and retry goes on from there.
+    """Cancel the reading of documents. The finished part stays searchable, and retry continues from there.
 
     pagelight documents cancel long.pdf
     """
@@ -261,7 +256,7 @@ def cancel(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson 
 
 def retry(
     names: NamesOrAll = None,
-    everything: Annotated[bool, typer.Option("--all", help="All that have failed.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All documents that failed.")] = False,
     password: Password = None,
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
@@ -272,16 +267,12 @@ def retry(
     pagelight documents retry board-minutes.pdf --password secret
     """
     with open_engine(index_name) as engine:
-        found = _named_or_all(engine, index_name, names, everything=everything, wanted=_is_unread)
+        found = _named_or_all(engine, index_name, names, everything=everything, failed_only=True)
         outcomes = file_ingestion.each(found, functools.partial(_read_again, engine, password))
     if as_json:
         output.print_json(file_ingestion.summary(outcomes))
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(errors.SourceError.exit_code)
-
-
-def _is_unread(document: Document) -> bool:
-    return document.status in {DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD}
 
 
 def _read_again(
@@ -311,14 +302,16 @@ def _named_or_all(
     *,
     everything: bool,
     in_trash: bool = False,
-    wanted: Callable[[Document], bool] = lambda _: True,
+    failed_only: bool = False,
 ) -> list[Document]:
     if bool(names) == everything:
-        raise errors.ValidationError("Name documents, or give --all, but not both.")
+        raise errors.ValidationError("Name documents or give --all, not both.")
     if names:
         return _named(engine, index_name, names, in_trash=in_trash)
     name_lookup.require_index(engine, index_name)
-    return [document for document in engine.documents.list(index_name, in_trash=in_trash) if wanted(document)]
+    found = engine.documents.list(index_name, in_trash=in_trash)
+    failed = {DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD}
+    return [document for document in found if not failed_only or document.status in failed]
 
 
 def _print_touched(
@@ -347,4 +340,4 @@ def _print_receipt(receipt: PurgeReceipt) -> None:
     output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {output.size(receipt.bytes)}.")
     if receipt.unfinished:
         left = output.plural(receipt.unfinished, "document")
-        output.print_note(f"The files of {left} could not be deleted yet; a worker goes on with them.", style="yellow")
+        output.print_note(f"The files of {left} could not be deleted yet; a worker will try again.", style="yellow")

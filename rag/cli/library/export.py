@@ -1,4 +1,4 @@
-"""`pagelight export`: your documents and all that was made of them, in open formats."""
+"""`pagelight export`: write your documents and chats in open formats."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,19 +17,19 @@ def export(
     index_name: Annotated[
         str | None, typer.Option("--index", metavar="NAME", help="Only this index.", show_default=False)
     ] = None,
-    vectors: Annotated[bool, typer.Option("--vectors", help="With the chunks' vectors, which are large.")] = False,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Include the chunks' vectors, which are large.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write your documents and chats into a folder, in open formats.
 
-    The files as they were uploaded go to documents/; documents.jsonl, chunks.jsonl (text, pages, lines and their boxes)
-    and conversations.jsonl (with quotes and their boxes) have one JSON object a line. What is in the trash stays there.
-    To move a whole installation, use pagelight backup.
+    The original files go to documents/; documents.jsonl, chunks.jsonl (text, pages, lines and their boxes) and
+    conversations.jsonl (with quotes and their boxes) have one JSON object per line. The trash is not exported. To move
+    a whole installation, use pagelight backup.
 
         pagelight export my-documents
         pagelight export filings --index filings --vectors
     """
-    with open_engine() as engine, progress.shown(documents="Documents") as on_progress:
+    with open_engine() as engine, progress.show(documents="Documents") as on_progress:
         report = engine.exports.write(folder, index_name, vectors=vectors, on_progress=on_progress)
     if as_json:
         output.print_json({"folder": str(folder), **report._asdict()})

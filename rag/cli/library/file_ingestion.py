@@ -1,4 +1,4 @@
-"""Taking files in, one after the other, in this process, with progress for people."""
+"""Ingest files one after the other in this process, showing progress."""
 
 import functools
 import time
@@ -22,7 +22,7 @@ SUFFIXES = frozenset(
     | {".odt", ".odp", ".rtf", ".doc", ".ppt"}
     | {".eml", ".msg", ".zip"}
 )
-"""Endings of the names that are looked for in folders; a file that is named itself is judged by its content."""
+"""Suffixes of the files to find in folders; the kind of a file given by its name is detected from its content."""
 
 STAGES: dict[str, str] = {DocumentStatus.PARSING: "reading pages", DocumentStatus.EMBEDDING: "embedding chunks"}
 MARKS = {"ingested": ("✓", "green"), "skipped": ("–", "yellow"), "failed": ("✗", "red")}
@@ -32,9 +32,9 @@ Item = TypeVar("Item", Path, Document)
 
 
 class Outcome(NamedTuple):
-    """What became of a file; `code` and `message` say why it was skipped or failed.
+    """The result of ingesting a file; `code` and `message` say why it was skipped or failed.
 
-    `seconds_to_words` is how long it took until its words could be searched, if it was read now and was new.
+    `seconds_to_words` is the time until its words could be searched, if it was read now and was new.
     """
 
     path: Path
@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
     seconds_to_words: float | None = None
 
     def to_json(self) -> dict[str, object]:
-        """As it stands in JSON output."""
+        """Return the outcome as in JSON output."""
         document = self.document
         return {
             "path": str(self.path),
@@ -59,13 +59,13 @@ class Outcome(NamedTuple):
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
-    """The files that `paths` mean, each once: files as they are, folders with all they hold of the supported kinds."""
+    """Return the given files, and all files of supported kinds in the given folders, each once."""
     found = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
     return list({file.resolve(): file for file in reversed(found)}.values())[::-1]
 
 
 def _inside(folder: Path) -> list[Path]:
-    """Files of supported kinds below `folder`, in order; what is hidden is passed over."""
+    """Return the files of supported kinds below `folder` in order, without hidden ones."""
     return sorted(
         path
         for path in folder.rglob("*")
@@ -96,23 +96,23 @@ def _explain(outcome: Outcome) -> str:
 
 
 def each(items: Sequence[Item], work: Callable[[Item, OnProgress], Sequence[Outcome]]) -> list[Outcome]:
-    """Do `work` on files or documents, one after the other, telling how far it is and what became of each.
+    """Do `work` on files or documents one after the other, printing progress and outcomes.
 
-    A mail or an archive has more than one outcome: its own, and those of what is in it.
+    A mail or an archive has several outcomes: its own, and those of the files in it.
     """
     outcomes: list[Outcome] = []
-    with progress.shown() as shown:
+    with progress.show() as bar:
         for number, item in enumerate(items, start=1):
-            on_progress = _named(shown, f"{number}/{len(items)} {output.excerpt(item.name, 40)}")
+            on_progress = _for_item(bar, f"{number}/{len(items)} {output.excerpt(item.name, 40)}")
             on_progress(DocumentStatus.QUEUED, 0, 0)
             for outcome in work(item, on_progress):
                 outcomes.append(outcome)
-                shown.line(MARKS[outcome.state], outcome.path, _explain(outcome))
+                bar.print_line(MARKS[outcome.state], outcome.path, _explain(outcome))
     return outcomes
 
 
-def _named(shown: OnProgress, name: str) -> OnProgress:
-    return lambda stage, done, total: shown(f"{name}: {STAGES.get(stage, stage)}", done, total)
+def _for_item(bar: OnProgress, name: str) -> OnProgress:
+    return lambda stage, done, total: bar(f"{name}: {STAGES.get(stage, stage)}", done, total)
 
 
 def ingest_files(
@@ -123,28 +123,28 @@ def ingest_files(
     password: str | None = None,
     same_name: OnSameName = "keep",
 ) -> list[Outcome]:
-    """Take `files` in and read them here and now; one that fails does not keep the others.
+    """Add files and read them at once; a file that fails does not stop the others.
 
-    `same_name` says what becomes of one whose name a document has; with "ask" it is asked before anything is taken in.
+    `same_name` says what to do with a file that has the name of a document; with "ask", all questions come first.
 
     Raises:
         errors.StoreError: the database or the file storage fails.
     """
-    choices = {file: _choice(engine, file, index_name) if same_name == "ask" else same_name for file in files}
+    choices = {file: _ask_choice(engine, file, index_name) if same_name == "ask" else same_name for file in files}
 
-    def take_in(file: Path, on_progress: OnProgress) -> list[Outcome]:
+    def ingest(file: Path, on_progress: OnProgress) -> list[Outcome]:
         add = functools.partial(_add, engine, file, index_name, password, choices[file])
         return _ingest(engine, file, add, on_progress)
 
-    return each(files, take_in)
+    return each(files, ingest)
 
 
-def _choice(engine: "RAGEngine", file: Path, index_name: str) -> OnSameName:
-    """What the user wants of a file whose name a document has."""
+def _ask_choice(engine: "RAGEngine", file: Path, index_name: str) -> OnSameName:
+    """Ask the user what to do with a file if a document has its name."""
     present = engine.versions.of_same_name(file, file.name, index_name) if file.is_file() else None
     if present is None:
         return "keep"
-    question = f"Is {file} a new version of {present.name} (version {present.version})? Else it is one of its own."
+    question = f"Is {file} a new version of {present.name} (version {present.version})? If not, both are kept."
     return "version" if typer.confirm(question, err=True) else "keep"
 
 
@@ -160,7 +160,7 @@ def _ingest(engine: "RAGEngine", file: Path, add: Callable[[], Document], on_pro
 
 
 def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None, same_name: OnSameName) -> Document:
-    """The file as a document to be read: a new one, or the one that an earlier run left unread."""
+    """Add a file as a new document, or continue with one that an earlier run left unread."""
     try:
         return engine.documents.add(
             file,
@@ -179,7 +179,7 @@ def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None,
 
 
 def reopen(engine: "RAGEngine", document: Document, password: str | None) -> Document:
-    """A document that is not ready, queued again where it can be.
+    """Queue a document that is not ready again, if possible.
 
     Raises:
         errors.PasswordError: the password is wrong.
@@ -192,30 +192,30 @@ def reopen(engine: "RAGEngine", document: Document, password: str | None) -> Doc
 
 
 def read_document(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
-    """Read a queued document, and what was in it, and say what became of each."""
-    if document.status is not DocumentStatus.NEEDS_PASSWORD:
-        is_new, stopwatch = document.chunk_count == 0, _Stopwatch(on_progress)
-        document = _process(engine, document.id, stopwatch)
-        if document.pictures_waiting:
-            engine.documents.read_pictures(document.id)
-        first, *others = outcomes_of(engine, document, path, on_progress)
-        return [first._replace(seconds_to_words=stopwatch.seconds_to_words if is_new else None), *others]
-    return outcomes_of(engine, document, path, on_progress)
+    """Read a queued document and the files in it; return the outcome of each."""
+    if document.status is DocumentStatus.NEEDS_PASSWORD:
+        return outcomes_of(engine, document, path, on_progress)
+    is_new, stopwatch = document.chunk_count == 0, _Stopwatch(on_progress)
+    document = _process(engine, document.id, stopwatch)
+    if document.pictures_waiting:
+        engine.documents.read_pictures(document.id)
+    first, *others = outcomes_of(engine, document, path, on_progress)
+    return [first._replace(seconds_to_words=stopwatch.seconds_to_words if is_new else None), *others]
 
 
 def _process(engine: "RAGEngine", document_id: uuid.UUID, on_progress: OnProgress) -> Document:
-    """Read a queued document; one that failed for what it is not at fault for is left to a worker, too."""
+    """Read a queued document; after a temporary failure a worker will try again, too."""
     from rag.engine.ingestion.document_reader import TRANSIENT_CODES
 
     read = engine.documents.process(document_id, on_progress)
     if read.status is not DocumentStatus.FAILED or read.error_code not in TRANSIENT_CODES:
         return read
     engine.documents.retry(document_id)
-    return read.model_copy(update={"error": f"{read.error} A worker tries again, or say the same once more."})
+    return read.model_copy(update={"error": f"{read.error} A worker tries again, or run the same command again."})
 
 
 class _Stopwatch:
-    """Passes progress on, and remembers when there was a chunk to be embedded: its words are searched then."""
+    """Passes progress on, and remembers when embedding began: words are searchable from then on."""
 
     def __init__(self, on_progress: OnProgress) -> None:
         self._on_progress = on_progress
@@ -229,15 +229,20 @@ class _Stopwatch:
 
 
 def outcomes_of(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
-    """What became of a document that has been read just now, and of what was in it, which is read now."""
+    """Return the outcome of a document that was just read, after reading the files in it, and theirs."""
     parts = _read_parts(engine, document, on_progress) if document.mime_type in CONTAINERS else ()
     return [_outcome_of(document, path), *parts]
 
 
 def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgress) -> Iterator[Outcome]:
-    """Read what was taken out of a mail or an archive, and out of what was in it, and say what became of each."""
+    """Read the files in a mail or an archive, at any depth; yield the outcome of each."""
     seen: set[uuid.UUID] = set()
-    while unread := [part for part in _waiting(engine, container) if part.id not in seen]:
+    wanted = UNFINISHED | {DocumentStatus.NEEDS_PASSWORD}
+    while unread := [
+        part
+        for part in engine.files.parts(container.id)
+        if part.status in wanted and not part.deleted_at and part.id not in seen
+    ]:
         for part in unread:
             seen.add(part.id)
             read = part
@@ -248,13 +253,8 @@ def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgres
             yield _outcome_of(read, Path(part.shown_source or part.name))
 
 
-def _waiting(engine: "RAGEngine", container: Document) -> list[Document]:
-    wanted = UNFINISHED | {DocumentStatus.NEEDS_PASSWORD}
-    return [part for part in engine.files.parts(container.id) if part.status in wanted and not part.deleted_at]
-
-
 def _outcome_of(document: Document, path: Path) -> Outcome:
-    """What became of a document that has been read just now."""
+    """Return the outcome of a document that was just read."""
     match document.status:
         case DocumentStatus.READY:
             return Outcome(path, "ingested", document)
@@ -268,16 +268,16 @@ def _outcome_of(document: Document, path: Path) -> Outcome:
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
-    """Counts, and every file, for JSON output."""
+    """Return counts and all files, for JSON output."""
     return {
         **{state: sum(outcome.state == state for outcome in outcomes) for state in MARKS},
-        "chunks": sum(outcome.document.chunk_count for outcome in outcomes if is_new(outcome) and outcome.document),
+        "chunks": sum(one.document.chunk_count for one in outcomes if one.state == "ingested" and one.document),
         "files": [outcome.to_json() for outcome in outcomes],
     }
 
 
 def print_summary(outcomes: Sequence[Outcome]) -> None:
-    """Counts of files, pages and chunks by what became of them, as a table."""
+    """Print the numbers of files, pages and chunks by outcome, as a table."""
     rows = []
     for state in MARKS:
         of_state = [outcome for outcome in outcomes if outcome.state == state]
@@ -285,8 +285,3 @@ def print_summary(outcomes: Sequence[Outcome]) -> None:
         pages = sum(document.page_count for document in documents)
         rows.append((state, len(of_state), f"{pages:,}", f"{sum(document.chunk_count for document in documents):,}"))
     output.print_table(["", "files", "pages", "chunks"], rows, right=["files", "pages", "chunks"])
-
-
-def is_new(outcome: Outcome) -> bool:
-    """Whether the file was read just now."""
-    return outcome.state == "ingested"

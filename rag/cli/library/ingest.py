@@ -1,16 +1,22 @@
-"""`pagelight ingest`: files and folders in."""
+"""`pagelight ingest` and `pagelight reindex`: add files to an index, and read its documents again."""
 
+import functools
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag import errors
-from rag.cli import output
+from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
+from rag.cli.library.sync import show_files
 from rag.cli.options import AsJson, IndexName, Password, SameName
-from rag.types import DEFAULT_INDEX
+from rag.contract import SyncBody
+from rag.types import DEFAULT_INDEX, Document, OnProgress
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
 
 
 def ingest(
@@ -22,11 +28,11 @@ def ingest(
     same_name: SameName = "keep",
     as_json: AsJson = False,
 ) -> None:
-    """Take files in and make them searchable.
+    """Add files and make them searchable.
 
     Folders are searched for PDF, DOCX, PPTX, EPUB, XLSX, XLS, ODS, CSV, HTML, Markdown and text files, mails (EML, MSG)
-    and ZIP archives. What is in mails and archives becomes documents of their own. What is in the index already is
-    skipped; what an interrupted run left unread is read. The exit code is 5 if any file failed.
+    and ZIP archives. Files in mails and archives become documents of their own. Files that are already in the index are
+    skipped; files that an interrupted run left unread are read. The exit code is 5 if any file failed.
 
         pagelight ingest report.pdf contracts/
         pagelight ingest --password secret board-minutes.pdf
@@ -34,7 +40,7 @@ def ingest(
     """
     found = file_ingestion.find_files(paths)
     if not found:
-        raise errors.SourceError(f"There are no files to take in in {', '.join(map(str, paths))}. Check the path.")
+        raise errors.SourceError(f"There are no files to add in {', '.join(map(str, paths))}. Check the path.")
     with open_engine(index_name) as engine:
         outcomes = file_ingestion.ingest_files(engine, found, index_name, password=password, same_name=same_name)
     if as_json:
@@ -43,3 +49,38 @@ def ingest(
         file_ingestion.print_summary(outcomes)
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(errors.SourceError.exit_code)
+
+
+def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+    """Read all documents of an index again, after an update or with other parsing settings.
+
+    The folders that the index follows since a `sync` are synced first. Searches keep working; a document that cannot be
+    read any more stays searchable as it was. Documents that wait for a password are left alone. The exit code is 5 if
+    any document failed.
+
+        pagelight reindex
+        pagelight reindex --index filings
+    """
+    with open_engine() as engine:
+        name_lookup.require_index(engine, index_name)
+        documents = engine.jobs.documents_to_reindex(index_name)
+        with show_files() as on_file:
+            reports, unreadable = engine.jobs.refresh_folders(index_name, on_file)
+        outcomes = file_ingestion.each(documents, functools.partial(_read_again, engine))
+    if as_json:
+        output.print_json({**file_ingestion.summary(outcomes), "folders": list(map(SyncBody.of, reports))})
+    else:
+        file_ingestion.print_summary(outcomes)
+    for error in unreadable:
+        output.print_error(error, as_json=False)
+    if unreadable or any(report.failures for report in reports) or any(found.state == "failed" for found in outcomes):
+        raise typer.Exit(errors.SourceError.exit_code)
+
+
+def _read_again(engine: "RAGEngine", document: Document, on_progress: OnProgress) -> list[file_ingestion.Outcome]:
+    path = Path(document.name)
+    try:
+        read = engine.documents.process(document.id, on_progress, again=True)
+    except errors.NotFoundError as error:
+        return [file_ingestion.Outcome(path, "skipped", None, error.code, "It was deleted meanwhile.")]
+    return file_ingestion.outcomes_of(engine, read, path, on_progress)

@@ -1,18 +1,15 @@
-"""`pagelight inspect`: what an index holds, down to its chunks."""
+"""`pagelight inspect`: show the contents of an index, down to its chunks."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rag import errors
-from rag.cli import completion, name_lookup, output
+from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, IndexName
 from rag.types import DEFAULT_INDEX, Chunk, Document, IndexStats, language_name
-
-if TYPE_CHECKING:
-    from rag.engine import RAGEngine
 
 
 def inspect(
@@ -22,7 +19,7 @@ def inspect(
             metavar="NAME",
             help="Show this document's chunks (name or id).",
             show_default=False,
-            autocompletion=completion.document_names,
+            autocompletion=name_lookup.complete_document_name,
         ),
     ] = None,
     page: Annotated[
@@ -31,13 +28,13 @@ def inspect(
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an index holds, or the chunks of a document.
+    """Show the contents of an index, or the chunks of a document.
 
     pagelight inspect
     pagelight inspect --document report.pdf --page 3
     """
     if page is not None and document is None:
-        raise errors.ValidationError("A page needs its document: add --document NAME.")
+        raise errors.ValidationError("--page needs a document: add --document NAME.")
     with open_engine() as engine:
         name_lookup.require_index(engine, index_name)
         if document is None:
@@ -46,17 +43,15 @@ def inspect(
                 _show_completeness(engine.documents.list(index_name))
             return
         found = name_lookup.find_document(engine, index_name, document)
-        chunks = _chunks(engine, found, page)
+        if page is not None and page > found.page_count:
+            pages = output.plural(found.page_count, "page")
+            raise errors.NotFoundError(f"“{found.name}” has {pages}, so no page {page}.")
+        chunks = engine.chunks.list(found.id, page)
         if not as_json and found.completeness is not None:
             output.print_text(f"characters kept: {found.completeness.summary}")
             output.print_missing(found.completeness)
-        _show_chunks(chunks, as_json=as_json)
-
-
-def _chunks(engine: "RAGEngine", found: Document, page: int | None) -> list[Chunk]:
-    if page is not None and page > found.page_count:
-        raise errors.NotFoundError(f"“{found.name}” has {output.plural(found.page_count, 'page')}, so no page {page}.")
-    return engine.chunks.list(found.id, page)
+        columns = ["#", "page", "lines", "section", "text"]
+        output.print_list(chunks, columns, _chunk_row, as_json=as_json, right=columns[:3])
 
 
 def _show_index(stats: IndexStats, *, as_json: bool) -> None:
@@ -86,7 +81,7 @@ def _show_index(stats: IndexStats, *, as_json: bool) -> None:
 
 
 def _show_completeness(documents: Sequence[Document]) -> None:
-    """How much of each document's text was kept, those that lack most first."""
+    """Print how much of each document's text was extracted, the least complete first."""
     measured = [(document, document.completeness) for document in documents if document.completeness is not None]
     measured.sort(key=lambda pair: pair[1].share)
     if measured:
@@ -95,23 +90,12 @@ def _show_completeness(documents: Sequence[Document]) -> None:
         output.print_table(["document", "characters kept"], rows)
 
 
-def _show_chunks(chunks: list[Chunk], *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(chunks)
-        return
-    rows = [
-        (
-            chunk.ordinal,
-            _pages(chunk),
-            f"{chunk.line_start}–{chunk.line_end}",
-            chunk.section,
-            output.excerpt(chunk.text),
-        )
-        for chunk in chunks
-    ]
-    output.print_table(["#", "page", "lines", "section", "text"], rows, right=["#", "page", "lines"])
-
-
-def _pages(chunk: Chunk) -> str:
+def _chunk_row(chunk: Chunk) -> tuple[object, ...]:
     first, last = chunk.pages[0], chunk.pages[-1]
-    return str(first) if first == last else f"{first}–{last}"
+    return (
+        chunk.ordinal,
+        str(first) if first == last else f"{first}–{last}",
+        f"{chunk.line_start}–{chunk.line_end}",
+        chunk.section,
+        output.excerpt(chunk.text),
+    )

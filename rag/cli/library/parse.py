@@ -1,4 +1,4 @@
-"""`pagelight parse`: what reading makes of a file, without a database."""
+"""`pagelight parse`: show how a file is parsed, without a database."""
 
 import collections
 import tempfile
@@ -12,7 +12,7 @@ from rag.cli import output
 from rag.cli.options import AsJson, Password
 from rag.types import BlockKind, ParsedDocument, TextBlock
 
-OUTLINE_LINES = 60
+MAX_HEADINGS = 60
 
 
 def parse(
@@ -21,10 +21,10 @@ def parse(
     password: Password = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a file is read: its pages, blocks and headings, also what is written in pictures.
+    """Show how a file is parsed: its pages, blocks and headings, and the text recognised in pictures.
 
     Boxes are points of the page as displayed, origin top left; lines count through the document from 1; the cells of
-    a table's row are parted by tabs.
+    a table's row are separated by tabs.
 
         pagelight parse report.pdf
         pagelight parse report.pdf --jsonl > lines.jsonl
@@ -95,8 +95,8 @@ def _print_summary(parsed: ParsedDocument) -> None:
 def _print_outline(headings: list[TextBlock]) -> None:
     if headings:
         output.print_text("\nHeadings")
-    for heading in headings[:OUTLINE_LINES]:
+    for heading in headings[:MAX_HEADINGS]:
         indent = "  " * (heading.level or 1)
         output.print_text(f"{indent}{output.excerpt(heading.text, 90)}  · {heading.page_number}")
-    if len(headings) > OUTLINE_LINES:
-        output.print_text(f"  … and {len(headings) - OUTLINE_LINES} more")
+    if len(headings) > MAX_HEADINGS:
+        output.print_text(f"  … and {len(headings) - MAX_HEADINGS} more")

@@ -1,4 +1,4 @@
-"""`pagelight sync`: an index follows a folder."""
+"""`pagelight sync`: keep an index in sync with a folder."""
 
 import contextlib
 import itertools
@@ -14,9 +14,9 @@ from rag.cli.options import AsJson, IndexName
 from rag.contract import SyncBody
 from rag.types import DEFAULT_INDEX, FileReport, FileState, IndexRequest, SyncReport
 
-MANY_FILES = 1_000_000
-MANY_CHUNKS = 100_000_000
-"""Nothing is left out unless asked for: who types this knows the folder."""
+MAX_FILES = 1_000_000
+MAX_CHUNKS = 100_000_000
+"""By default nothing is left out: people who type this know the folder."""
 
 MARKS: dict[FileState, tuple[str, str]] = {
     "added": ("✓", "green"),
@@ -34,22 +34,26 @@ def sync(
         typer.Argument(metavar="FOLDER", help="A folder, or a URL of one (s3://…, gdrive://…).", show_default=False),
     ],
     *,
-    subfolders: Annotated[bool, typer.Option(help="Look into folders below it, too.")] = True,
+    subfolders: Annotated[bool, typer.Option(help="Include subfolders.")] = True,
     exclude: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="Not this file, by its path in the folder; may be repeated.", show_default=False
+            metavar="FILE", help="Leave out this file, by its path in the folder; may be repeated.", show_default=False
         ),
     ] = None,
-    max_files: Annotated[int, typer.Option(min=1, max=MANY_FILES, help="Leave out files beyond.")] = MANY_FILES,
-    max_chunks: Annotated[int, typer.Option(min=1, max=MANY_CHUNKS, help="Leave out what has more.")] = MANY_CHUNKS,
+    max_files: Annotated[
+        int, typer.Option(min=1, max=MAX_FILES, help="Leave out files beyond this number.")
+    ] = MAX_FILES,
+    max_chunks: Annotated[
+        int, typer.Option(min=1, max=MAX_CHUNKS, help="Leave out files beyond this number of chunks.")
+    ] = MAX_CHUNKS,
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
-    """Make an index follow a folder: read what is new or changed, put in the trash what is gone.
+    """Keep an index in sync with a folder: add new and changed files, put documents of deleted files in the trash.
 
-    Files are known by their paths and compared by their content. A changed file that cannot be read is found as it
-    was. Documents that came in another way stay. The exit code is 5 if any file failed.
+    Files are identified by their paths and compared by their content. If a changed file cannot be read, its old version
+    stays searchable. Documents added in another way are left alone. The exit code is 5 if any file failed.
 
         pagelight sync reports/
         pagelight sync s3://bucket/filings --index filings --exclude drafts/old.pdf
@@ -60,8 +64,8 @@ def sync(
         index={"index_name": index_name},
         options={"max_files": max_files, "max_chunks": max_chunks},
     )
-    with open_engine() as engine, shown_files() as show:
-        report = engine.sync_index(request, show)
+    with open_engine() as engine, show_files() as on_file:
+        report = engine.sync_index(request, on_file)
     if as_json:
         output.print_json(SyncBody.of(report))
     else:
@@ -71,16 +75,16 @@ def sync(
 
 
 @contextlib.contextmanager
-def shown_files() -> Iterator[Callable[[FileReport], None]]:
-    """Tells what became of each file while the block runs."""
+def show_files() -> Iterator[Callable[[FileReport], None]]:
+    """Print the result of each file while the block runs."""
     numbers = itertools.count(1)
-    with progress.shown() as shown:
+    with progress.show() as bar:
 
-        def show(file: FileReport) -> None:
-            shown("Files", next(numbers), 0)
-            shown.line(MARKS[file.state], file.source, _explain(file))
+        def on_file(file: FileReport) -> None:
+            bar("Files", next(numbers), 0)
+            bar.print_line(MARKS[file.state], file.source, _explain(file))
 
-        yield show
+        yield on_file
 
 
 def _explain(file: FileReport) -> str:

@@ -1,4 +1,4 @@
-"""`pagelight ask`: an answer, and where each of its sentences stands."""
+"""`pagelight ask`: print an answer with its citations."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -34,11 +34,13 @@ MARKS = {
     Support.PARTLY: ("≈ ", "yellow"),
     Support.UNSUPPORTED: ("✗ ", "red"),
 }
-"""How a citation of a sentence is marked; only what proves it has a tick."""
+"""Marks of citations: only those that prove their sentence have a tick."""
 
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", metavar="PROVIDER[:MODEL]", help="Who writes; “extractive” quotes.", show_default=False),
+    typer.Option(
+        "--model", metavar="PROVIDER[:MODEL]", help="The model that writes; “extractive” quotes.", show_default=False
+    ),
 ]
 
 
@@ -52,15 +54,15 @@ def ask(
     model: ModelName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question from the documents, every claim with its source.
+    """Answer a question from the documents, with a source for each claim.
 
-    Without a vendor's key the answer is put together from the documents' own sentences.
+    Without a vendor's key the answer consists of sentences of the documents.
 
         pagelight ask "What were net sales in 2023?"
         pagelight ask "Who may terminate?" --document contract.pdf --json
     """
     with open_engine(index_name) as engine:
-        options = name_lookup.within(engine, index_name, documents, retrieval)
+        options = name_lookup.restrict(engine, index_name, documents, retrieval)
         request = validated(
             AnswerRequest,
             index_name=index_name,
@@ -68,7 +70,7 @@ def ask(
             retrieval=options,
             generation=generation(model),
         )
-        response = _follow(engine.questions.stream(request), quietly=as_json)
+        response = _last_event(engine.questions.stream(request), quiet=as_json)
     if as_json:
         output.print_json(AnswerBody.of(response))
     else:
@@ -76,15 +78,15 @@ def ask(
 
 
 def generation(model: str | None) -> GenerationOptions:
-    """Who writes, as `--model` says."""
+    """Parse `--model`: `provider` or `provider:model`."""
     provider, _, name = (model or "").partition(":")
     return GenerationOptions(provider=provider or None, model=name or None)
 
 
-def _follow(events: Iterable[AnswerEvent], *, quietly: bool) -> AnswerResponse:
-    """The answer that ends the stream; until then its provisional text is shown on a terminal, and cleared again."""
+def _last_event(events: Iterable[AnswerEvent], *, quiet: bool) -> AnswerResponse:
+    """Return the answer at the end of the stream; a terminal shows the provisional text until then."""
     console = output.console(stderr=True)
-    if quietly or not console.is_terminal:
+    if quiet or not console.is_terminal:
         *_, last = events
     else:
         text = Text()
@@ -120,7 +122,7 @@ def _print_answer(response: AnswerResponse) -> None:
 
 
 def _print_text(response: AnswerResponse) -> None:
-    """The answer; a sentence that is a row of a table as one, with its mark below."""
+    """Print the answer; rows of tables are printed as tables, with their marks below."""
     end = 0
     for number, cited in sorted(response.rows.items()):
         sentence, citation = response.sentences[number], response.citations[cited]
@@ -136,7 +138,7 @@ def _print_text(response: AnswerResponse) -> None:
 
 
 def _print_row(row: QuotedRow) -> None:
-    """A row under the names of its columns; the cell that was asked for has a mark."""
+    """Print a row below the names of its columns, with a mark at the cell that answers the question."""
     cells = [f"▸ {cell}" if number == row.asked else cell for number, cell in enumerate(row.cells)]
     if row.caption:
         output.print_text(row.caption, style="dim")
@@ -144,7 +146,7 @@ def _print_row(row: QuotedRow) -> None:
 
 
 def _print_verdict(sentence: Sentence, *, is_struck: bool) -> None:
-    """A sentence that its quotes do not prove, or not all of it."""
+    """Print a sentence that its quotes do not prove, or not completely."""
     style = "yellow" if sentence.support is Support.PARTLY else "red"
     named = f"; not in the quoted words: {', '.join(sentence.missing)}" if sentence.missing else ""
     head = Text.assemble(

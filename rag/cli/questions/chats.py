@@ -1,39 +1,45 @@
-"""`pagelight chats`: conversations, taken along, asked again and shown to others."""
+"""`pagelight chats`: list, export, re-run and share conversations."""
 
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag import errors
 from rag.cli import output
 from rag.cli.command import open_engine
-from rag.cli.options import AsJson, IndexName
+from rag.cli.options import AsJson, Grantee, IndexName, IsGroup, NewFile
 from rag.contract import AgainBody
 from rag.types import DEFAULT_INDEX, AnswerLink
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
+    from rag.export import ExportFormat
 
 Chat = Annotated[uuid.UUID, typer.Argument(metavar="CHAT", help="A chat's id, as listed.", show_default=False)]
 AnswerNumber = Annotated[
     int | None,
     typer.Option("--answer", metavar="N", min=1, help="Only the chat's Nth answer.", show_default=False),
 ]
-FORMAT_BY_SUFFIX = {".md": "markdown", ".docx": "docx", ".pdf": "pdf", ".json": "json", ".xlsx": "xlsx", ".txt": "text"}
-"""What a file's ending says of its format."""
+AnswerPosition = Annotated[int, typer.Argument(metavar="N", min=1, help="The chat's Nth answer.", show_default=False)]
+FORMAT_BY_SUFFIX: "dict[str, ExportFormat]" = {
+    ".md": "markdown",
+    ".docx": "docx",
+    ".pdf": "pdf",
+    ".json": "json",
+    ".xlsx": "xlsx",
+    ".txt": "text",
+}
 
 
-def chats(context: typer.Context, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
-    """Show your chats, the latest first.
+def chats(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+    """List your chats, the latest first.
 
     pagelight chats
     pagelight chats export 6f0c… answer.docx --answer 2
     pagelight chats again 6f0c… 2
     """
-    if context.invoked_subcommand:
-        return
     with open_engine(index_name) as engine:
         found = engine.chats.list(index_name)
     if as_json:
@@ -44,23 +50,20 @@ def chats(context: typer.Context, index_name: IndexName = DEFAULT_INDEX, as_json
 
 def export_chat(
     chat: Chat,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; not there yet.", show_default=False)],
+    file: NewFile,
     answer: AnswerNumber = None,
 ) -> None:
-    """Write a chat, or one answer, with the quote, place, picture and verdict of each claim.
+    """Export a conversation or an answer, with its evidence.
 
-    The ending says the format: .md, .docx, .pdf, .json, .txt, or .xlsx for a table of the evidence.
+    The evidence of a claim is its quote, place, picture and verdict. The suffix chooses the format: .md, .docx, .pdf,
+    .json, .txt, or .xlsx for a table of the evidence.
 
     pagelight chats export 6f0c… chat.pdf
     pagelight chats export 6f0c… evidence.xlsx --answer 2
     """
-    from rag.export import ExportFormat
-
-    format_name = FORMAT_BY_SUFFIX.get(file.suffix.lower())
-    chosen = next((one for one in get_args(ExportFormat) if one == format_name), None)
+    chosen = FORMAT_BY_SUFFIX.get(file.suffix.lower())
     if chosen is None:
-        endings = ", ".join(FORMAT_BY_SUFFIX)
-        raise errors.ValidationError(f"{file.name} ends with no format. End it with one of {endings}.")
+        raise errors.ValidationError(f"{file.name} needs one of these suffixes: {', '.join(FORMAT_BY_SUFFIX)}.")
     with open_engine() as engine:
         about = engine.access.conversation(chat)
         message_id = _answer(engine, chat, answer) if answer else None
@@ -69,11 +72,11 @@ def export_chat(
 
 def marked(
     chat: Chat,
-    answer: Annotated[int, typer.Argument(metavar="N", min=1, help="The chat's Nth answer.", show_default=False)],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the copies go.", show_default=False)],
-    pages_only: Annotated[bool, typer.Option("--quoted-pages", help="Only the pages that are quoted.")] = False,
+    answer: AnswerPosition,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder for the copies.", show_default=False)],
+    pages_only: Annotated[bool, typer.Option("--quoted-pages", help="Only the quoted pages.")] = False,
 ) -> None:
-    """Write a copy of each PDF that an answer quotes, with highlights and notes on the quoted words.
+    """Write a copy of each PDF that an answer quotes, with the quotes highlighted and annotated.
 
     pagelight chats marked 6f0c… 2 copies
     """
@@ -90,17 +93,17 @@ def marked(
 
 def again(
     chat: Chat,
-    answer: Annotated[int, typer.Argument(metavar="N", min=1, help="The chat's Nth answer.", show_default=False)],
+    answer: AnswerPosition,
     as_json: AsJson = False,
 ) -> None:
-    """Ask an answer's question again, as it was asked then: the same, or changed because of what.
+    """Ask the question of a saved answer again, with the same settings, and report the differences.
 
     pagelight chats again 6f0c… 2
     """
     with open_engine() as engine:
         asked = engine.access.conversation(chat).answers.rerun(chat, _answer(engine, chat, answer))
     if as_json:
-        output.print_json(AgainBody.of(asked).model_dump(mode="json", by_alias=True))
+        output.print_json(AgainBody.of(asked))
         return
     output.print_text(asked.summary)
     rows = [(one.state, one.after or "", one.before or "") for one in asked.claims]
@@ -109,12 +112,12 @@ def again(
 
 def show_chat(
     chat: Chat,
-    grantee: Annotated[str, typer.Argument(metavar="NAME", help="A user's id, or a group.", show_default=False)],
+    grantee: Grantee,
     *,
     answer: AnswerNumber = None,
-    group: Annotated[bool, typer.Option("--group", help="NAME is a group.")] = False,
+    group: IsGroup = False,
 ) -> None:
-    """Show a chat, or one answer, read-only to who may read the collection that it is about.
+    """Share a chat, or one answer, read-only with people who may read its collection.
 
     pagelight chats show 6f0c… analyst@example.org
     """
@@ -129,14 +132,14 @@ def show_chat(
 def withdraw(
     link: Annotated[uuid.UUID, typer.Argument(metavar="LINK", help="A link's id, as listed.", show_default=False)],
 ) -> None:
-    """Show it no longer, from this moment on."""
+    """Stop sharing a chat or an answer, at once."""
     with open_engine() as engine:
         engine.answers.withdraw(link)
         _print(engine.answers.shown())
 
 
 def links(as_json: AsJson = False) -> None:
-    """Show what you show others, and what others show you."""
+    """List the chats and answers that you share, and those shared with you."""
     with open_engine() as engine:
         given, got = engine.answers.shown(), engine.answers.with_me()
     if as_json:
@@ -150,7 +153,7 @@ def links(as_json: AsJson = False) -> None:
 def _answer(engine: "RAGEngine", chat: uuid.UUID, number: int) -> uuid.UUID:
     answers = [one for one in engine.chats.messages(chat) if one.response]
     if number > len(answers):
-        raise errors.NotFoundError(f"The chat has {len(answers)} answers. Name one of them by its number.")
+        raise errors.NotFoundError(f"The chat has only {len(answers)} answers.")
     return answers[number - 1].id
 
 

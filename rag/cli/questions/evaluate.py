@@ -1,7 +1,8 @@
-"""`pagelight eval`: how well the product finds, or answers, what an analyst's own questions ask for."""
+"""`pagelight eval`: measure retrieval or answers on your own questions."""
 
 import hashlib
 import time
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,15 +27,13 @@ KS = (1, 3, 5, 10)
 @takes_retrieval(top_k=Open("20; 8 with --answers"), min_score=Open("0.0; 0.2 with --answers"))
 def evaluate(
     questions_file: Annotated[
-        Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object a line.", show_default=False)
+        Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object per line.", show_default=False)
     ],
     *,
     documents: Annotated[
-        Path, typer.Option(metavar="DIR", help="The folder with the documents they are about.", show_default=False)
+        Path, typer.Option(metavar="DIR", help="The folder with their documents.", show_default=False)
     ],
-    answers: Annotated[
-        bool, typer.Option("--answers", help="Ask for answers and score these, not what is found.")
-    ] = False,
+    answers: Annotated[bool, typer.Option("--answers", help="Score answers instead of search results.")] = False,
     scope: Annotated[
         evaluation.EvaluationScope, typer.Option(help="Search all documents, or only the one the question is about.")
     ] = "corpus",
@@ -43,41 +42,43 @@ def evaluate(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="RUN.jsonl", help="Write every hit or answer, one JSON object a line.", show_default=False
+            metavar="RUN.jsonl", help="Write every hit or answer, one JSON object per line.", show_default=False
         ),
     ] = None,
     only_referenced: Annotated[
         bool | None,
         typer.Option(
             "--only-referenced/--all-files",
-            help="Take in only files that the questions name, or all; only these, if all of them are there.",
+            help="Add only the files that the questions name, or all. Default: only these, if all of them are there.",
             show_default=False,
         ),
     ] = None,
     index_name: Annotated[
         str | None,
-        typer.Option("--index", metavar="NAME", help="The index to use; one for each folder.", show_default=False),
+        typer.Option(
+            "--index", metavar="NAME", help="The index to use; one per folder unless given.", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask questions whose answers' pages are known, and print recall, MRR and evidence coverage.
+    """Measure recall, MRR and evidence coverage on questions whose answers' pages are known.
 
-    With --answers, print how often the answer is said, cited on the right page and rightly refused, and how long it
-    takes. A question is {"id", "question", "pdf", "gold_pages", "answer", "evidence", "answerable"}; other fields are
-    ignored. Documents are matched by file name and taken in where they are missing. A line of the run file is a hit,
-    {"id", "rank", "pdf", "page", "pages", "text", "bboxes", "score"}, or an answer, {"id", "status", "answer",
-    "citations", "sentences", "likelihood", "seconds"}.
+    With --answers, print how often answers are right, cite the right page, or are rightly refused, and how long they
+    take. A question is {"id", "question", "pdf", "gold_pages", "answer", "evidence", "answerable"}; other fields are
+    ignored. Documents are matched by file name and added if missing. A line of the run file is a hit, {"id", "rank",
+    "pdf", "page", "pages", "text", "bboxes", "score"}, or an answer, {"id", "status", "answer", "citations",
+    "sentences", "likelihood", "seconds"}.
 
         pagelight eval questions.jsonl --documents filings/
         pagelight eval questions.jsonl --documents filings/ --scope document --mode lexical --out run.jsonl
         pagelight eval questions.jsonl --documents filings/ --answers --out answers.jsonl
     """
-    from rag.engine.evaluation.evaluator import Evaluation  # with models and drivers, for which no help waits
+    from rag.engine.evaluation.evaluator import Evaluation  # slow: loads models and drivers
     from rag.retrieval import as_configured
 
     questions = evaluation.load_questions(questions_file)
-    chosen = _choose(documents, questions, only_referenced)
-    index_name = index_name or _index_of(documents)
+    chosen = _choose_files(documents, questions, only_referenced)
+    index_name = index_name or _default_index_name(documents)
     options = evaluation.options_for("answers" if answers else "retrieval", retrieval)
     started = time.perf_counter()
     with open_engine() as engine:
@@ -85,7 +86,7 @@ def evaluate(
         asking = Evaluation(engine.questions, engine.pages, corpus, scope)
         scores: evaluation.Scores | evaluation.answers.AnswerScores
         if answers:
-            engine.installation.warm_up()  # the first answer is not to wait for what the others do not wait for
+            engine.installation.warm_up()  # so that the first answer takes no longer than the others
             scores = _answer(asking, questions, options, generation(model), out)
         else:
             scores = _search(asking, questions, options, out)
@@ -112,7 +113,7 @@ def evaluate(
 def _search(
     asking: "Evaluation", questions: Sequence[evaluation.Question], options: RetrievalOptions, out: Path | None
 ) -> evaluation.Scores:
-    with progress.shown(questions="Questions") as on_progress:
+    with progress.show(questions="Questions") as on_progress:
         rows = asking.search(questions, options, on_progress)
     if out:
         evaluation.write_rows(out, rows)
@@ -126,15 +127,15 @@ def _answer(
     written: GenerationOptions,
     out: Path | None,
 ) -> evaluation.answers.AnswerScores:
-    with progress.shown(questions="Questions") as on_progress:
+    with progress.show(questions="Questions") as on_progress:
         rows = asking.answer(questions, options, written, on_progress)
     if out:
         evaluation.write_rows(out, rows)
     return evaluation.answers.score(questions, rows, asking.lookups(questions))
 
 
-def _choose(folder: Path, questions: Sequence[evaluation.Question], only_referenced: bool | None) -> list[Path]:
-    """The files to search, saying which."""
+def _choose_files(folder: Path, questions: Sequence[evaluation.Question], only_referenced: bool | None) -> list[Path]:
+    """Return the files to search, and print which they are."""
     if not folder.is_dir():
         raise errors.SourceError(f"There is no folder {folder}. Check --documents.")
     present = file_ingestion.find_files([folder])
@@ -150,8 +151,8 @@ def _choose(folder: Path, questions: Sequence[evaluation.Question], only_referen
     return present
 
 
-def _index_of(folder: Path) -> str:
-    """A name of its own for each folder, so that evaluations do not mix."""
+def _default_index_name(folder: Path) -> str:
+    """Return an index name per folder, so that evaluations do not mix."""
     path = folder.resolve()
     return f"eval-{path.name}-{hashlib.sha256(str(path).encode()).hexdigest()[:6]}"
 
@@ -159,27 +160,27 @@ def _index_of(folder: Path) -> str:
 def _ingest_missing(
     engine: "RAGEngine", index_name: str, chosen: Sequence[Path]
 ) -> "tuple[Corpus, list[file_ingestion.Outcome]]":
-    """The searchable ones of `chosen`, matched by content, and what could not be taken in."""
+    """Ingest the files that the index lacks; return the searchable ones, matched by content, and the failures."""
     from rag.engine.evaluation.evaluator import Corpus
 
     engine.indexes.ensure(index_name)
     hashes = {file: _sha256(file) for file in chosen}
-    ready = {
-        document.sha256 for document in engine.documents.list(index_name) if document.status is DocumentStatus.READY
-    }
-    missing = [file for file in chosen if hashes[file] not in ready]
-    output.print_note(f"Index “{index_name}”: {len(chosen) - len(missing)} ready, {len(missing)} to take in.")
+    present = _ready_documents(engine, index_name)
+    missing = [file for file in chosen if hashes[file] not in present]
+    output.print_note(f"Index “{index_name}”: {len(chosen) - len(missing)} ready, {len(missing)} to add.")
     outcomes = file_ingestion.ingest_files(engine, missing, index_name) if missing else []
-    present = {
-        document.sha256: document.id
-        for document in engine.documents.list(index_name)
-        if document.status is DocumentStatus.READY
-    }
+    present = _ready_documents(engine, index_name)
     ids = {file.name: present[hashes[file]] for file in chosen if hashes[file] in present}
     is_whole_index = set(ids.values()) == set(present.values())
     narrowed = Filters() if is_whole_index else Filters(document_ids=tuple(set(ids.values())))
     corpus = Corpus(index_name, ids, everything=narrowed if ids else None)
     return corpus, [outcome for outcome in outcomes if outcome.state == "failed"]
+
+
+def _ready_documents(engine: "RAGEngine", index_name: str) -> dict[str, uuid.UUID]:
+    """Return the ids of the index's searchable documents by their SHA-256."""
+    ready = DocumentStatus.READY
+    return {document.sha256: document.id for document in engine.documents.list(index_name) if document.status is ready}
 
 
 def _sha256(file: Path) -> str:
@@ -207,7 +208,7 @@ def _print_scores(scores: evaluation.Scores, asked: int) -> None:
 
 
 def _with_interval(scores: evaluation.Scores, measure: str) -> str:
-    """Such as “0.654 [.59 .71]”."""
+    """Format a mean with its interval, such as “0.654 [.59 .71]”."""
     mean, interval = output.score(scores.means.get(measure)), scores.intervals.get(measure)
     return f"{mean} [{' '.join(f'{end:.2f}'.removeprefix('0') for end in interval)}]" if interval else mean
 
@@ -230,5 +231,5 @@ def _print_answer_scores(found: evaluation.answers.AnswerScores, asked: int) -> 
 
 
 def _listed(counts: dict[str, int]) -> str:
-    """Such as “12 supported, 3 partly”."""
+    """Format counts, such as “12 supported, 3 partly”."""
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "none"

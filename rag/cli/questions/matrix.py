@@ -1,14 +1,13 @@
-"""`pagelight matrix`: questions put to documents, each to each, by a worker."""
+"""`pagelight matrix`: ask several documents the same questions, by a worker."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from rag import errors
-from rag.cli import completion, name_lookup, output
+from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
-from rag.cli.options import AsJson, DocumentNames, IndexName
+from rag.cli.options import AsJson, DocumentNames, IndexName, NewFile
 from rag.contract import MatrixBody
 from rag.types import DEFAULT_INDEX, Document, Matrix, MatrixFormat, MatrixQuestion, ShownCell
 
@@ -16,55 +15,50 @@ if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 Named = Annotated[
-    str, typer.Argument(metavar="MATRIX", help="Its name, or its id, or how that begins.", show_default=False)
+    str, typer.Argument(metavar="MATRIX", help="Its name, its id, or the beginning of its id.", show_default=False)
 ]
 Questions = Annotated[
     list[str] | None,
-    typer.Option("--question", metavar="TEXT", help="What is asked; may be repeated.", show_default=False),
+    typer.Option("--question", metavar="TEXT", help="A question; may be repeated.", show_default=False),
 ]
 Template = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Begin with the questions of this template.", show_default=False)
+    str | None, typer.Option(metavar="NAME", help="Start with the questions of this template.", show_default=False)
 ]
-MOST_SHOWN_CHARS = 60
+MAX_ANSWER_CHARS = 60
 
 
-def matrix(context: typer.Context, as_json: AsJson = False) -> None:
+def matrix(as_json: AsJson = False) -> None:
     """Ask many documents the same questions. Without a command, list the matrices.
 
     pagelight matrix make "Filings" --template annual_report --document apple.pdf --document tesla.pdf
     pagelight matrix show Filings
     pagelight matrix export Filings filings.xlsx
     """
-    if context.invoked_subcommand is not None:
-        if as_json:
-            raise errors.ValidationError(f"Put the options behind “{context.invoked_subcommand}”.")
-        return
     with open_engine() as engine:
         found = engine.matrices.list()
-    if as_json:
-        output.print_json(found)
-    elif found:
-        rows = [(name_lookup.short_id(one.id), one.name, len(one.lineage_ids), len(one.questions)) for one in found]
-        output.print_table(["id", "name", "documents", "questions"], rows, right=["documents", "questions"])
-    else:
-        output.print_text("No matrix. Make one: pagelight matrix make NAME --question TEXT --document NAME")
+    output.print_list(
+        found,
+        ["id", "name", "documents", "questions"],
+        lambda one: (name_lookup.short_id(one.id), one.name, len(one.lineage_ids), len(one.questions)),
+        as_json=as_json,
+        right=["documents", "questions"],
+        empty="There is no matrix. Make one: pagelight matrix make NAME --question TEXT --document NAME",
+    )
 
 
 def templates(as_json: AsJson = False) -> None:
-    """List questions that documents of a kind are often asked.
+    """List the templates: common questions for kinds of documents.
 
     pagelight matrix templates
     """
     with open_engine() as engine:
         found = engine.matrices.templates()
-    if as_json:
-        output.print_json(found)
-        return
-    output.print_table(["template", "title", "questions"], [(one.name, one.title, len(one.questions)) for one in found])
+    columns = ["template", "title", "questions"]
+    output.print_list(found, columns, lambda one: (one.name, one.title, len(one.questions)), as_json=as_json)
 
 
 def make(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the matrix.", show_default=False)],
     *,
     document: DocumentNames = None,
     question: Questions = None,
@@ -72,9 +66,9 @@ def make(
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
-    """Put questions to documents, of a template or your own; a worker asks them, and again when a document changes.
+    """Ask documents questions, of a template or your own; a worker asks, and asks again when a document changes.
 
-    Without `--document`, to all documents of the index.
+    Without `--document`, all documents of the index are asked.
 
     pagelight matrix make "Filings" --template annual_report --question "Who audits it?"
     """
@@ -89,14 +83,14 @@ def make(
 
 
 def show(named: Named, as_json: AsJson = False) -> None:
-    """Show its answers, with marks: ≠ contradicts another, ↻ the document has changed since.
+    """Show the answers, with marks: ≠ contradicts another, ↻ the document has changed since.
 
     pagelight matrix show Filings
     """
     with open_engine() as engine:
         filled = engine.matrices.get(_find(engine, named).id)
     if as_json:
-        output.print_json(MatrixBody.of(filled).model_dump(mode="json", by_alias=True))
+        output.print_json(MatrixBody.of(filled))
         return
     for number, question in enumerate(filled.matrix.questions):
         output.print_text(f"\n{question.text}", style="bold")
@@ -109,7 +103,7 @@ def show(named: Named, as_json: AsJson = False) -> None:
 def edit(
     named: Named,
     *,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Call it so.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name.", show_default=False)] = None,
     document: DocumentNames = None,
     question: Questions = None,
     without_document: Annotated[
@@ -118,7 +112,7 @@ def edit(
             metavar="NAME",
             help="Leave this document out; may be repeated.",
             show_default=False,
-            autocompletion=completion.document_names,
+            autocompletion=name_lookup.complete_document_name,
         ),
     ] = None,
     without_question: Annotated[
@@ -128,7 +122,7 @@ def edit(
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
-    """Add documents and questions, leave some out, or give it another name. What stays keeps its answers.
+    """Add or remove documents and questions, or rename the matrix. The other answers are kept.
 
     pagelight matrix edit Filings --question "Who audits it?" --without-document apple.pdf
     """
@@ -148,20 +142,17 @@ def edit(
 
 
 def fill(named: Named, as_json: AsJson = False) -> None:
-    """Have a worker ask what is empty, failed, or older than its document.
+    """Let a worker ask for the cells that are empty, failed, or older than their document.
 
     pagelight matrix fill Filings
     """
     with open_engine() as engine:
         job = engine.matrices.fill(_find(engine, named).id)
-    if as_json:
-        output.print_json(job)
-    else:
-        output.print_text(f"A worker asks: pagelight jobs show {name_lookup.short_id(job.id)}")
+    output.print_result(job, f"A worker asks: pagelight jobs show {name_lookup.short_id(job.id)}", as_json=as_json)
 
 
 def cancel(named: Named, as_json: AsJson = False) -> None:
-    """End the work on it after the question that it is at; what is answered stays.
+    """Stop asking after the current question; the answers so far are kept.
 
     pagelight matrix cancel Filings
     """
@@ -172,7 +163,7 @@ def cancel(named: Named, as_json: AsJson = False) -> None:
 
 
 def delete(named: Named, as_json: AsJson = False) -> None:
-    """Forget it with its answers; the documents stay.
+    """Delete a matrix with its answers; the documents stay.
 
     pagelight matrix delete Filings
     """
@@ -184,15 +175,15 @@ def delete(named: Named, as_json: AsJson = False) -> None:
 
 def export(
     named: Named,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; not there yet.", show_default=False)],
+    file: NewFile,
 ) -> None:
-    """Write it as a table: .xlsx, with a second sheet of the evidence, or .csv.
+    """Export the answers as a table: .xlsx, with a second sheet for the evidence, or .csv.
 
     pagelight matrix export Filings filings.xlsx
     """
     format_name = next((one for one in get_args(MatrixFormat) if file.suffix.lower() == f".{one}"), None)
     if format_name is None:
-        raise errors.ValidationError(f"{file.name} ends with no format. End it with .xlsx or .csv.")
+        raise errors.ValidationError(f"{file.name} needs one of these suffixes: .xlsx, .csv.")
     with open_engine() as engine:
         content = engine.matrices.export(_find(engine, named).id, format_name)
     output.write_new(file, content)
@@ -201,16 +192,14 @@ def export(
 def _template(engine: "RAGEngine", name: str | None) -> tuple[MatrixQuestion, ...]:
     known = {one.name: one.questions for one in engine.matrices.templates()}
     if name is not None and name not in known:
-        raise errors.NotFoundError(f"There is no template “{name}”. There are: {', '.join(known)}.")
+        raise errors.NotFoundError(f"There is no template “{name}”. Existing templates: {', '.join(known)}.")
     return known[name] if name else ()
 
 
 def _find(engine: "RAGEngine", named: str) -> Matrix:
-    """The matrix of this name, or of the only id that begins so."""
-    digits, known = named.replace("-", "").lower(), engine.matrices.list()
-    found = [one for one in known if one.name == named] or [
-        one for one in known if len(digits) >= name_lookup.SHORT_ID and one.id.hex.startswith(digits)
-    ]
+    """Return the matrix with this name, or the only one whose id begins so."""
+    known = engine.matrices.list()
+    found = [one for one in known if one.name == named] or name_lookup.with_id(known, named)
     if not found:
         raise errors.NotFoundError(f"There is no matrix “{named}”. List them: pagelight matrix")
     if len(found) > 1:
@@ -223,18 +212,11 @@ def _row(document: Document, shown: ShownCell | None) -> tuple[object, ...]:
     if shown is None:
         return (document.name, "…", "", "")
     cell = shown.cell
-    return (document.name, _told(shown), cell.page_label or cell.page_number or "", cell.assurance or "")
-
-
-def _told(shown: ShownCell) -> str:
-    cell = shown.cell
     marks = ("≠ " if shown.conflict else "") + ("↻ " if shown.is_stale else "")
     text = cell.answer if cell.status == "answered" else cell.status.replace("_", " ")
-    return marks + output.excerpt(text, MOST_SHOWN_CHARS)
+    answer = marks + output.excerpt(text, MAX_ANSWER_CHARS)
+    return (document.name, answer, cell.page_label or cell.page_number or "", cell.assurance or "")
 
 
 def _print(one: Matrix, done: str, *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(one)
-    else:
-        output.print_text(f"{done}  {one.name}  {name_lookup.short_id(one.id)}")
+    output.print_result(one, f"{done}  {one.name}  {name_lookup.short_id(one.id)}", as_json=as_json)

@@ -1,4 +1,4 @@
-"""`pagelight search`: places by meaning and by words."""
+"""`pagelight search`: find passages by meaning and by words."""
 
 from typing import Annotated
 
@@ -22,13 +22,15 @@ def search(
     retrieval: RetrievalOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Find the places that fit a query, with every score.
+    """Find the passages that match a query, with all scores.
 
     pagelight search "goodwill impairment"
     pagelight search "termination for convenience" --document contract.pdf --mode lexical --k 20
     """
     with open_engine(index_name) as engine:
-        options = name_lookup.within(engine, index_name, documents, retrieval).model_copy(update={"trace": not as_json})
+        options = name_lookup.restrict(engine, index_name, documents, retrieval).model_copy(
+            update={"trace": not as_json}
+        )
         response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))
     if as_json:
         output.print_json(SearchBody.of(response))
@@ -39,18 +41,18 @@ def search(
     if response.results:
         print_hits(response.results)
     else:
-        output.print_text(f"Nothing scores {retrieval.min_score} or more. Ask in other words, or lower --min-score.")
+        output.print_text(f"Nothing scores {retrieval.min_score} or more. Try other words, or lower --min-score.")
 
 
 def _page(hit: Hit) -> str:
-    """The number printed on the hit's page, and in brackets the page's own if it is another."""
+    """Return the number printed on the hit's page, followed by the page number in brackets if they differ."""
     number = hit.chunk.main_page
     label = hit.page_labels.get(number)
     return f"{label} ({number})" if label else str(number)
 
 
 def print_hits(hits: tuple[Hit, ...]) -> None:
-    """Hits as a table, best first."""
+    """Print hits as a table, best first."""
     rows = [
         (
             rank,

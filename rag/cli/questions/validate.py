@@ -1,4 +1,4 @@
-"""`pagelight validate`: is what test queries find relevant, rightly attributed, and the same every time?"""
+"""`pagelight validate`: check relevance, sources and consistency of what test queries find."""
 
 import json
 import re
@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from rag import errors
-from rag.cli import completion, output
+from rag.cli import output
 from rag.cli.command import open_engine, validated
+from rag.cli.name_lookup import complete_index_name
 from rag.cli.options import AsJson
 from rag.types import QueryValidation, ValidationRequest, ValidationResponse
 
-DID_NOT_PASS = 1
-"""The exit code then."""
+EXIT_NOT_PASSED = 1
 
 PAGE = re.compile(r"[1-9][0-9]{0,8}")
 
@@ -29,14 +29,14 @@ Expected = Annotated[
     typer.Option(
         "--expect",
         metavar="SOURCE[#PAGE]",
-        help="What must be found: a document's name, path, URL or id. The first belongs to the first query, and so on; "
+        help="An expected source: a document's name, path, URL or id. The first belongs to the first query, and so on; "
         "all belong to a single query.",
         show_default=False,
     ),
 ]
 RequestFile = Annotated[
     Path | None,
-    typer.Option("--file", metavar="FILE.json", help="Queries and sources as POST /validate takes them."),
+    typer.Option("--file", metavar="FILE.json", help="A request body of POST /validate."),
 ]
 
 
@@ -52,7 +52,7 @@ def validate(
             "--index",
             metavar="NAME",
             help="The index; “default” unless given.",
-            autocompletion=completion.index_names,
+            autocompletion=complete_index_name,
         ),
     ] = None,
     runs: Annotated[
@@ -61,16 +61,16 @@ def validate(
     k: Annotated[int | None, typer.Option("--k", min=1, max=100, help="Chunks to find; 5 unless given.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run test queries and judge what they find: relevance, sources, and consistency over several runs.
+    """Run test queries and check what they find: relevance, sources, and consistency over several runs.
 
-    Passed is what finds relevant chunks for every query, all with right sources, all that is expected among them, and
-    the same in every run. The exit code is 1 otherwise.
+    The validation passes if every query finds relevant chunks with correct sources, including all expected ones, and
+    the same chunks in every run. The exit code is 1 otherwise.
 
         pagelight validate "What were net sales?" --expect acme-2023.pdf#12
         pagelight validate --file queries.json --runs 5
     """
     given = {"collection": collection, "consistency_runs": runs, "top_k": k}
-    asked = _from_file(file, queries, expect) if file else _from_words(queries or [], expect or [])
+    asked = _from_file(file, queries, expect) if file else _from_arguments(queries or [], expect or [])
     request = validated(
         ValidationRequest, **asked | {name: value for name, value in given.items() if value is not None}
     )
@@ -81,12 +81,12 @@ def validate(
     else:
         _print(response)
     if not response.overall_validation.passed:
-        raise typer.Exit(DID_NOT_PASS)
+        raise typer.Exit(EXIT_NOT_PASSED)
 
 
-def _from_words(queries: Sequence[str], expect: Sequence[str]) -> dict[str, Any]:
+def _from_arguments(queries: Sequence[str], expect: Sequence[str]) -> dict[str, Any]:
     if not queries:
-        raise errors.ValidationError("There is nothing to validate: give queries, or a --file with them.")
+        raise errors.ValidationError("There is nothing to validate. Give queries, or a --file with them.")
     if len(queries) > 1 and len(expect) > len(queries):
         raise errors.ValidationError(
             "There are more --expect than queries. Give at most one for each, or a --file, which can name several."
@@ -99,14 +99,14 @@ def _from_words(queries: Sequence[str], expect: Sequence[str]) -> dict[str, Any]
 
 
 def _source(text: str) -> dict[str, object]:
-    """`SOURCE#PAGE`: a name may have a number sign too, so the page is what stands behind the last one."""
+    """Parse `SOURCE#PAGE`; names may contain a number sign, too, so the page follows the last one."""
     source, sign, page = text.rpartition("#")
     return {"source": source, "page": int(page)} if sign and PAGE.fullmatch(page) else {"source": text}
 
 
 def _from_file(file: Path, queries: Sequence[str] | None, expect: Sequence[str] | None) -> dict[str, Any]:
     if queries or expect:
-        raise errors.ValidationError("Give queries and --expect, or a --file with them, but not both.")
+        raise errors.ValidationError("Give queries and --expect, or a --file with them, not both.")
     try:
         asked = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:

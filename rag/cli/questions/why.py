@@ -1,4 +1,4 @@
-"""`pagelight why`: what became of a passage on its way to an answer."""
+"""`pagelight why`: explain why a passage is, or is not, used for an answer."""
 
 from typing import Annotated
 
@@ -10,27 +10,27 @@ from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 from rag.types import DEFAULT_INDEX, CandidateTrace, Explanation, RetrievalOptions, SearchRequest
 
 
-@takes_retrieval(without=["passage"])  # --passage has the words that are looked for
+@takes_retrieval(without=["passage"])  # --passage has the words to look for
 def why(
     question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
     *,
     passage: Annotated[
-        str, typer.Option(metavar="WORDS", help="Some words as they stand in the document.", show_default=False)
+        str, typer.Option(metavar="WORDS", help="Some words, as they are in the document.", show_default=False)
     ],
     index_name: IndexName = DEFAULT_INDEX,
     documents: DocumentNames = None,
     retrieval: RetrievalOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Tell why a passage is, or is not, among what an answer to a question is made from.
+    """Explain why a passage is, or is not, used for the answer to a question.
 
-    Names the stage at which it was lost: not indexed, in the trash, filters, required words, candidates, a closer look,
-    least score, number of results, room for the model.
+    Names the stage at which it was lost: not indexed, in the trash, filters, required words, candidates, reranking,
+    minimum score, number of results, context size of the model.
 
         pagelight why "What were net sales?" --passage "Net sales rose to 4.2 billion"
     """
     with open_engine() as engine:
-        options = name_lookup.within(engine, index_name, documents, retrieval)
+        options = name_lookup.restrict(engine, index_name, documents, retrieval)
         request = validated(SearchRequest, index_name=index_name, query=question, retrieval=options)
         explanation = engine.questions.explain(request, passage)
     if as_json:

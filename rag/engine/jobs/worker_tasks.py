@@ -171,7 +171,7 @@ def _trace_step(workspace: Workspace, document: Document, lane: Lane) -> Iterato
         yield
         return
     with (
-        tracing.within(workspace.store.reading_queue.trace(document.id)),
+        tracing.continue_trace(workspace.store.reading_queue.trace(document.id)),
         tracing.span(lane.value, document=document.id),
     ):
         yield
@@ -181,4 +181,4 @@ def _trace_outcome(done: Document) -> None:
     """Mark in the trace that a document is `ready` or has `failed`."""
     if done.status not in UNFINISHED:
         with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
-            step.note(error=done.error_code)
+            step.add(error=done.error_code)

@@ -135,8 +135,8 @@ class Documents:
             document = self._originals.keep(
                 path, name, index, password=password, source=source, replaces=replaced, upload_key=key
             )
-            step.note(document=document.id, bytes=document.size, mime_type=document.mime_type)
-            if (traced := tracing.parent()) is not None:
+            step.add(document=document.id, bytes=document.size, mime_type=document.mime_type)
+            if (traced := tracing.current_traceparent()) is not None:
                 self._workspace.store.reading_queue.keep_trace(document.id, traced)
             return self._enqueue(document) if enqueue else document
 

@@ -58,7 +58,7 @@ class Questions:
         request = parse(SearchRequest, request)
         with request_key_errors(request.auth), tracing.span("search") as step:
             found = self._pipeline(request).search(request.query)
-            step.note(top_k=found.top_k, mode=found.mode, returned=len(found.results))
+            step.add(top_k=found.top_k, mode=found.mode, returned=len(found.results))
             return found
 
     def answer(

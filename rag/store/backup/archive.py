@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from rag import errors
 from rag.types import BackupManifest
-from rag.types.backups import BACKUP_FORMAT, FILE_MEMBER, TABLE_MEMBER
+from rag.types.operations import BACKUP_FORMAT, FILE_MEMBER, TABLE_MEMBER
 
 MANIFEST = "manifest.json"
 SEAL = "manifest.json.sha256"

@@ -1,1 +1,1 @@
-"""Pages for administration and settings."""
+"""The admin, audit, glossary, settings and status pages."""

@@ -10,12 +10,12 @@ from rag.engine import to_csv
 from rag.engine.users.audit_log import AuditLog
 from rag.types import AuditEntry, AuditFilter
 from rag.ui import session
-from rag.ui.formatting import decimal, moment, plural, size
+from rag.ui.formatting import date_time, decimal, file_size, plural
 from rag.ui.language import N_, _
 from rag.ui.library.document_metadata import date_format
 
-SHOWN = 200
-DOWNLOADED = 100_000
+MAX_SHOWN = 200
+MAX_DOWNLOADED = 100_000
 KINDS = {
     N_("Everything"): None,
     N_("Documents"): "document",
@@ -47,8 +47,8 @@ ACTIONS = {
     "account.quota": N_("Quota changed"),
     "audit.forget": N_("Audit entries deleted"),
 }
-"""What is done, by what programs are told."""
-DOORS = {"app": "App", "rest": "REST", "mcp": "MCP", "cli": N_("Command line"), "worker": N_("Worker")}
+"""Labels of the audited actions."""
+INTERFACES = {"app": "App", "rest": "REST", "mcp": "MCP", "cli": N_("Command line"), "worker": N_("Worker")}
 DETAILS = {
     "index": N_("collection"),
     "size": N_("size"),
@@ -73,7 +73,7 @@ DETAILS = {
     "rows": N_("entries"),
     "before": N_("older than"),
 }
-"""What is told besides, but for ids."""
+"""Labels of the details shown; ids are left out."""
 SIZES = ("size", "quota_bytes", "previous_quota_bytes")
 ROLES = ("role", "previous_role")
 VALUES = {
@@ -89,17 +89,17 @@ FILE_COLUMNS = (
     *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Object type"), N_("Object"), N_("Id"), N_("Owner"), N_("Interface")),
     *(N_("Address"), N_("Details")),
 )
-"""Of the file, whose values are the same in every language: programs read it, too."""
+"""Headings of the CSV file, whose values are the same in every language, for programs."""
 
 
 def entries() -> None:
-    """The latest entries that fit what is asked for, and all of these as a file."""
+    """Show the latest matching entries, and offer all of them as CSV."""
     audit = session.own_engine().audit
     st.caption(
         _("Actions of all users.") if audit.sees_all else _("Your actions, and actions of others on your documents.")
     )
-    asked = _asked()
-    found = audit.list(asked, limit=SHOWN)
+    asked = _filter()
+    found = audit.list(asked, limit=MAX_SHOWN)
     if not found:
         st.text(_("No entries in this period."))
         return
@@ -118,7 +118,7 @@ def entries() -> None:
         )
 
 
-def _asked() -> AuditFilter:
+def _filter() -> AuditFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         since = st.date_input(
             _("Since"), value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30), format=date_format()
@@ -130,19 +130,19 @@ def _asked() -> AuditFilter:
 
 
 def _names() -> dict[str, str]:
-    """What an admin reads in the place of ids."""
-    accounts = session.shared().accounts.by(session.require_admin(), session.whence())
+    """Return the names that administrators see instead of ids."""
+    accounts = session.installation().accounts.by(session.require_admin(), session.request_origin())
     return {one.user_id: one.name for one in accounts.list() if one.name}
 
 
 def _row(entry: AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
     return {
-        _("When"): moment(entry.at.astimezone(dt.UTC), _("y-MM-dd HH:mm:ss")),
+        _("When"): date_time(entry.at.astimezone(dt.UTC), _("y-MM-dd HH:mm:ss")),
         _("Who"): names.get(entry.actor, entry.actor),
         _("What"): _(ACTIONS.get(entry.action, entry.action)),
         _("Object"): entry.subject_name or entry.subject_id,
         _("Owner"): names.get(entry.owner, entry.owner),
-        _("From"): " ".join(filter(None, (_(DOORS.get(entry.door, entry.door)), entry.address))),
+        _("From"): " ".join(filter(None, (_(INTERFACES.get(entry.door, entry.door)), entry.address))),
         _("Details"): ", ".join(_detail(name, entry.details[name]) for name in DETAILS if name in entry.details),
     }
 
@@ -152,17 +152,17 @@ def _detail(name: str, value: object) -> str:
     if value is True:
         return label
     if isinstance(value, int) and value is not False:
-        return f"{label}: {size(value) if name in SIZES else decimal(value)}"
+        return f"{label}: {file_size(value) if name in SIZES else decimal(value)}"
     words = value if isinstance(value, list) else [value]
-    return f"{label}: {', '.join(_word(name, word) for word in words) or _('none')}"
+    return f"{label}: {', '.join(_value(name, word) for word in words) or _('none')}"
 
 
-def _word(name: str, word: object) -> str:
+def _value(name: str, word: object) -> str:
     if word in (None, False):
         return _("system default") if name in SIZES else _("none")
     return _(str(word).capitalize()) if name in ROLES else _(VALUES.get(str(word), str(word)))
 
 
 def _file(audit: AuditLog, asked: AuditFilter, headings: Sequence[str]) -> bytes:
-    """Made when it is asked for, where no page tells its language."""
-    return to_csv(audit.list(asked, limit=DOWNLOADED), headings).encode("utf-8-sig", errors="replace")
+    """Build the CSV when the button is clicked, outside a page that knows the language."""
+    return to_csv(audit.list(asked, limit=MAX_DOWNLOADED), headings).encode("utf-8-sig", errors="replace")

@@ -1,4 +1,4 @@
-"""The glossary page: words of the user's house as a table and as a file, and what becomes of a question."""
+"""The glossary page: the user's vocabulary as a table and as a file, and a test field."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,10 +8,10 @@ import streamlit as st
 
 from rag import errors, vocabulary
 from rag.ui import session
-from rag.ui.formatting import listed, plain
-from rag.ui.index.query_understanding import titled
-from rag.ui.language import N_, _, labelled
-from rag.ui.page_frame import door
+from rag.ui.formatting import escape, join_names
+from rag.ui.index.query_understanding import vocabulary_title
+from rag.ui.language import N_, _, translate_columns
+from rag.ui.page_frame import error_boundary
 
 FILE_NAME = "glossary.toml"
 TERM, ALSO = "term", "also"
@@ -25,9 +25,9 @@ OTHERS = {
     "places": N_("places"),
     "items": N_("items of places"),
 }
-"""What only the file shows, by the names of a vocabulary's fields."""
-MOST_ROWS = 16
-"""A longer table scrolls within the window; a shorter one ends with its last row."""
+"""Fields of a vocabulary that only the file shows."""
+MAX_ROWS = 16
+"""A longer table scrolls within the window."""
 
 Row = Mapping[str, Any]
 
@@ -35,22 +35,22 @@ Row = Mapping[str, Any]
 # --- Words ------------------------------------------------------------------------------------------
 
 
-def words() -> None:
-    """The synonyms, as a table to be changed."""
+def synonyms() -> None:
+    """Show the synonyms as an editable table."""
     toml = session.engine().glossary.get()
     known = vocabulary.load(toml or vocabulary.NEW)
     kept = [{TERM: group.terms[0], ALSO: [*group.terms[1:]]} for group in known.synonyms]
     vocabulary.widener(toml)  # raises if what it builds on has gone from the packaged vocabularies
-    st.caption(_explained(known))
+    st.caption(_explanation(known))
     actions, refusal = st.container(horizontal=True), st.container()
     with st.container(key="words-table", height="stretch"):
         rows: Sequence[Row] = st.data_editor(
             kept or [{TERM: "", ALSO: []}],
             key=f"words-{_digest(toml)}-{st.session_state.setdefault('words-turn', 0)}",
-            column_config=labelled(COLUMNS),
+            column_config=translate_columns(COLUMNS),
             num_rows="dynamic",
             hide_index=True,
-            height="stretch" if len(kept) > MOST_ROWS else "content",
+            height="stretch" if len(kept) > MAX_ROWS else "content",
         )
     groups = groups_of(rows)
     is_changed = groups != groups_of(kept)
@@ -58,25 +58,25 @@ def words() -> None:
         is_saved = st.button(_("Save"), type="primary", icon=":material/check:", disabled=not is_changed)
         st.button(_("Discard"), disabled=not is_changed, on_click=_discard)
     if is_saved:
-        with refusal, door():
-            _save(vocabulary.with_synonyms(toml, _whole(groups)))
+        with refusal, error_boundary():
+            _save(vocabulary.with_synonyms(toml, _complete_groups(groups)))
             st.rerun()
 
 
-def _explained(known: vocabulary.Vocabulary) -> str:
+def _explanation(known: vocabulary.Vocabulary) -> str:
     what = _("A question that contains a term of a row is also searched with the row's other terms.")
     others = [_(name) for field, name in OTHERS.items() if getattr(known, field)]
-    return f"{what} {_('The file also has {others}.').format(others=listed(others))}" if others else what
+    return f"{what} {_('The file also has {others}.').format(others=join_names(others))}" if others else what
 
 
 def groups_of(rows: Iterable[Row]) -> list[list[str]]:
-    """The words of each row that has any, each once."""
+    """Return the distinct terms of each non-empty row."""
     groups = [[row.get(TERM) or "", *(row.get(ALSO) or ())] for row in rows]
     return [words for group in groups if (words := [*dict.fromkeys(filter(None, map(str.strip, group)))])]
 
 
-def _whole(groups: list[list[str]]) -> list[list[str]]:
-    """`groups`, if each says which words mean the same."""
+def _complete_groups(groups: list[list[str]]) -> list[list[str]]:
+    """Return `groups`, or raise a `ValidationError` if one has no synonym."""
     for group in groups:
         if len(group) == 1:
             raise errors.ValidationError(_("Add a synonym for “{group}” or remove its row.").format(group=group[0]))
@@ -88,7 +88,7 @@ def _discard() -> None:
 
 
 def _digest(toml: str) -> str:
-    """A table of another glossary is another one: what was typed into the old one does not belong there."""
+    """Return a key for the table of this glossary, so that edits of another one are not applied to it."""
     return hashlib.sha256(toml.encode()).hexdigest()[:16]
 
 
@@ -101,7 +101,7 @@ def _save(toml: str) -> None:
 
 
 def file() -> None:
-    """All of the glossary, as the file that it is: up, down, away."""
+    """Show the glossary file, with upload, download and removal."""
     toml = session.engine().glossary.get()
     st.caption(_("The whole glossary as a TOML file: synonyms, abbreviations, derived figures and places."))
     turn = st.session_state.setdefault("glossary-turn", 0)
@@ -109,7 +109,7 @@ def file() -> None:
         _("Drop a glossary here: TOML"), type=["toml"], max_upload_size=1, key=f"drop-glossary-{turn}"
     )
     if given is not None:
-        with door():
+        with error_boundary():
             _save(_text(given.getvalue()))
             st.session_state["glossary-turn"] = turn + 1
             st.rerun()
@@ -142,15 +142,15 @@ def _text(content: bytes) -> str:
 # --- A question -------------------------------------------------------------------------------------
 
 
-def trial() -> None:
-    """What a question is widened with and where it looks, by the glossary and the packaged vocabularies."""
+def try_question() -> None:
+    """Show the terms and places that vocabularies add to a question."""
     with st.container(border=True, key="trial"):
         st.subheader(_("Try a question"), anchor=False)
         question = st.text_input(
             _("Question"), placeholder=_("What is our quick ratio in FY23?"), label_visibility="collapsed"
         )
         if not question.strip():
-            titles = listed([titled(trade.title) for trade in vocabulary.trades()])
+            titles = join_names([vocabulary_title(trade.title) for trade in vocabulary.trades()])
             st.caption(
                 _("See which terms your glossary and the built-in vocabularies add: {titles}.").format(titles=titles)
             )
@@ -166,11 +166,11 @@ def trial() -> None:
 
 def _line(found: str, added: Sequence[str], trade: str | None) -> None:
     with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-        st.markdown(f"**{plain(found)}**", width=170)
+        st.markdown(f"**{escape(found)}**", width=170)
         with st.container(gap=None, width="stretch"):
             st.text(" · ".join(added))
             if trade:
-                st.caption(plain(titled(trade)))
+                st.caption(escape(vocabulary_title(trade)))
 
 
 def _landmarks(names: Sequence[str]) -> None:
@@ -180,4 +180,4 @@ def _landmarks(names: Sequence[str]) -> None:
         st.markdown(_("**Looks in**"), width=170)
         with st.container(horizontal=True, gap="xsmall", width="stretch"):
             for name in names:
-                st.badge(plain(name), icon=":material/bookmark:", color="blue")
+                st.badge(escape(name), icon=":material/bookmark:", color="blue")

@@ -1,6 +1,6 @@
-"""The settings page: which model writes and which embeds, the servers on this machine, and vendors' keys.
+"""The settings page: models, local model servers and API keys.
 
-No key ever goes to the browser: a field takes one up, and is empty afterwards.
+Keys are never sent to the browser: a field accepts one and is empty afterwards.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +22,10 @@ from rag.types import (
     VendorKey,
 )
 from rag.ui import session
-from rag.ui.formatting import decimal, plain
-from rag.ui.language import LANGUAGES, N_, _, of_browser
-from rag.ui.page_frame import door, empty
-from rag.ui.translated_messages import said
+from rag.ui.formatting import decimal, escape
+from rag.ui.language import LANGUAGES, N_, _, browser_language
+from rag.ui.page_frame import empty_state, error_boundary
+from rag.ui.translated_messages import translate_message
 
 AUTOMATIC = N_("Automatic")
 QUOTES = N_("Quotes only")
@@ -43,10 +43,10 @@ STEPS = N_("""
 Or use a provider's key: create one on the provider's site and press *Add* below. Your questions and the passages
 found for them are then sent to that provider.
 """)
-LOOK_SECONDS = 5
-"""A click on the page does not ask the servers again at once."""
+SERVERS_TTL_SECONDS = 5
+"""How long the list of servers is cached."""
 NOTE = "models"
-"""The name under which the note in the chat is put away."""
+"""Name under which the suggestion in the chat is dismissed."""
 
 
 def _settings() -> Settings:
@@ -54,18 +54,18 @@ def _settings() -> Settings:
 
 
 def require_administrator() -> None:
-    """Stop, with an explanation, for whoever may not change what holds for all."""
+    """Stop with an explanation unless the user is an administrator."""
     if session.may_administer():
         return
-    with empty("lock", _("Only administrators can change settings"), _("Settings apply to all users.")):
+    with empty_state("lock", _("Only administrators can change settings"), _("Settings apply to all users.")):
         st.caption(_("To become an administrator, have your ID added to `RAG_ADMINS`:"))
         st.code(session.user_id() or "", language=None)
     st.stop()
 
 
-@st.cache_data(ttl=LOOK_SECONDS, show_spinner=False)
-def look_for_servers() -> tuple[FoundServer, ...]:
-    """The servers of models that answer on this machine now."""
+@st.cache_data(ttl=SERVERS_TTL_SECONDS, show_spinner=False)
+def find_servers() -> tuple[FoundServer, ...]:
+    """Return the model servers that run on this machine."""
     return _settings().servers()
 
 
@@ -73,9 +73,11 @@ def look_for_servers() -> tuple[FoundServer, ...]:
 
 
 def languages() -> None:
-    """The language of the pages: everybody chooses their own."""
+    """Choose the language of the pages, for each user."""
     chosen = session.account().language
-    offered: dict[str | None, str] = {None: _("As in the browser: {language}").format(language=LANGUAGES[of_browser()])}
+    offered: dict[str | None, str] = {
+        None: _("As in the browser: {language}").format(language=LANGUAGES[browser_language()])
+    }
     offered.update((tag, name) for tag, name in LANGUAGES.items())
     wanted = st.selectbox(
         _("Language"),
@@ -86,7 +88,7 @@ def languages() -> None:
         width=280,
     )
     if wanted != chosen:
-        with door():
+        with error_boundary():
             session.own_engine().profile.choose_language(wanted)
             st.rerun()
 
@@ -94,8 +96,8 @@ def languages() -> None:
 # --- models -----------------------------------------------------------------------------------------
 
 
-def writer(servers: Sequence[FoundServer]) -> None:
-    """Which model writes answers, and whether it does."""
+def answer_model(servers: Sequence[FoundServer]) -> None:
+    """Choose and test the model that writes answers."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None, QUOTES: providers.EXTRACTIVE}
     offered |= {name: name for name in settings.default_writers()}
@@ -108,13 +110,13 @@ def writer(servers: Sequence[FoundServer]) -> None:
             st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
             return
         st.caption(
-            _("Each question and the passages found for it are sent to {label}.").format(label=plain(choice.label))
+            _("Each question and the passages found for it are sent to {label}.").format(label=escape(choice.label))
         )
-        _try(settings.try_writer, "writer")
+        _test_button(settings.try_writer, "writer")
 
 
-def embedder(servers: Sequence[FoundServer]) -> None:
-    """Which model embeds in new indexes, and where to go for the index there is."""
+def embedding_model(servers: Sequence[FoundServer]) -> None:
+    """Choose and test the embedding model of new indexes."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None}
     offered |= {name: name for name in settings.default_embedders()}
@@ -128,32 +130,32 @@ def embedder(servers: Sequence[FoundServer]) -> None:
         else:
             st.caption(
                 _("The text of their documents and each question are sent to {label}.").format(
-                    label=plain(choice.label)
+                    label=escape(choice.label)
                 )
             )
-        _try(settings.try_embedder, "embedder")
+        _test_button(settings.try_embedder, "embedder")
         for index in session.engine().indexes.list():
             if index.name == DEFAULT_INDEX and index.space.name != choice.model:
-                _lead_to_reembedding(index, choice)
+                _reembedding_hint(index, choice)
 
 
 def _choose_embedder(model: str | None) -> ModelChoice:
-    """An empty index takes it on at once."""
+    """Choose the embedding model; an empty index uses it at once."""
     chosen = _settings().choose_embedder(model)
     session.engine().indexes.follow_settings()
     return chosen
 
 
-def _lead_to_reembedding(index: Index, choice: ModelChoice) -> None:
-    """From what the user's index has to what was chosen; what only follows from keys is just told."""
+def _reembedding_hint(index: Index, choice: ModelChoice) -> None:
+    """Explain how to re-embed the user's index with the chosen model."""
     if choice.origin is Origin.DEFAULT or choice.problem:
-        st.caption(_("Your index still uses {name}.").format(name=plain(index.space.name)))
+        st.caption(_("Your index still uses {name}.").format(name=escape(index.space.name)))
         return
     st.info(
         _(
             "Your index still uses {name} for its documents. To change it, build the new vectors beside the old "
             "ones, which takes a while, then switch on the Index page:"
-        ).format(name=plain(index.space.name)),
+        ).format(name=escape(index.space.name)),
         icon=":material/swap_horiz:",
     )
     st.code(f"pagelight reembed --model {choice.model}", language="sh", wrap_lines=True)
@@ -166,7 +168,7 @@ def _choose(
     offered: dict[str, str | None],
     choose: Callable[[str | None], ModelChoice],
 ) -> None:
-    """A field with what is offered, where anything else can be typed; what is chosen there holds at once."""
+    """Show a field to choose or type a model; a choice applies at once."""
     names = {model: name for name, model in offered.items() if model}
     chosen = AUTOMATIC if choice.origin is Origin.DEFAULT else names.get(choice.model, choice.model)
     options = list(dict.fromkeys([*offered, chosen]))
@@ -176,39 +178,39 @@ def _choose(
         options,
         index=options.index(chosen),
         key=f"{label} {chosen} {choice.model}",  # another choice, also of another process, is another field
-        format_func=lambda name: _called(name, choice.model if name == AUTOMATIC == chosen else ""),
+        format_func=lambda name: _choice_label(name, choice.model if name == AUTOMATIC == chosen else ""),
         accept_new_options=True,
         disabled=is_set,
         placeholder="provider:model",
     )
     if choice.problem:
-        st.error(plain(said(choice.problem)), icon=":material/error:")
+        st.error(escape(translate_message(choice.problem)), icon=":material/error:")
     if is_set:
         st.caption(_("Set in the environment or in .env, which takes precedence."))
     if wanted and wanted != chosen:
-        with door(), st.spinner(_("Loading …")):
+        with error_boundary(), st.spinner(_("Loading …")):
             choose(offered.get(wanted, wanted))
             st.toast(_("Saved. It applies from now on."), icon=":material/check:")
             st.rerun()
 
 
-def _try(test: Callable[[], ModelTest], key: str) -> None:
+def _test_button(test: Callable[[], ModelTest], key: str) -> None:
     if st.button(_("Test"), icon=":material/bolt:", key=f"test-{key}", help=_("Sends a small request.")):
-        with door(), st.spinner(_("Asking …")):
+        with error_boundary(), st.spinner(_("Asking …")):
             tried = test()
-            st.success(_told(tried), icon=":material/check_circle:")
+            st.success(_test_result(tried), icon=":material/check_circle:")
 
 
-def _told(tried: ModelTest) -> str:
-    told = _("“{result}” in {seconds} s.").format(result=plain(tried.result), seconds=decimal(tried.seconds, 1))
+def _test_result(tried: ModelTest) -> str:
+    told = _("“{result}” in {seconds} s.").format(result=escape(tried.result), seconds=decimal(tried.seconds, 1))
     if not tried.context_window:
         return told
     window = _("Context window: {tokens} tokens.").format(tokens=decimal(tried.context_window))
     return f"{told} {window}"
 
 
-def _called(name: str, model: str) -> str:
-    """A choice as the field has it; of the automatic one with the `model` that it comes to."""
+def _choice_label(name: str, model: str) -> str:
+    """Return the label of a choice; the automatic one includes the resulting `model`."""
     called = _(name) if name in (AUTOMATIC, QUOTES) else name
     if not model:
         return called
@@ -224,12 +226,12 @@ def _models(servers: Sequence[FoundServer], *, embeds: bool) -> list[str]:
 # --- servers ----------------------------------------------------------------------------------------
 
 
-def found(servers: Sequence[FoundServer]) -> None:
-    """The servers that answer on this machine; none is used unless a model of it is chosen."""
+def model_servers(servers: Sequence[FoundServer]) -> None:
+    """Show the model servers on this machine; none is used until one of its models is chosen."""
     with st.container(border=True, key="servers"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(_("Model servers on this machine"), anchor=False, width="stretch")
-            st.button(_("Refresh"), icon=":material/refresh:", type="tertiary", on_click=look_for_servers.clear)
+            st.button(_("Refresh"), icon=":material/refresh:", type="tertiary", on_click=find_servers.clear)
         if not servers:
             st.caption(
                 _(
@@ -247,7 +249,7 @@ def _server(server: FoundServer) -> None:
     settings = _settings()
     works = {True: (settings.embedder(), _choose_embedder), False: (settings.writer(), settings.choose_writer)}
     with st.container(gap=None, key=f"server-{server.provider}"):
-        st.markdown(f"**{server.label}** :gray[:small[{plain(server.url)}]]")
+        st.markdown(f"**{server.label}** :gray[:small[{escape(server.url)}]]")
         if not server.models:
             st.caption(_("No models yet."))
         for served in server.models:
@@ -261,11 +263,11 @@ def _served_model(
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{model}"):
         where = f" :orange-badge[{_('not on this machine')}]" if served.is_elsewhere else ""
         work = _("embeds") if served.embeds else _("writes")
-        st.markdown(f"{plain(served.name)} :gray[:small[{work}]]{where}", width="stretch")
+        st.markdown(f"{escape(served.name)} :gray[:small[{work}]]{where}", width="stretch")
         if model == choice.model:
             st.markdown(_(":material/check_circle: In use"), width="content")
         elif st.button(_("Use"), key=f"use-{model}", type="tertiary", disabled=choice.origin is Origin.ENVIRONMENT):
-            with door(), st.spinner(_("Loading …")):
+            with error_boundary(), st.spinner(_("Loading …")):
                 choose(model)
                 st.rerun()
 
@@ -274,7 +276,7 @@ def _served_model(
 
 
 def keys() -> None:
-    """The vendors' keys: whether there is one, and where. What a field takes up is not shown again."""
+    """Show which providers have a key and where it is stored, and accept new keys."""
     with st.container(border=True, key="keys"):
         st.subheader(_("Keys"), anchor=False)
         st.caption(_("A key enables its provider for all users."))
@@ -292,7 +294,7 @@ def _key(key: VendorKey) -> None:
         with st.popover(_("Replace") if key.place else _("Add")):
             _key_form(key)
         if key.place and st.button(_("Remove"), key=f"remove-{key.provider}", type="tertiary"):
-            with door():
+            with error_boundary():
                 _settings().keys.remove(key.provider)
                 st.rerun()
 
@@ -307,7 +309,7 @@ def _key_form(key: VendorKey) -> None:
             autocomplete="off",
         )
         if st.form_submit_button(_("Save"), type="primary"):
-            with door():
+            with error_boundary():
                 _settings().keys.keep(key.provider, pydantic.SecretStr(typed))
                 st.session_state["key-turn"] = turn + 1  # another field: Streamlit forgets what was typed into this one
                 st.rerun()
@@ -324,8 +326,8 @@ def _place(key: VendorKey) -> str:
 # --- the note in the chat ---------------------------------------------------------------------------
 
 
-def offer_models() -> None:
-    """Say once what a model would add; for whoever could choose one, and has not chosen to have quotes."""
+def suggest_model() -> None:
+    """Suggest a model once to administrators who have not chosen between quotes and a model."""
     settings = _settings()
     if settings.is_dismissed(NOTE) or not session.may_administer():
         return

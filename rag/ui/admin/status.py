@@ -1,4 +1,4 @@
-"""The status page: how the installation is, for those who run it."""
+"""The status page for administrators."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -7,17 +7,17 @@ import streamlit as st
 
 from rag.types import BackupRecord, DatabaseStatus, DiskState, Status
 from rag.ui import session
-from rag.ui.formatting import decimal, done_of, moment, plain, plural, size
+from rag.ui.formatting import date_time, decimal, escape, file_size, plural, progress_text
 from rag.ui.language import N_, _
-from rag.ui.page_frame import door
-from rag.ui.translated_messages import said
+from rag.ui.page_frame import error_boundary
+from rag.ui.translated_messages import translate_message
 
 REFRESH_SECONDS = 10
 STATES = {DiskState.GOOD: N_("good"), DiskState.LOW: N_("nearly full"), DiskState.FULL: N_("full: uploads are refused")}
 
 
 def overview() -> None:
-    """Everything, looked at again every few seconds; only for those who may administer."""
+    """Show the status to administrators, refreshed every few seconds."""
     if not session.may_administer():
         st.info(_("This page is for administrators, who are listed in RAG_ADMINS."), icon=":material/lock:")
         return
@@ -25,17 +25,17 @@ def overview() -> None:
 
 
 def _overview() -> None:
-    with door():
-        status = session.shared().status()
+    with error_boundary():
+        status = session.installation().status()
         for warning in status.warnings:
-            st.warning(plain(said(warning)), icon=":material/warning:")
+            st.warning(escape(translate_message(warning)), icon=":material/warning:")
         if not status.warnings:
             st.success(_("No problems found."), icon=":material/check_circle:")
         _figures(status)
         left, right = st.columns(2, gap="small")
         with left:
             _work(status)
-            _done(status)
+            _completed(status)
         with right:
             _disks(status)
             _database(status.database, status.version)
@@ -47,8 +47,8 @@ def _figures(status: Status) -> None:
     figures = {
         _("Users"): decimal(library.users),
         _("Documents"): decimal(library.documents),
-        _("Originals"): size(library.original_bytes),
-        _("Database"): size(status.database.bytes),
+        _("Originals"): file_size(library.original_bytes),
+        _("Database"): file_size(status.database.bytes),
         _("Workers"): decimal(len(status.workers)),
         _("Waiting"): decimal(sum(lane.waiting for lane in lanes)),
         _("Failed"): decimal(library.failed),
@@ -65,7 +65,7 @@ def _work(status: Status) -> None:
             _("queue"): _(lane.lane),
             _("waiting"): lane.waiting,
             _("running"): lane.running,
-            _("longest wait"): span(lane.oldest_seconds) if lane.waiting else "–",
+            _("longest wait"): duration(lane.oldest_seconds) if lane.waiting else "–",
         }
         for lane in status.lanes
     ]
@@ -79,7 +79,7 @@ def _work(status: Status) -> None:
                     _("work"): _(work.kind),
                     _("user"): work.user_id,
                     _("id"): str(work.id),
-                    _("done"): done_of(work.done, work.total) if work.total else "–",
+                    _("done"): progress_text(work.done, work.total) if work.total else "–",
                     _("since"): ago(status.at, work.since) if work.since else "–",
                 }
                 for work in status.running
@@ -92,7 +92,7 @@ def _work(status: Status) -> None:
         _facts({_("Workers alive"): seen or _("none")})
 
 
-def _done(status: Status) -> None:
+def _completed(status: Status) -> None:
     done, health = status.counts, status.indexes
     failures = [
         f"{code} {decimal(count)}" for code, count in sorted(done.failures.items(), key=lambda found: -found[1])
@@ -125,8 +125,8 @@ def _disks(status: Status) -> None:
     rows = [
         {
             _("folder"): _(FOLDERS[space.place]),
-            _("free"): size(space.free_bytes),
-            _("of"): size(space.total_bytes),
+            _("free"): file_size(space.free_bytes),
+            _("of"): file_size(space.total_bytes),
             _("used"): 1 - space.free_bytes / max(space.total_bytes, 1),
             _("state"): _(STATES[space.state]),
         }
@@ -145,8 +145,8 @@ def _database(database: DatabaseStatus, version: str) -> None:
         _("Schema"): database.migration,
         _("Server"): f"PostgreSQL {database.server_version}, pgvector {database.vector_version}"
         + (f", {_('embedded')}" if database.is_embedded else ""),
-        _("Connections"): done_of(database.connections, database.max_connections),
-        _("Oldest transaction"): span(database.oldest_transaction_seconds),
+        _("Connections"): progress_text(database.connections, database.max_connections),
+        _("Oldest transaction"): duration(database.oldest_transaction_seconds),
         _("Replicas"): "; ".join(replicas) or _("none"),
     }
     if database.behind_primary_seconds is not None:
@@ -157,7 +157,7 @@ def _database(database: DatabaseStatus, version: str) -> None:
 
 
 def _behind(seconds: float | None) -> str:
-    return _("up to date") if seconds is None else _("{time} behind").format(time=span(seconds))
+    return _("up to date") if seconds is None else _("{time} behind").format(time=duration(seconds))
 
 
 def _backup(backup: BackupRecord | None) -> None:
@@ -168,14 +168,14 @@ def _backup(backup: BackupRecord | None) -> None:
             return
         _facts(
             {
-                _("Created"): moment(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
+                _("Created"): date_time(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
                 _("Where"): backup.path + ("" if backup.is_present else f" ({_('missing')})"),
                 _("Size"): _both(
-                    size(backup.bytes),
+                    file_size(backup.bytes),
                     plural(backup.documents, "{count} document", "{count} documents"),
                     plural(backup.files, "{count} file", "{count} files"),
                 ),
-                _("Verified"): moment(backup.verified_at.astimezone(), _("d MMM y, HH:mm"))
+                _("Verified"): date_time(backup.verified_at.astimezone(), _("d MMM y, HH:mm"))
                 if backup.verified_at
                 else _("no"),
                 _("Missing"): plural(backup.missing, "{count} file", "{count} files")
@@ -200,8 +200,8 @@ FOLDERS = {"data": N_("data"), "files": N_("files"), "database": N_("database"),
 UNITS: Sequence[tuple[str, int]] = ((N_("d"), 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
-def span(seconds: float | None) -> str:
-    """So much time in its largest whole unit: `3 h`."""
+def duration(seconds: float | None) -> str:
+    """Format a duration in its largest whole unit: `3 h`."""
     if seconds is None:
         return "–"
     whole = max(0, round(seconds))
@@ -210,5 +210,5 @@ def span(seconds: float | None) -> str:
 
 
 def ago(now: dt.datetime, then: dt.datetime) -> str:
-    """How long ago a moment was."""
-    return _("{time} ago").format(time=span((now - then).total_seconds()))
+    """Format how long ago a time was."""
+    return _("{time} ago").format(time=duration((now - then).total_seconds()))

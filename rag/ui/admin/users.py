@@ -1,6 +1,6 @@
-"""The admin page: who works here, what they may do, what they use, their keys and the jobs of all.
+"""The admin page: users, API keys and jobs.
 
-Each action asks again whether whoever clicks is an admin: a page that is open outlives a role.
+Each action checks again that the user is an administrator: a page may stay open after a role was revoked.
 """
 
 import functools
@@ -15,14 +15,14 @@ from rag.engine.users.accounts import Accounts
 from rag.engine.users.logins import Logins
 from rag.types import AccountUse, ApiKey, Role
 from rag.ui import session
-from rag.ui.formatting import decimal, done_of, moment, plain, plural, size
-from rag.ui.language import N_, _, labelled
-from rag.ui.page_frame import empty
-from rag.ui.translated_messages import said
+from rag.ui.formatting import date_time, decimal, escape, file_size, plural, progress_text
+from rag.ui.language import N_, _, translate_columns
+from rag.ui.page_frame import empty_state
+from rag.ui.translated_messages import translate_message
 
-MOST_ROWS = 14
+MAX_ROWS = 14
 """A longer table scrolls within the window."""
-MOMENT = N_("D MMM YYYY, HH:mm")
+TIMESTAMP_FORMAT = N_("D MMM YYYY, HH:mm")
 USERS = {
     "user": st.column_config.TextColumn(N_("User"), width="medium"),
     "email": st.column_config.TextColumn(N_("E-mail"), width="medium"),
@@ -32,7 +32,7 @@ USERS = {
     "storage": st.column_config.TextColumn(N_("Storage"), width=150),
     "logins": st.column_config.NumberColumn(N_("Logins"), width="small"),
     "keys": st.column_config.NumberColumn(N_("Keys"), width="small"),
-    "seen": st.column_config.DatetimeColumn(N_("Last seen"), format=MOMENT),
+    "seen": st.column_config.DatetimeColumn(N_("Last seen"), format=TIMESTAMP_FORMAT),
     "id": st.column_config.TextColumn(N_("Id"), width="medium"),
 }
 KEYS = {
@@ -40,8 +40,8 @@ KEYS = {
     "hint": st.column_config.TextColumn(N_("Begins with"), width="small"),
     "permissions": st.column_config.ListColumn(N_("Permissions"), width="small"),
     "state": st.column_config.TextColumn(N_("State"), width="small"),
-    "used": st.column_config.DatetimeColumn(N_("Last used"), format=MOMENT),
-    "created": st.column_config.DatetimeColumn(N_("Created"), format=MOMENT),
+    "used": st.column_config.DatetimeColumn(N_("Last used"), format=TIMESTAMP_FORMAT),
+    "created": st.column_config.DatetimeColumn(N_("Created"), format=TIMESTAMP_FORMAT),
     "user": st.column_config.TextColumn(N_("User"), width="medium"),
 }
 JOBS = {
@@ -49,41 +49,41 @@ JOBS = {
     "index": st.column_config.TextColumn(N_("Index"), width="small"),
     "status": st.column_config.TextColumn(N_("Status"), width="small"),
     "progress": st.column_config.TextColumn(N_("Progress"), width="small"),
-    "created": st.column_config.DatetimeColumn(N_("Started"), format=MOMENT),
+    "created": st.column_config.DatetimeColumn(N_("Started"), format=TIMESTAMP_FORMAT),
     "error": st.column_config.TextColumn(N_("Error"), width="large"),
     "user": st.column_config.TextColumn(N_("User"), width="medium"),
 }
 
 
-def require() -> None:
-    """Stop, with an explanation, for whoever is no admin."""
+def require_administrator() -> None:
+    """Stop with an explanation unless the user is an administrator."""
     if session.may_administer():
         return
-    with empty("lock", _("This page is for administrators"), _("It shows the users and what they use.")):
+    with empty_state("lock", _("This page is for administrators"), _("It shows the users and what they use.")):
         st.caption(_("To become an administrator, have your ID added to `RAG_ADMINS`, or ask an administrator:"))
         st.code(session.user_id() or "", language=None)
     st.stop()
 
 
 def _accounts() -> Accounts:
-    """What an admin acts through; whoever is none any more does not get it."""
-    return session.shared().accounts.by(session.require_admin(), session.whence())
+    """Return the accounts API after checking that the user is an administrator."""
+    return session.installation().accounts.by(session.require_admin(), session.request_origin())
 
 
 def _open_logins() -> Logins:
-    """The same of logins."""
-    return session.shared().logins.by(session.require_admin(), session.whence())
+    """Return the logins API after checking that the user is an administrator."""
+    return session.installation().logins.by(session.require_admin(), session.request_origin())
 
 
 def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) -> int | None:
-    """Show rows; gives the number of the one that is selected."""
+    """Show rows and return the number of the selected one."""
     shown = pd.DataFrame(rows, columns=[*columns])
     state = st.dataframe(
         shown,
         key=f"{key}-table",
-        column_config=labelled(columns),
+        column_config=translate_columns(columns),
         hide_index=True,
-        height="stretch" if len(shown) > MOST_ROWS else "content",
+        height="stretch" if len(shown) > MAX_ROWS else "content",
         on_select="rerun",
         selection_mode="single-row",
         placeholder="–",
@@ -95,13 +95,13 @@ def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) ->
 
 
 def users() -> None:
-    """Everybody who was seen or owns something; one that is selected can be changed."""
+    """Show all users; a selected one can be edited."""
     found = _accounts().list()
     used = sum(one.used_bytes for one in found)
     documents = plural(sum(one.documents for one in found), "{count} document", "{count} documents")
     st.caption(
         _("{users} · {documents} · {used}, including old versions and the trash.").format(
-            users=plural(len(found), "{count} user", "{count} users"), documents=documents, used=size(used)
+            users=plural(len(found), "{count} user", "{count} users"), documents=documents, used=file_size(used)
         )
     )
     if not found:
@@ -130,15 +130,19 @@ def _user_row(one: AccountUse) -> dict[str, Any]:
 
 
 def _quota(one: AccountUse) -> int | None:
-    return session.shared().config.quota_bytes if one.quota_bytes is None else one.quota_bytes
+    return session.installation().config.quota_bytes if one.quota_bytes is None else one.quota_bytes
 
 
 def _storage(used: int, quota: int | None) -> str:
-    return size(used) if quota is None else _("{used} of {quota}").format(used=size(used), quota=size(quota))
+    return (
+        file_size(used)
+        if quota is None
+        else _("{used} of {quota}").format(used=file_size(used), quota=file_size(quota))
+    )
 
 
 def _account(one: AccountUse) -> None:
-    st.subheader(plain(one.name or one.user_id), anchor=False)
+    st.subheader(escape(one.name or one.user_id), anchor=False)
     st.code(one.user_id, language=None)
     with st.form(f"account-{one.user_id}", border=False, enter_to_submit=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -153,7 +157,7 @@ def _account(one: AccountUse) -> None:
         if one.groups_by_login:
             st.caption(
                 _("From the login provider: {groups_by_login}").format(
-                    groups_by_login=plain(", ".join(one.groups_by_login))
+                    groups_by_login=escape(", ".join(one.groups_by_login))
                 )
             )
         if st.form_submit_button(_("Save"), type="primary"):
@@ -162,7 +166,7 @@ def _account(one: AccountUse) -> None:
 
 
 def _default_quota() -> str:
-    megabytes = session.shared().config.rag_quota_mb
+    megabytes = session.installation().config.rag_quota_mb
     return _("No limit") if megabytes is None else _("{megabytes} (default)").format(megabytes=decimal(megabytes))
 
 
@@ -180,7 +184,7 @@ def _logins(one: AccountUse) -> None:
     if not found:
         st.caption(_("Not logged in."))
     for login in found:
-        since, seen = (moment(at.astimezone(), _("d MMM, HH:mm")) for at in (login.started_at, login.last_seen_at))
+        since, seen = (date_time(at.astimezone(), _("d MMM, HH:mm")) for at in (login.started_at, login.last_seen_at))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Logged in since {since}, last seen {seen}").format(since=since, seen=seen), width="content")
             _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
@@ -198,17 +202,17 @@ def _button(label: str, key: str, act: Callable[[], object], help_text: str | No
 
 
 def keys() -> None:
-    """Everybody's API keys, without their secrets, which are kept nowhere."""
+    """Show all API keys without their secrets, which are not stored."""
     found = _accounts().keys.list()
     if not found:
-        with empty("key", _("No API keys"), _("Create keys with: pagelight keys create")):
+        with empty_state("key", _("No API keys"), _("Create keys with: pagelight keys create")):
             return
     number = _table(map(_key_row, found), KEYS, "keys")
     if number is None:
         st.caption(_("Select a key to revoke it."))
     elif found[number].revoked_at is None:
         key = found[number]
-        _button(_("Revoke {name}").format(name=plain(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
+        _button(_("Revoke {name}").format(name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
 
 
 def _key_row(key: ApiKey) -> dict[str, Any]:
@@ -224,19 +228,19 @@ def _key_row(key: ApiKey) -> dict[str, Any]:
 
 
 def jobs() -> None:
-    """Everybody's latest jobs, without what was asked."""
+    """Show the latest jobs of all users."""
     found = _accounts().jobs()
     if not found:
-        with empty("work", _("No jobs"), _("Evaluations and re-indexing jobs appear here.")):
+        with empty_state("work", _("No jobs"), _("Evaluations and re-indexing jobs appear here.")):
             return
     rows = [
         {
             "kind": _(job.kind.capitalize()),
             "index": job.index_name,
             "status": _(job.status.capitalize()),
-            "progress": done_of(job.progress.done, job.progress.total) if job.progress.total else "",
+            "progress": progress_text(job.progress.done, job.progress.total) if job.progress.total else "",
             "created": job.created_at,
-            "error": said(job.error or ""),
+            "error": translate_message(job.error or ""),
             "user": job.user_id,
         }
         for job in found

@@ -1,4 +1,4 @@
-"""An answer in the chat: its text with a button for each citation, and the list of its sources."""
+"""Show an answer: its text with a button for each citation, and its sources."""
 
 import html
 import re
@@ -29,11 +29,11 @@ from rag.types import (
 from rag.ui.chat.quoted_row import row_html
 from rag.ui.components import component
 from rag.ui.formatting import decimal, percent, plural, render
-from rag.ui.language import N_, _, either
-from rag.ui.translated_messages import said
+from rag.ui.language import N_, _, ngettext
+from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.pdf_viewer import Mark
 
-EXPLANATIONS = {
+VERDICT_EXPLANATIONS = {
     Verdict.VERIFIED: N_("These words are in the document."),
     Verdict.CORRECTED: N_("Nearly these words are in the document; its own wording is shown."),
     Verdict.UNVERIFIED: N_("No words in the passage support this sentence."),
@@ -49,7 +49,7 @@ SUPPORT = {
     Support.UNSUPPORTED: N_("✗ not supported"),
     Support.UNCITED: N_("✗ no source"),
 }
-PROOF = {
+SUPPORT_EXPLANATIONS = {
     Support.SUPPORTED: N_("Supported: the quotes contain all of it."),
     Support.PARTLY: N_("Partly supported: the quotes contain only part of it."),
     Support.UNSUPPORTED: N_("Not supported: the quotes do not contain it, or contradict it."),
@@ -61,8 +61,9 @@ MARK = (
     r"\[(?P<id>S\d+)\]|(?P<struck>\ue010)|\ue011(?:(?P<labelled>\d+)\ue012)?"
     r"|\ue014(?P<row>\d+)\ue015[^\ue016]*\ue016|(?P<place>\ue017)|(?P<placed>\ue018)"
 )
-"""A citation; where a sentence, or a cell of one, begins and ends that is struck through, its number at its end; a
-sentence that is a row of a table; and where begins and ends what names the place of the next sentence."""
+"""Pattern of a citation and of the signs that `_with_signs` inserts: start and end of a struck sentence or cell (with
+its number at the end), a sentence that is a table row, and start and end of a location.
+"""
 
 
 def show_answer(
@@ -76,9 +77,8 @@ def show_answer(
 ) -> None:
     """Show `response`.
 
-    `on_cite` is called with the number of a citation, or nearest passage, that was clicked, and that of the click.
-    `later` says what became of quotes in later versions of their documents; `on_later` is called with the one whose
-    place was asked for.
+    `on_cite` receives the number of the clicked citation or nearest passage, and the number of the click. `later` maps
+    citations to their place in later versions; `on_later` receives the place that was clicked.
     """
     key = f"answer-{message_id}"
 
@@ -97,13 +97,13 @@ def show_answer(
         data={
             "id": str(message_id),
             "html": answer_html(response),
-            "sources": sources(response, later),
+            "sources": source_rows(response, later),
             "insufficient": response.status != "ok",
-            "hint": said(response.hint or ""),
+            "hint": translate_message(response.hint or ""),
             "writer": " · ".join([_("Stopped")] * response.stopped + [_writer(response)]),
             "likelihood": likelihood(response),
-            "seconds": cost(response.usage),
-            "marks": drawn_marks(response, message_id),
+            "seconds": usage_text(response.usage),
+            "marks": marks_for_browser(response, message_id),
             "found": found_pages(response),
             "lit": None if lit is None else f"{message_id}:{lit}",
         },
@@ -113,20 +113,20 @@ def show_answer(
 
 
 def answer_html(response: AnswerResponse) -> str:
-    """The answer as safe HTML; each mark that has citations is a button with its number for each of them."""
+    """Return the answer as safe HTML; each citation mark becomes buttons with its citation numbers."""
     text = _with_signs(response)
 
     def insert(match: re.Match[str]) -> str | None:
         if match["id"] is None:
-            return _shape(response, match)
+            return _html_of_sign(response, match)
         numbers = _citations_at(response, match["id"], match.start() - _inserted_before(text, match.start()))
         return "".join(_chip(response, number) for number in numbers) or None
 
     return render(text, insert, MARK)
 
 
-def _shape(response: AnswerResponse, sign: re.Match[str]) -> str:
-    """What a sign stands for that is no citation."""
+def _html_of_sign(response: AnswerResponse, sign: re.Match[str]) -> str:
+    """Return the HTML for a sign that is not a citation."""
     match sign.lastgroup:
         case "struck":
             return '<s class="unproved">'
@@ -144,19 +144,18 @@ def _shape(response: AnswerResponse, sign: re.Match[str]) -> str:
 
 def _chip(response: AnswerResponse, number: int) -> str:
     citation = response.citations[number]
-    title = html.escape(
-        f"{proof(response.sentences[citation.sentence])}\n{citation.quote or explanation(citation)}".strip()
-    )
-    tone = tone_of(response.sentences[citation.sentence], citation)
+    sentence = response.sentences[citation.sentence]
+    title = html.escape(f"{support_explanation(sentence)}\n{citation.quote or verdict_explanation(citation)}".strip())
+    tone = tone_of(sentence, citation)
     return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
 
 
 def _label(sentence: Sentence) -> str:
-    """What is said of a sentence that is struck through, once at its end."""
+    """Return the label at the end of a struck sentence."""
     if sentence.support is None:
         return ""
     words = _(SUPPORT[sentence.support]).removeprefix("✗ ")
-    return f' <span class="unproved-label" title="{html.escape(proof(sentence))}">{words}</span>'
+    return f' <span class="unproved-label" title="{html.escape(support_explanation(sentence))}">{words}</span>'
 
 
 _CELL = re.compile(r"[^|\s](?:[^|]*[^|\s])?")
@@ -165,25 +164,25 @@ _INSERTED = re.compile(r"\ue010|\ue011(?:\d+\ue012)?|\ue014\d+\ue015|[\ue016-\ue
 
 
 def _with_signs(response: AnswerResponse) -> str:
-    """The answer's text with the signs that `MARK` finds, and none that was in it before."""
-    said_ = response.answer if response.status == "ok" else said(response.answer)
+    """Return the answer's text with the signs that `MARK` matches, and no other private-use characters."""
+    said_ = response.answer if response.status == "ok" else translate_message(response.answer)
     text = re.sub("[\ue010-\ue018]", " ", said_)
     signed, end = "", 0
     for number, sentence in enumerate(response.sentences):
         own = text[sentence.start : sentence.end]
         if number in response.struck:
-            own = _struck(own, number)
+            own = _mark_struck(own, number)
         elif number in response.rows:
             own = f"\ue014{number}\ue015{own}\ue016"
-        signed += _placed(text[end : sentence.start], response) + own
+        signed += _mark_location(text[end : sentence.start], response) + own
         end = sentence.end
     return signed + text[end:]
 
 
-def _struck(own: str, number: int) -> str:
-    """A sentence with signs where it begins and ends; in a table's row, cell by cell.
+def _mark_struck(own: str, number: int) -> str:
+    """Add signs around a struck sentence, cell by cell in a table row.
 
-    They stand inside of what emphasises it, which they would else keep from being read as that.
+    They stand inside emphasis marks, which would otherwise not be recognised.
     """
     if own.lstrip().startswith("|"):
         own = _CELL.sub("\ue010\\g<0>\ue011", own)
@@ -193,8 +192,8 @@ def _struck(own: str, number: int) -> str:
     return f"{before}\ue011{number}\ue012{after}"
 
 
-def _placed(between: str, response: AnswerResponse) -> str:
-    """What stands before a sentence; where documents are quoted, what is in its own paragraph names its place."""
+def _mark_location(between: str, response: AnswerResponse) -> str:
+    """Add signs around the location that precedes a quoted sentence in its own paragraph."""
     before, line_break, lead = between.rpartition("\n")
     if response.model != EXTRACTIVE_MODEL or not lead.strip():
         return between
@@ -206,17 +205,17 @@ def _inserted_before(text: str, position: int) -> int:
 
 
 def tone_of(sentence: Sentence, citation: Citation) -> str:
-    """By which a citation is coloured: as its sentence, but never green without a quote; "" where nothing is stated."""
+    """Return the colour class of a citation: its sentence's verdict, but never supported without a quote."""
     if sentence.support is Support.SUPPORTED and citation.quote is None:
         return Support.PARTLY.value
     return sentence.support.value if sentence.support else ""
 
 
-def proof(sentence: Sentence) -> str:
-    """Why a sentence has its verdict."""
+def support_explanation(sentence: Sentence) -> str:
+    """Explain the verdict of a sentence."""
     if sentence.support is None:
         return ""
-    proved = _(PROOF[sentence.support])
+    proved = _(SUPPORT_EXPLANATIONS[sentence.support])
     if not sentence.missing:
         return proved
     named = _("Not in the quotes: {missing}.").format(missing=", ".join(sentence.missing))
@@ -224,7 +223,7 @@ def proof(sentence: Sentence) -> str:
 
 
 def _citations_at(response: AnswerResponse, citation_id: str, position: int) -> list[int]:
-    """Numbers of the citations a mark at `position` stands for: those of its sentence, else the first of its id."""
+    """Return the citations of a mark at `position`: those of its sentence, else the first with its id."""
     sentences = [i for i, sentence in enumerate(response.sentences) if sentence.start <= position]
     same_id = [i for i, citation in enumerate(response.citations) if citation.citation_id == citation_id]
     of_sentence = [i for i in same_id if sentences and response.citations[i].sentence == sentences[-1]]
@@ -232,7 +231,7 @@ def _citations_at(response: AnswerResponse, citation_id: str, position: int) -> 
 
 
 def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
-    """Each citation, or nearest passage, as a mark in its document, numbered as `show_answer` numbers them."""
+    """Return each citation or nearest passage as a mark in its document, numbered as in `show_answer`."""
     if response.status == "ok":
         return [
             (hit.passage.document_id, Mark.of_citation(citation, hit, label))
@@ -242,99 +241,98 @@ def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
 
 
 def keyed_marks(response: AnswerResponse, message_id: uuid.UUID) -> list[tuple[uuid.UUID, Mark]]:
-    """The same, each with the key by which answer and viewer know it."""
+    """Return `marks`, each with the key that links answer and viewer."""
     return [
         (document_id, mark._replace(key=f"{message_id}:{number}"))
         for number, (document_id, mark) in enumerate(marks(response))
     ]
 
 
-def drawn_marks(response: AnswerResponse, message_id: uuid.UUID) -> list[dict[str, Any]]:
-    """For the browser, which lights them by itself."""
+def marks_for_browser(response: AnswerResponse, message_id: uuid.UUID) -> list[dict[str, Any]]:
+    """Return `keyed_marks` for the browser, which highlights them itself."""
     return [{"document": str(document_id), **mark.drawn()} for document_id, mark in keyed_marks(response, message_id)]
 
 
 def found_pages(response: AnswerResponse) -> dict[str, list[int]]:
-    """By document the pages on which the search found something."""
+    """Return the pages of each document on which the search found something."""
     found = {str(document_id): set(pages) for document_id, pages in response.retrieval.pages.items()}
     for hit in (*response.contexts, *response.nearest):
         found.setdefault(str(hit.chunk.document_id), set()).update(hit.chunk.pages)
     return {document: sorted(pages) for document, pages in found.items()}
 
 
-def sources(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
-    """The rows under an answer: its citations, or the passages nearest to a question that has no answer."""
+def source_rows(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
+    """Return the rows below an answer: its citations, or the nearest passages if there is no answer."""
     if response.status == "ok":
         return [
-            _cited(number, label, response.sentences[cited[0].sentence], *cited) | _later(later.get(number))
+            _cited_row(number, label, response.sentences[cited[0].sentence], *cited) | _later(later.get(number))
             for number, (label, cited) in enumerate(zip(response.labels, response.cited, strict=True))
         ]
-    return [_nearest(number, hit) for number, hit in enumerate(response.nearest)]
+    return [_nearest_row(number, hit) for number, hit in enumerate(response.nearest)]
 
 
-def _cited(number: int, label: str, sentence: Sentence, citation: Citation, hit: Hit) -> dict[str, Any]:
+def _cited_row(number: int, label: str, sentence: Sentence, citation: Citation, hit: Hit) -> dict[str, Any]:
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
     proves = citation.quote is not None or sentence.support is not Support.SUPPORTED
     verdict = [_(SUPPORT[sentence.support])] if sentence.support and proves else []
     return {
-        **_source(number, label, hit),
-        "place": place(citation.lines_in(hit), citation.cells, hit),
+        **_source_row(number, label, hit),
+        "place": location_text(citation.lines_in(hit), citation.cells, hit),
         "verdict": tone_of(sentence, citation),
         "verdictText": " · ".join([*verdict, _(VERDICTS[citation.verdict]) if citation.quote else _("no quote")]),
-        "explanation": f"{proof(sentence)} {explanation(citation)}".strip(),
+        "explanation": f"{support_explanation(sentence)} {verdict_explanation(citation)}".strip(),
         "quote": _quoted(citation) or _snippet(hit.chunk),
         "warning": _("⚠ Not in the quotes: {missing}").format(missing=missing) if missing else "",
     }
 
 
 def _later(place: LaterPlace | None) -> dict[str, Any]:
-    """What became of the quote in the version that is searched now, and whether there is a place to go to."""
+    """Return the fields that describe a quote's place in the current version."""
     if place is None:
         return {}
-    return {"later": said(place.label), "change": place.change.value, "leads": bool(place.regions)}
+    return {"later": translate_message(place.label), "change": place.change.value, "leads": bool(place.regions)}
 
 
 def _quoted(citation: Citation) -> str | None:
-    """The quote; of a row of a table its cells, told apart."""
+    """Return the quote; of a table row, its cells separated by dots."""
     if citation.row is None:
         return citation.quote
     return " · ".join(part for part in (citation.row.label, *citation.row.cells) if part)
 
 
-def explanation(citation: Citation) -> str:
-    """Why the citation has its verdict."""
+def verdict_explanation(citation: Citation) -> str:
+    """Explain the verdict of a citation."""
     numbers = citation.unsupported_numbers
     if not numbers or citation.quote is None:
-        return _(EXPLANATIONS[citation.verdict])
+        return _(VERDICT_EXPLANATIONS[citation.verdict])
     named = ", ".join(numbers)
-    return either(
+    return ngettext(
         len(numbers),
         "These words are in the document, but {named} is not in any quote.",
         "These words are in the document, but {named} are not in any quote.",
     ).format(named=named)
 
 
-def _nearest(number: int, hit: Hit) -> dict[str, Any]:
+def _nearest_row(number: int, hit: Hit) -> dict[str, Any]:
     return {
-        **_source(number, f"P{number + 1}", hit),
-        "place": place(hit.chunk.lines, hit=hit),
+        **_source_row(number, f"P{number + 1}", hit),
+        "place": location_text(hit.chunk.lines, hit=hit),
         "quote": _snippet(hit.chunk),
     }
 
 
-def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
+def _source_row(number: int, label: str, hit: Hit) -> dict[str, Any]:
     return {"number": number, "label": label, "name": hit.document_name, "verdict": ""}
 
 
-def place(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:
-    """Where consecutive lines stand, as `p. 4, lines 120–131`, or cells of a sheet, as `Balance!B14, p. 2`.
+def location_text(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:
+    """Return where lines stand, as `p. 4, lines 120–131`, or cells, as `Balance!B14, p. 2`.
 
-    Of a hit, which people read of, the page comes with the number printed on it, and with the section in the place of
-    lines. And whether they were recognised in a picture.
+    For a hit, use the printed page number, and the section instead of lines. Mention text recognised in a picture.
     """
     first, last, page_number = lines[0].number, lines[-1].end, lines[0].page_number
     page = (
-        said(hit.page_name(page_number))
+        translate_message(hit.page_name(page_number))
         if hit and page_number in hit.page_labels
         else _("p. {page}").format(page=page_number)
     )
@@ -352,7 +350,7 @@ def _line_numbers(first: int, last: int) -> str:
 
 
 def _section(lines: Sequence[Line], hit: Hit) -> str:
-    """The heading that lines stand under, as far as it is known of them: a table may stand far below the last one."""
+    """Return the heading above the lines if it is known; a table may be far below the last heading."""
     if any(line.kind is BlockKind.TABLE for line in lines):
         return ""
     heading = (hit.chunk.section or "").rpartition(SECTION_SEPARATOR)[2].strip()
@@ -366,14 +364,14 @@ def _snippet(passage: Passage, length: int = 240) -> str:
 
 
 def _writer(response: AnswerResponse) -> str:
-    """Who wrote the answer, or that its sentences are the documents' own."""
+    """Return who wrote the answer, or that it consists of quotes."""
     if response.model != EXTRACTIVE_MODEL:
         return _("Written by {model}").format(model=response.model)
     return _("Quoted from the documents") if response.status == "ok" else _("Nothing was quoted")
 
 
-def cost(usage: Usage) -> str:
-    """What an answer took: seconds, tokens and, where the price is known, money."""
+def usage_text(usage: Usage) -> str:
+    """Return what an answer used: seconds, tokens and, if the price is known, money."""
     tokens = usage.input_tokens + usage.output_tokens
     parts = [
         f"{decimal(usage.latency_ms / 1000, 1)} s" if usage.latency_ms else "",
@@ -386,7 +384,7 @@ def cost(usage: Usage) -> str:
 
 
 def likelihood(response: AnswerResponse) -> dict[str, str] | None:
-    """What a quoted answer's likelihood is called, and what it says."""
+    """Return the label of a quoted answer's probability and its explanation."""
     if response.likelihood is None or response.confidence is None:
         return None
     return {

@@ -1,4 +1,4 @@
-"""The conversation of the chat page: its turns, answers as they are written, and the next question."""
+"""The conversation of the chat page: turns, streamed answers and the next question."""
 
 import html
 import itertools
@@ -11,47 +11,47 @@ import streamlit as st
 from rag.contract import NOTHING_LATER
 from rag.types import ChatMessage, LaterPlace
 from rag.ui import session
-from rag.ui.admin.settings import offer_models
+from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export
 from rag.ui.chat.answer import marks, show_answer
-from rag.ui.chat.conversation_list import ASKED_ELSEWHERE, conversation_id
-from rag.ui.chat.document_scope import NARROWED
+from rag.ui.chat.conversation_list import FIRST_QUESTION, conversation_id
+from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer, pending_answers
 from rag.ui.chat.turn_actions import answer_actions, question_actions
-from rag.ui.formatting import plain, render
+from rag.ui.formatting import escape, render
 from rag.ui.language import _
 from rag.ui.library import document_metadata
-from rag.ui.page_frame import door, empty
-from rag.ui.translated_messages import said
-from rag.ui.viewer.citation_viewer import Viewing, follow, look_at
+from rag.ui.page_frame import empty_state, error_boundary
+from rag.ui.translated_messages import translate_message
+from rag.ui.viewer.citation_viewer import Viewing, show_citation, show_later_place
 
 TITLE_CHARS = 60
-"""Of a question that a conversation is called by."""
+"""Length of the part of a question that titles a conversation."""
 POLL_SECONDS = 0.25
 CACHED_CHATS = 64
-"""Of which it is remembered what became of their quotes in later versions."""
-SUGGESTED_SECONDS = 60
-"""A document that is being read may say more later."""
+"""Maximum number of chats in the cache of later places."""
+SUGGESTIONS_TTL_SECONDS = 60
+"""A document that is still being read may yield more suggestions later."""
 
 
 @st.fragment(key="chat")
 def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
-    """The conversation and the field for the next question; `first` is the document to begin with."""
-    with door():
+    """Show the conversation and the question field; `first` is the document for suggested questions."""
+    with error_boundary():
         current = conversation_id()
         messages = session.engine().chats.messages(current) if current else []
         pending = pending_answers().get(current) if current else None
-        shown = _before(messages, pending)
-        with st.container(key="transcript", height=400, border=False, autoscroll=not _is_new(messages)):
-            suggestion = None if messages else st.session_state.pop(ASKED_ELSEWHERE, None) or _invitation(first)
+        shown = _turns_before(messages, pending)
+        with st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages)):
+            suggestion = None if messages else st.session_state.pop(FIRST_QUESTION, None) or _suggested_questions(first)
             later = later_places(shown)
             is_asked = pending is None or pending.error is not None
             for message in shown:
                 _show_message(message, later.get(message.id, NOTHING_LATER), document_ids, is_asked=is_asked)
             if messages and not pending:
-                suggestion = _show_end(messages, document_ids)
-                offer_models()
-                export.offer_conversation(current, messages)
+                suggestion = _follow_ups(messages, document_ids)
+                suggest_model()
+                export.conversation_menu(current, messages)
             if current and pending:
                 _show_failure(current, pending) if pending.error else _show_pending()
         question = st.chat_input(
@@ -62,20 +62,20 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
             _ask(question.strip(), document_ids=document_ids)
 
 
-def _before(messages: Sequence[ChatMessage], pending: PendingAnswer | None) -> Sequence[ChatMessage]:
-    """The turns before an answer that is being made anew; all where none is, or where that failed."""
+def _turns_before(messages: Sequence[ChatMessage], pending: PendingAnswer | None) -> Sequence[ChatMessage]:
+    """Return the turns before an answer that is being regenerated; all if none is."""
     beside = pending.beside if pending and not pending.error else None
     return list(itertools.takewhile(lambda message: message.id != beside, messages))
 
 
-def _is_new(messages: Sequence[ChatMessage]) -> bool:
-    """Whether the last answer is the one being looked at: it is read from its beginning, not from its end."""
+def _is_last_answer_shown(messages: Sequence[ChatMessage]) -> bool:
+    """Return whether the viewer shows the last answer, which is then read from its beginning."""
     viewing: Viewing | None = st.session_state.get("viewing")
     return bool(messages and viewing and viewing.message_id == messages[-1].id)
 
 
 def later_places(messages: Sequence[ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
-    """What became of quotes of older versions; looked up once for each version that took over."""
+    """Return where quotes of older versions are now; computed once per new version."""
     engine = session.engine()
     cited = {hit.passage.document_id for turn in messages if turn.response for hit in turn.response.contexts}
     latest = engine.versions.latest(cited)
@@ -95,7 +95,7 @@ def _later_places(
 def _show_message(
     message: ChatMessage, later: Mapping[int, LaterPlace], document_ids: tuple[uuid.UUID, ...], *, is_asked: bool
 ) -> None:
-    """A turn and, while nothing is being written (`is_asked`), what can be done with it."""
+    """Show a turn and, while nothing is being written (`is_asked`), its actions."""
     if message.role == "user":
         with st.container(key=f"question-{message.id}"):
             st.text(message.content)
@@ -107,21 +107,21 @@ def _show_message(
         if viewing and viewing.message_id == message.id and viewing.active is not None:
             lit = viewing.numbers[viewing.active]
         if message.response.question:
-            st.caption(_("Understood as: {question}").format(question=plain(message.response.question)))
+            st.caption(_("Understood as: {question}").format(question=escape(message.response.question)))
         show_answer(
             message.response,
             message.id,
             lit=lit,
             on_cite=partial(cite, message),
             later=later,
-            on_later=follow,
+            on_later=show_later_place,
         )
         if is_asked:
             answer_actions(message, partial(_ask_again, document_ids))
 
 
-def _show_end(messages: Sequence[ChatMessage], document_ids: tuple[uuid.UUID, ...]) -> str | None:
-    """What can be asked next, if that was chosen; after a question without an answer, the same again."""
+def _follow_ups(messages: Sequence[ChatMessage], document_ids: tuple[uuid.UUID, ...]) -> str | None:
+    """Show follow-up questions and return the chosen one; offer to ask again if the last question has no answer."""
     last = messages[-1]
     if last.role == "user":
         st.caption(_("This question has no answer."))
@@ -131,19 +131,19 @@ def _show_end(messages: Sequence[ChatMessage], document_ids: tuple[uuid.UUID, ..
     follow_ups = last.response.follow_ups if last.response else ()
     with st.container(key=f"next-{last.id}", gap="xsmall"):
         for number, question in enumerate(follow_ups):
-            if st.button(plain(question), key=f"next-{last.id}-{number}"):
+            if st.button(escape(question), key=f"next-{last.id}-{number}"):
                 return question
     return None
 
 
 def cite(message: ChatMessage, number: int, click: int) -> None:
-    """Light a citation, or a nearest passage, that was clicked."""
-    look_at(message, number, click)
+    """Highlight the citation or nearest passage that was clicked."""
+    show_citation(message, number, click)
     st.rerun("viewer")
 
 
 def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[uuid.UUID, ...]) -> None:
-    """Ask the next question, or another in the place of the one `beside` it."""
+    """Ask a question, or a variant of the question `beside`."""
     engine, current = session.engine(), conversation_id()
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
@@ -153,7 +153,7 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
 
 
 def _ask_again(document_ids: tuple[uuid.UUID, ...], message: ChatMessage, model: str | None, top_k: int | None) -> None:
-    """Have an answer made anew, in the place of the one there is, which is kept."""
+    """Regenerate an answer; the existing one stays as an earlier version."""
     turns = session.engine().chats.messages(message.conversation_id)
     asked = [turn for turn in itertools.takewhile(lambda turn: turn.id != message.id, turns) if turn.role == "user"][-1]
     _write(
@@ -177,13 +177,13 @@ def _write(
     model: str | None = None,
     top_k: int | None = None,
 ) -> None:
-    """Have the answer written to a question that is kept as the turn `before` which the turns lie that it follows."""
+    """Start writing the answer to a saved question; only turns before the turn `before` are its context."""
     engine = session.engine()
     request = engine.chats.request(
         conversation,
         question,
         document_ids,
-        filters=document_metadata.kept(NARROWED),
+        filters=document_metadata.current_filters(SCOPE_FILTER),
         before=before,
         model=model,
         top_k=top_k,
@@ -196,14 +196,14 @@ def _write(
 
 @st.fragment(run_every=POLL_SECONDS)
 def _show_pending() -> None:
-    """The answer so far; when it is complete, the page shows the kept one with its first citation lit."""
+    """Show the answer so far; when it is complete, rerun to show the saved answer."""
     current = conversation_id()
     pending = pending_answers().get(current) if current else None
     if current is None or pending is None:
         st.rerun()
     if pending.done:
         if not pending.error:
-            _show_finished(current)
+            _finish(current)
         st.rerun()
     said_so_far = render(pending.text) if pending.text else html.escape(_("Reading …"))
     st.html(f'<div class="pending">{said_so_far}</div>')
@@ -218,38 +218,38 @@ def _show_pending() -> None:
 
 
 def _stop(conversation: uuid.UUID) -> None:
-    """Have no more written. What was said stays; where nothing was, nothing is waited for."""
+    """Stop writing. Text written so far is saved; without any text nothing is waited for."""
     pending = pending_answers().get(conversation)
     if pending and not pending.stop():
         del pending_answers()[conversation]
 
 
-def _show_finished(conversation: uuid.UUID) -> None:
-    """The answer is kept now: show that one, and light its first citation."""
+def _finish(conversation: uuid.UUID) -> None:
+    """Show the saved answer and highlight its first citation."""
     del pending_answers()[conversation]
     (last,) = session.engine().chats.messages(conversation, last=1)
     if last.response and marks(last.response):
-        look_at(last, 0)
+        show_citation(last, 0)
 
 
 def _show_failure(conversation: uuid.UUID, pending: PendingAnswer) -> None:
-    st.error(plain(said(pending.error or "")), icon=":material/error:")
+    st.error(escape(translate_message(pending.error or "")), icon=":material/error:")
     if st.button(_("Ask again"), icon=":material/refresh:"):
         pending_answers()[conversation] = PendingAnswer(session.engine(), conversation, pending.request, pending.beside)
         st.rerun()
 
 
-def _invitation(document_id: uuid.UUID) -> str | None:
-    """What to do here, with questions to begin with; gives the one that was chosen."""
+def _suggested_questions(document_id: uuid.UUID) -> str | None:
+    """Show suggested questions and return the chosen one."""
     text = _("Every sentence of an answer cites its source. Click a citation to see the words on the page.")
-    with empty("forum", _("Ask your documents"), text):
+    with empty_state("forum", _("Ask your documents"), text):
         for number, question in enumerate(_suggestions(session.engine().user_id, document_id)):
-            if st.button(plain(question), key=f"topic-{number}-{document_id}"):
+            if st.button(escape(question), key=f"topic-{number}-{document_id}"):
                 return question
     return None
 
 
-@st.cache_data(max_entries=CACHED_CHATS, show_spinner=False, ttl=SUGGESTED_SECONDS)
+@st.cache_data(max_entries=CACHED_CHATS, show_spinner=False, ttl=SUGGESTIONS_TTL_SECONDS)
 def _suggestions(user_id: str, document_id: uuid.UUID) -> tuple[str, ...]:
-    """`user_id` keeps the users apart in the cache."""
+    """Return suggested questions; `user_id` is part of the cache key."""
     return session.engine().questions.suggestions(document_id)

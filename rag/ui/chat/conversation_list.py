@@ -1,4 +1,4 @@
-"""The user's conversations in the sidebar, and which of them is open."""
+"""The user's conversations in the sidebar, and which one is open."""
 
 import uuid
 from collections.abc import Sequence
@@ -7,30 +7,30 @@ import streamlit as st
 
 from rag.types import Conversation, FoundConversation
 from rag.ui import session
-from rag.ui.formatting import decimal, plain
+from rag.ui.formatting import decimal, escape
 from rag.ui.language import N_, _
-from rag.ui.page_frame import dialog, door
+from rag.ui.page_frame import dialog, error_boundary
 
-LEFT = "last-chat"
-"""Where the session keeps which conversation was open last: another page's address has none."""
-ASKED_ELSEWHERE = "asked-elsewhere"
-"""Where another page puts the question that a new conversation begins with."""
-ALL = "all-chats"
-MOST_SHOWN = 30
-"""Conversations that are listed until all are asked for."""
+LAST_CHAT = "last-chat"
+"""Session key of the last open conversation; other pages' addresses have none."""
+FIRST_QUESTION = "asked-elsewhere"
+"""Session key of the question with which another page starts a conversation."""
+SHOW_ALL = "all-chats"
+MAX_SHOWN = 30
+"""Conversations listed until all are requested."""
 
 
 def conversation_id() -> uuid.UUID | None:
-    """The open conversation. It is part of the address, so that a reload and a bookmark come back to it."""
+    """Return the open conversation's id, which is part of the address for reloads and bookmarks."""
     try:
         return uuid.UUID(st.query_params["chat"])
     except (KeyError, ValueError):
         return None
 
 
-def come_back() -> None:
-    """Take up the conversation that was left for another page. What is lit stays lit only if it is the same one's."""
-    left = st.session_state.get(LEFT)
+def restore_last_chat() -> None:
+    """Reopen the conversation that was left for another page, and reset what belongs to a different one."""
+    left = st.session_state.get(LAST_CHAT)
     if left and "chat" not in st.query_params:
         st.query_params["chat"] = left
     current = st.query_params.get("chat")
@@ -39,21 +39,21 @@ def come_back() -> None:
         if left:  # else it has just begun, with what was chosen for it
             for name in ("scope", "kept-scope"):
                 st.session_state.pop(name, None)
-    st.session_state[LEFT] = current
+    st.session_state[LAST_CHAT] = current
 
 
 def open_conversation(chosen: uuid.UUID | None, document_ids: tuple[uuid.UUID, ...] = ()) -> None:
-    """Go to a conversation, or to a new one about `document_ids` (none: the whole library)."""
+    """Open a conversation, or a new one about `document_ids` (none: the whole library)."""
     st.session_state.pop("viewing", None)
     st.session_state["scope"] = st.session_state["kept-scope"] = [str(document_id) for document_id in document_ids]
-    st.session_state[LEFT] = chosen and str(chosen)
+    st.session_state[LAST_CHAT] = chosen and str(chosen)
     st.query_params.clear()
     if chosen is not None:
         st.query_params["chat"] = str(chosen)
 
 
 def conversations() -> None:
-    """The user's conversations, newest first: open, search, rename, pin, delete, begin a new one."""
+    """List the user's conversations, newest first, with search and a menu for each."""
     engine, current = session.engine(), conversation_id()
     st.button(_("New chat"), icon=":material/edit_square:", width="stretch", on_click=open_conversation, args=(None,))
     listed = engine.chats.list()
@@ -63,32 +63,32 @@ def conversations() -> None:
         _("Search chats"), key="chat-search", placeholder=_("Search chats"), label_visibility="collapsed"
     )
     if wanted.strip():
-        _found(engine.chats.search(wanted), current)
+        _search_results(engine.chats.search(wanted), current)
         return
-    shown = listed if st.session_state.get(ALL) else listed[:MOST_SHOWN]
+    shown = listed if st.session_state.get(SHOW_ALL) else listed[:MAX_SHOWN]
     with st.container(key="conversations", gap=None):
         for conversation in shown:
             _conversation(conversation, current=conversation.id == current)
     if len(shown) < len(listed):
         more = _("Show {count} older").format(count=decimal(len(listed) - len(shown)))
-        st.button(more, type="tertiary", on_click=st.session_state.__setitem__, args=(ALL, True))
+        st.button(more, type="tertiary", on_click=st.session_state.__setitem__, args=(SHOW_ALL, True))
 
 
-def _found(hits: Sequence[FoundConversation], current: uuid.UUID | None) -> None:
-    """The conversations that were searched for, each with the words around what was found."""
+def _search_results(hits: Sequence[FoundConversation], current: uuid.UUID | None) -> None:
+    """Show the conversations found, each with the text around the match."""
     if not hits:
         st.caption(_("No chat contains these words."))
     with st.container(key="conversations", gap=None):
         for hit in hits:
             _conversation(hit.conversation, current=hit.conversation.id == current)
             if hit.message_id:
-                st.caption(plain(hit.excerpt))
+                st.caption(escape(hit.excerpt))
 
 
 def _conversation(conversation: Conversation, *, current: bool) -> None:
     with st.container(key=f"conversation-{conversation.id}", horizontal=True, gap=None, wrap=False):
         st.button(
-            plain(conversation.title),
+            escape(conversation.title),
             key=f"open-{conversation.id}",
             icon=":material/keep:" if conversation.pinned else None,
             type="secondary" if current else "tertiary",
@@ -115,7 +115,7 @@ def _conversation(conversation: Conversation, *, current: bool) -> None:
 def _rename(chosen: uuid.UUID, title: str) -> None:
     name = st.text_input(_("Title"), title, max_chars=200)
     if st.button(_("Save"), type="primary", disabled=not name.strip()):
-        with door():
+        with error_boundary():
             session.engine().chats.rename(chosen, name.strip())
             st.rerun()
 
@@ -124,7 +124,7 @@ def _rename(chosen: uuid.UUID, title: str) -> None:
 def _delete(chosen: uuid.UUID, title: str) -> None:
     st.text(_("“{title}” and its answers will be deleted. The documents stay.").format(title=title))
     if st.button(_("Delete"), type="primary"):
-        with door():
+        with error_boundary():
             session.engine().chats.delete(chosen)
             if chosen == conversation_id():
                 open_conversation(None)

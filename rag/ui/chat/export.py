@@ -1,4 +1,4 @@
-"""Taking an answer or a conversation along: copied, saved in open formats, asked again, shown to others."""
+"""Export, copy, re-run and share answers and conversations."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -9,10 +9,10 @@ from rag.engine import RAGEngine
 from rag.export import ExportFormat
 from rag.types import AnswerLink, AskedAgain, ChatMessage, Grantee
 from rag.ui import people_picker, session
-from rag.ui.formatting import plain
+from rag.ui.formatting import escape
 from rag.ui.language import N_, _
-from rag.ui.page_frame import dialog, door
-from rag.ui.translated_messages import said
+from rag.ui.page_frame import dialog, error_boundary
+from rag.ui.translated_messages import translate_message
 
 FILES: dict[ExportFormat, str] = {
     "pdf": "PDF",
@@ -21,7 +21,7 @@ FILES: dict[ExportFormat, str] = {
     "xlsx": N_("Evidence table (Excel)"),
     "json": "JSON",
 }
-ABOUT: dict[ExportFormat, str] = {
+DESCRIPTIONS: dict[ExportFormat, str] = {
     "pdf": N_("With each claim's verdict, its quote, and a picture of the place."),
     "docx": N_("With each claim's verdict, its quote, and a picture of the place, to be edited."),
     "markdown": N_("With each claim's verdict, its quote, and a picture of the place; one file."),
@@ -35,27 +35,27 @@ STATES = {
     "gone": N_(":material/remove: gone"),
     "new": N_(":material/add: new"),
 }
-AGAIN = "asked-again"
+RERUN = "asked-again"
 SHARED_PAGE = "shared"
 
 Action = Callable[[uuid.UUID, uuid.UUID | None], None]
 
 
-def offer_answer(message: ChatMessage) -> None:
-    """The menu of an answer."""
+def answer_menu(message: ChatMessage) -> None:
+    """Show the menu of an answer."""
     actions: dict[str, Action] = {N_("Copy"): _copy, N_("Save as …"): _save, N_("Ask again"): _ask_again}
     _menu(actions, message.conversation_id, message.id)
 
 
-def offer_conversation(conversation_id: uuid.UUID | None, messages: Sequence[ChatMessage]) -> None:
-    """The menu of a conversation that has an answer."""
+def conversation_menu(conversation_id: uuid.UUID | None, messages: Sequence[ChatMessage]) -> None:
+    """Show the menu of a conversation that has an answer."""
     if conversation_id and any(message.response for message in messages):
         _menu({N_("Copy"): _copy, N_("Save as …"): _save}, conversation_id, None)
 
 
 def _menu(actions: dict[str, Action], conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
-    if session.is_for_users():
-        actions = {**actions, N_("Share"): _show}
+    if session.requires_login():
+        actions = {**actions, N_("Share"): _share}
     choice = st.menu_button(
         _("Export") if message_id else _("Export chat"),
         list(actions),
@@ -65,7 +65,7 @@ def _menu(actions: dict[str, Action], conversation_id: uuid.UUID, message_id: uu
         type="tertiary",
     )
     if choice:
-        st.session_state.pop(AGAIN, None)
+        st.session_state.pop(RERUN, None)
         actions[choice](conversation_id, message_id)
 
 
@@ -75,7 +75,7 @@ def _engine(conversation_id: uuid.UUID) -> RAGEngine:
 
 @dialog("Copy", width="medium")
 def _copy(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
-    with door():
+    with error_boundary():
 
         def names(key: ExportFormat) -> str:
             return _(COPIES[key])
@@ -83,22 +83,22 @@ def _copy(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
         chosen = (
             st.radio(_("As"), list(COPIES), format_func=names, horizontal=True, label_visibility="collapsed") or "text"
         )
-        file = _engine(conversation_id).answers.export(conversation_id, chosen, message_id, say=said)
+        file = _engine(conversation_id).answers.export(conversation_id, chosen, message_id, say=translate_message)
         st.code(file.content.decode("utf-8"), language=None, wrap_lines=True, height=360)
         st.caption(_("Use the button in the corner to copy everything."))
 
 
 @dialog("Save as")
 def _save(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
-    with door():
+    with error_boundary():
         chosen = (
             st.radio(_("Format"), list(FILES), format_func=lambda key: _(FILES[key]), label_visibility="collapsed")
             or "pdf"
         )
-        st.caption(_(ABOUT[chosen]))
+        st.caption(_(DESCRIPTIONS[chosen]))
         engine = _engine(conversation_id)
         with st.spinner(_("Creating the file …")):
-            file = engine.answers.export(conversation_id, chosen, message_id, say=said)
+            file = engine.answers.export(conversation_id, chosen, message_id, say=translate_message)
         st.download_button(
             _("Download"),
             file.content,
@@ -112,19 +112,19 @@ def _save(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
 
 @dialog("Ask again", width="medium")
 def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
-    with door():
+    with error_boundary():
         engine = _engine(conversation_id)
-        if AGAIN not in st.session_state and message_id:
+        if RERUN not in st.session_state and message_id:
             with st.spinner(_("Asking again with the same settings …")):
-                st.session_state[AGAIN] = engine.answers.rerun(conversation_id, message_id)
-        again: AskedAgain = st.session_state[AGAIN]
+                st.session_state[RERUN] = engine.answers.rerun(conversation_id, message_id)
+        again: AskedAgain = st.session_state[RERUN]
         with st.container(key="asked-again"):
-            st.markdown(f"**{plain(said(again.summary))}**")
+            st.markdown(f"**{escape(translate_message(again.summary))}**")
             for claim in again.claims:
                 st.markdown(_(STATES[claim.state]))
                 st.text(claim.after or claim.before or "")
                 if claim.state == "changed" and claim.before != claim.after:
-                    st.caption(_("Was: {before}").format(before=plain(claim.before or "")))
+                    st.caption(_("Was: {before}").format(before=escape(claim.before or "")))
         if not again.same and st.button(_("Save the new answer to the chat"), type="primary"):
             question = again.response.provenance.question if again.response.provenance else ""
             engine.chats.append(conversation_id, "user", question)
@@ -133,8 +133,8 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
 
 
 @dialog("Share")
-def _show(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
-    with door():
+def _share(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
+    with error_boundary():
         answers, known = session.own_engine().answers, _people(conversation_id)
         st.caption(
             _("They can read this answer as long as they can read its collection.")
@@ -143,17 +143,17 @@ def _show(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
         )
         for link in answers.shown(conversation_id):
             if link.message_id == message_id:
-                _shown(link, people_picker.called(known, link.grantee_kind, link.grantee))
+                _link_row(link, people_picker.display_name(known, link.grantee_kind, link.grantee))
         with st.form("show-others", clear_on_submit=True, border=False):
-            grantee = people_picker.choose(_("Share with"), known.values())
+            grantee = people_picker.choose_person(_("Share with"), known.values())
             if st.form_submit_button(_("Share"), type="primary") and grantee:
                 asked = {"grantee": grantee.id, "grantee_kind": grantee.kind, "message_id": message_id}
                 answers.show(conversation_id, asked)
                 st.rerun(scope="fragment")
 
 
-def _people(conversation_id: uuid.UUID) -> people_picker.Known:
-    """Whom it can be shown to: those who may read its collection are the first, as far as the user knows of them."""
+def _people(conversation_id: uuid.UUID) -> people_picker.People:
+    """Return the people to share with, readers of the collection first."""
     engine = session.own_engine()
     conversation = engine.chats.get(conversation_id)
     shares = [] if conversation.index_owner else engine.sharing.list(str(conversation.index_id))
@@ -161,24 +161,24 @@ def _people(conversation_id: uuid.UUID) -> people_picker.Known:
     if conversation.index_owner:
         readers.append(("user", conversation.index_owner))
     own = [Grantee(kind="group", id=group) for group in session.account().groups]
-    colleagues = people_picker.known(engine.sharing.colleagues())
+    colleagues = people_picker.merge_people(engine.sharing.colleagues())
     first = [colleagues.get(one) or Grantee(kind=one[0], id=one[1]) for one in readers]
-    return people_picker.known(first, colleagues.values(), own)
+    return people_picker.merge_people(first, colleagues.values(), own)
 
 
-def _shown(link: AnswerLink, called: str) -> None:
+def _link_row(link: AnswerLink, called: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(plain(called))
+        st.markdown(escape(called))
         st.button(_("Stop sharing"), key=f"withdraw-{link.id}", on_click=_withdraw, args=[link.id])
-    st.code(address(link.id), language=None)
+    st.code(share_url(link.id), language=None)
 
 
 def _withdraw(link_id: uuid.UUID) -> None:
     session.own_engine().answers.withdraw(link_id)
 
 
-def address(link_id: uuid.UUID) -> str:
-    """Where in this installation the others see it."""
+def share_url(link_id: uuid.UUID) -> str:
+    """Return the address of a shared link in this installation."""
     base = (st.context.url or "").partition("?")[0].rstrip("/")
     pages = {"chat", "library", "upload", "index", SHARED_PAGE}
     root = base.rpartition("/")[0] if base.rpartition("/")[2] in pages else base

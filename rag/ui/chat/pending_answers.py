@@ -1,4 +1,4 @@
-"""Answers that are being written, and those that failed: one at most for each conversation."""
+"""Answers being written and failed ones, at most one per conversation."""
 
 import logging
 import threading
@@ -15,12 +15,12 @@ log = logging.getLogger(__name__)
 
 
 class PendingAnswer:
-    """An answer being written in a thread of its own: it is kept even if the reader leaves the page meanwhile."""
+    """An answer written in a background thread; it is saved even if the user leaves the page."""
 
     def __init__(
         self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest, beside: uuid.UUID | None = None
     ) -> None:
-        """`beside` is the answer whose place it takes."""
+        """Start writing; the answer replaces the answer `beside`."""
         self.request = request
         self.beside = beside
         self._stopped = threading.Event()
@@ -31,17 +31,17 @@ class PendingAnswer:
 
     @property
     def done(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the thread has ended."""
         return not self._thread.is_alive()
 
     def stop(self) -> bool:
-        """Have no more written; whether there is something that stays, and is checked now."""
+        """Stop writing; return whether there is text, which is then checked and saved."""
         self._stopped.set()
         return bool(self.text)
 
     @property
     def stopping(self) -> bool:
-        """Whether no more is written."""
+        """Whether `stop` was called."""
         return self._stopped.is_set()
 
     def _write(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
@@ -61,6 +61,6 @@ class PendingAnswer:
 
 
 def pending_answers() -> dict[uuid.UUID, PendingAnswer]:
-    """Of this session, by conversation."""
+    """Return this session's pending answers by conversation."""
     answers: dict[uuid.UUID, PendingAnswer] = st.session_state.setdefault("pending", {})
     return answers

@@ -1,4 +1,4 @@
-"""A row of a table as it is quoted in an answer: a small table of its own."""
+"""Render a quoted table row."""
 
 import html
 
@@ -7,9 +7,9 @@ from rag.ui.language import _
 
 
 def row_html(row: QuotedRow, chip: str) -> str:
-    """The row under the names of its columns as safe HTML, with `chip`, which must be safe, beside it.
+    """Return the row with its column names and caption as safe HTML, beside `chip`, which must be safe.
 
-    The cell that was asked for is marked; what stands above the table is its caption.
+    The requested cell is marked.
     """
     caption = f"<caption>{html.escape(row.caption)}</caption>" if row.caption else ""
     head = f"<thead>{_names(row)}</thead>" if any(row.columns) else ""
@@ -42,5 +42,5 @@ def _cell(text: str, *, is_asked: bool) -> str:
 
 
 def _kind(cell: str) -> str:
-    """Figures stand to the right, and so does the name above them."""
+    """Align numbers, and the headers above them, to the right."""
     return "" if any(map(str.isalpha, cell)) else ' class="figure"'

@@ -1,4 +1,4 @@
-"""What others show the present user: a conversation or an answer, read-only, beside its documents."""
+"""Answers and conversations that others share with the user, read-only beside their documents."""
 
 import uuid
 from functools import partial
@@ -10,24 +10,26 @@ from rag.types import DEFAULT_INDEX, ChatMessage, SharedAnswer
 from rag.ui import session
 from rag.ui.chat import conversation
 from rag.ui.chat.answer import show_answer
-from rag.ui.formatting import plain
+from rag.ui.formatting import escape
 from rag.ui.language import _
-from rag.ui.page_frame import door, empty
+from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.viewer.citation_viewer import Viewing
 
 
-def link() -> SharedAnswer | None:
-    """The one that the address names, else the latest; None where nothing is shown to the user."""
+def choose_link() -> SharedAnswer | None:
+    """Choose a shared answer, at first the one in the address; None if there is none."""
     links = session.own_engine().answers.with_me()
     asked = st.query_params.get("link", "")
     chosen = next((one for one in links if str(one.id) == asked), None)
     if asked and chosen is None:
-        with empty(
+        with empty_state(
             "lock", _("Not shared with you"), _("The link was revoked, or its documents are not shared with you.")
         ):
             return None
     if not links:
-        with empty("group", _("Nothing is shared with you"), _("Answers that others share with you appear here.")):
+        with empty_state(
+            "group", _("Nothing is shared with you"), _("Answers that others share with you appear here.")
+        ):
             return None
     picked = st.selectbox(
         _("Shared with you"),
@@ -36,25 +38,25 @@ def link() -> SharedAnswer | None:
         format_func=lambda one: f"{one.title} · {one.owner_name or one.owner}",
         label_visibility="collapsed",
     )
-    _look_into(picked)
+    _open_collection(picked)
     return picked
 
 
-def _look_into(shown: SharedAnswer) -> None:
-    """Look at the collection that it is about, where its documents can be read."""
+def _open_collection(shown: SharedAnswer) -> None:
+    """Open the collection of a shared answer."""
     own = {index.id: index.name for index in session.own_engine().indexes.list()}
     collection = DEFAULT_INDEX if own.get(shown.index_id) == DEFAULT_INDEX else str(shown.index_id)
     if session.collection() != collection:
         asked = dict(st.query_params)
-        session.enter(collection)
+        session.open_collection(collection)
         st.query_params.from_dict(asked)
         st.rerun()
 
 
 @st.fragment(key="chat")
 def transcript(shown: SharedAnswer) -> None:
-    """Its turns; a citation that is clicked is lit in its document."""
-    with door(), st.container(key="transcript", height=400, border=False):
+    """Show the shared turns; a click on a citation highlights it in its document."""
+    with error_boundary(), st.container(key="transcript", height=400, border=False):
         for turn in session.own_engine().answers.shown_turns(shown.id):
             _turn(turn)
 
@@ -64,7 +66,7 @@ def _turn(turn: ChatMessage) -> None:
         with st.container(key=f"question-{turn.id}"):
             st.text(turn.content)
     elif turn.response is None:
-        st.caption(plain(turn.content))
+        st.caption(escape(turn.content))
     else:
         viewing: Viewing | None = st.session_state.get("viewing")
         is_lit = viewing is not None and viewing.message_id == turn.id and viewing.active is not None
@@ -73,7 +75,7 @@ def _turn(turn: ChatMessage) -> None:
 
 
 def first_document(shown: SharedAnswer) -> uuid.UUID | None:
-    """The document to begin with: the first that is cited and can be read."""
+    """Return the first cited document that can be read."""
     engine = session.engine()
     for turn in session.own_engine().answers.shown_turns(shown.id):
         for hit in turn.response.contexts if turn.response else ():

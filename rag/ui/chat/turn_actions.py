@@ -1,4 +1,4 @@
-"""What can be done with a turn of a conversation: ask again, put the question differently, judge, leaf through."""
+"""Actions for a turn: edit, ask again, rate, switch versions, export."""
 
 import re
 import uuid
@@ -13,10 +13,10 @@ from rag.ui import session
 from rag.ui.chat import export
 from rag.ui.chat.marked_copy import offer_copy
 from rag.ui.language import N_, _
-from rag.ui.page_frame import dialog, door
+from rag.ui.page_frame import dialog, error_boundary
 
 MORE_SOURCES = 20
-"""Places that are read where more are asked for; eight are usual."""
+"""Passages to read when more sources are requested; the default is eight."""
 REASONS = (
     N_("Wrong"),
     N_("Incomplete"),
@@ -24,24 +24,24 @@ REASONS = (
     N_("The answer is in the documents"),
     N_("Hard to understand"),
 )
-LOOK_SECONDS = 10
-"""For so long it is remembered which models there are."""
-ASKED_WHY = "asked-why"
-"""Where the session keeps which answer was just found bad."""
-JUDGEMENTS: tuple[tuple[Rating, str, str], ...] = (
+MODELS_TTL_SECONDS = 10
+"""How long the list of models is cached."""
+BAD_ANSWER = "asked-why"
+"""Session key of the answer that was just rated bad."""
+RATINGS: tuple[tuple[Rating, str, str], ...] = (
     ("good", "thumb_up", N_("Good answer")),
     ("bad", "thumb_down", N_("Bad answer")),
 )
-AGAIN, MORE = N_("Same question"), N_("With more sources")
+SAME_QUESTION, WITH_MORE_SOURCES = N_("Same question"), N_("With more sources")
 
-Again = Callable[[ChatMessage, str | None, int | None], None]
-"""Has an answer made anew: by a model, None for the usual one, and from so many places, None for as many as usual."""
+AskAgain = Callable[[ChatMessage, str | None, int | None], None]
+"""Regenerates an answer by a model (None: the default) from a number of passages (None: the default)."""
 
 
 def question_actions(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
-    """Below a question: put it differently, and go to what it was before. `ask` asks another in the place of it."""
+    """Show the actions of a question; `ask` asks an edited question in its place."""
     with st.container(key=f"actions-{message.id}", horizontal=True, horizontal_alignment="right", gap=None):
-        _leaf(message)
+        _turn_versions(message)
         if st.button(":material/edit:", key=f"edit-{message.id}", type="tertiary", help=_("Edit the question")):
             _edit(message, ask)
 
@@ -51,15 +51,15 @@ def _edit(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
     text = st.text_area(_("Question"), message.content, max_chars=4000, label_visibility="collapsed")
     st.caption(_("Earlier versions stay available: use the arrows below the question."))
     if st.button(_("Ask"), type="primary", disabled=not text.strip()):
-        with door():
+        with error_boundary():
             ask(text.strip(), message.id)
 
 
-def answer_actions(message: ChatMessage, again: Again) -> None:
-    """Below an answer: judge it, have it made anew, take it along, and go to what it was before."""
+def answer_actions(message: ChatMessage, again: AskAgain) -> None:
+    """Show the actions of an answer."""
     with st.container(key=f"actions-{message.id}", horizontal=True, vertical_alignment="center", gap=None):
-        _leaf(message)
-        for rating, icon, word in JUDGEMENTS:
+        _turn_versions(message)
+        for rating, icon, word in RATINGS:
             given = message.rating == rating
             kind: Literal["secondary", "tertiary"] = "secondary" if given else "tertiary"
             wanted: Rating | None = None if given else rating
@@ -71,18 +71,18 @@ def answer_actions(message: ChatMessage, again: Again) -> None:
                 on_click=_rate,
                 args=(message, wanted),
             )
-        if st.session_state.get(ASKED_WHY) == message.id:
-            del st.session_state[ASKED_WHY]
-            _why(message)
-        _offer_again(message, again)
-        _offer_case(message)
+        if st.session_state.get(BAD_ANSWER) == message.id:
+            del st.session_state[BAD_ANSWER]
+            _feedback(message)
+        _ask_again_menu(message, again)
+        _evaluation_button(message)
         if message.response:
             offer_copy(message.response, message.id)
-            export.offer_answer(message)
+            export.answer_menu(message)
 
 
-def _leaf(message: ChatMessage) -> None:
-    """Which of several turns in the same place it is, and the way to the others."""
+def _turn_versions(message: ChatMessage) -> None:
+    """Show which version of a turn this is, and buttons to switch."""
     if len(message.versions) < 2:
         return
     own = message.versions.index(message.id)
@@ -101,23 +101,23 @@ def _leaf(message: ChatMessage) -> None:
             st.rerun()
 
 
-def _offer_again(message: ChatMessage, again: Again) -> None:
+def _ask_again_menu(message: ChatMessage, again: AskAgain) -> None:
     models = _other_models()
     choice = st.menu_button(
         ":material/refresh:",
-        [AGAIN, MORE, *models],
+        [SAME_QUESTION, WITH_MORE_SOURCES, *models],
         key=f"again-{message.id}",
         type="tertiary",
         help=_("Ask again"),
         format_func=lambda option: _("With {model}").format(model=option) if option in models else _(option),
     )
     if choice:
-        again(message, choice if choice in models else None, MORE_SOURCES if choice == MORE else None)
+        again(message, choice if choice in models else None, MORE_SOURCES if choice == WITH_MORE_SOURCES else None)
 
 
-@st.cache_data(ttl=LOOK_SECONDS, show_spinner=False)
+@st.cache_data(ttl=MODELS_TTL_SECONDS, show_spinner=False)
 def _other_models() -> list[str]:
-    """The models that could write, too."""
+    """Return the other models that can write answers."""
     settings = session.engine().installation.settings
     usual = settings.writer().model
     return [model for model in settings.default_writers() if model != usual]
@@ -127,15 +127,15 @@ def _other_models() -> list[str]:
 
 
 def _rate(message: ChatMessage, rating: Rating | None) -> None:
-    """It is kept at once; of a bad answer it is asked why."""
-    with door():
+    """Save a rating at once; after a bad one, ask for the reason."""
+    with error_boundary():
         session.engine().answers.rate(message.conversation_id, message.id, rating)
         if rating == "bad":
-            st.session_state[ASKED_WHY] = message.id
+            st.session_state[BAD_ANSWER] = message.id
 
 
 @dialog("What is wrong?")
-def _why(message: ChatMessage) -> None:
+def _feedback(message: ChatMessage) -> None:
     reasons = st.pills(
         _("What is wrong?"), REASONS, format_func=_, selection_mode="multi", label_visibility="collapsed"
     )
@@ -146,36 +146,36 @@ def _why(message: ChatMessage) -> None:
         is_kept = st.button(_("Save"), type="primary")
         is_case = st.button(_("Save and use for evaluation"), disabled=not (right.strip() or pages.strip()))
     if is_kept or is_case:
-        with door():
+        with error_boundary():
             answers = session.engine().answers
-            numbers = _numbers(pages)
+            numbers = _parse_pages(pages)
             reason = " · ".join([*reasons, *filter(None, [words.strip()])])
             answers.rate(message.conversation_id, message.id, "bad", reason or None)
             if is_case:
-                add_case(message, numbers, right.strip() or None)
+                add_to_question_set(message, numbers, right.strip() or None)
             st.rerun()
 
 
-def _numbers(pages: str) -> list[int] | None:
-    """Page numbers as they are typed; None for none."""
+def _parse_pages(pages: str) -> list[int] | None:
+    """Parse page numbers; None if there are none."""
     if not re.fullmatch(r"[\d\s,;]*", pages):
         raise errors.ValidationError(_("These are no page numbers. Type them as 12, 13."))
     return [int(number) for number in re.findall(r"\d+", pages)] or None
 
 
-def _offer_case(message: ChatMessage) -> None:
-    """An answer that was found good can be measured with."""
+def _evaluation_button(message: ChatMessage) -> None:
+    """Offer to evaluate with an answer that was rated good."""
     if message.rating != "good":
         return
     help_ = _("Save the question and the quoted pages for evaluations on the Index page")
     if st.button(
         _("Use for evaluation"), key=f"case-{message.id}", icon=":material/quiz:", type="tertiary", help=help_
     ):
-        with door():
-            add_case(message)
+        with error_boundary():
+            add_to_question_set(message)
 
 
-def add_case(message: ChatMessage, pages: list[int] | None = None, answer: str | None = None) -> None:
-    """Keep the question of an answer to measure with."""
+def add_to_question_set(message: ChatMessage, pages: list[int] | None = None, answer: str | None = None) -> None:
+    """Add the question of an answer to a question set."""
     session.engine().question_sets.add_answered(message.conversation_id, message.id, pages=pages, answer=answer)
     st.toast(_("Saved. Evaluations on the Index page can use it."), icon=":material/check:")

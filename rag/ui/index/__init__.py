@@ -1,1 +1,1 @@
-"""The index page: statistics, chunks, search playground and evaluation."""
+"""The views of the index page: statistics, chunks, search and evaluation."""

@@ -1,4 +1,4 @@
-"""The view of the index page that shows chunks as they are found, outlined where they stand on their pages."""
+"""Chunk view of the index page: the chunks of a page, outlined on it."""
 
 import uuid
 
@@ -7,26 +7,26 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rag.types import Chunk, Document, DocumentStatus
 from rag.ui import session
-from rag.ui.chat.answer import place
-from rag.ui.formatting import plain
+from rag.ui.chat.answer import location_text
+from rag.ui.formatting import escape
 from rag.ui.language import _
-from rag.ui.page_frame import empty
+from rag.ui.page_frame import empty_state
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 VIEW = "index-view"
-"""What the view that the index page shows is kept by."""
+"""Session key of the index page's current view."""
 DOCUMENT = "chunks-document"
 
 
 def chunk_browser() -> None:
-    """The chunks of a page, outlined where they stand; the chosen one lit."""
+    """Show the chunks of a page, outlined on it, with the chosen one highlighted."""
     documents = {str(one.id): one for one in session.engine().documents.list(status=DocumentStatus.READY)}
     if not documents:
-        nothing_indexed()
+        empty_index()
         return
     if st.session_state.get(DOCUMENT) not in documents:
         st.session_state.pop(DOCUMENT, None)
-    left, right = split([5, 6])
+    left, right = columns([5, 6])
     with left:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             chosen_id = st.selectbox(
@@ -45,7 +45,7 @@ def chunk_browser() -> None:
 
 
 def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
-    """The page's chunks; gives the position of the opened one."""
+    """List the page's chunks and return the position of the chosen one."""
     if not chunks:
         st.caption(_("No chunks on this page."))
         return None
@@ -54,13 +54,13 @@ def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
             _("Chunks"),
             range(len(chunks)),
             index=next((i for i, chunk in enumerate(chunks) if chunk.page_number == number), 0),
-            format_func=lambda i: f"\\#{chunks[i].ordinal + 1} · {place(chunks[i].lines)}",
-            captions=[plain(chunk.text[:160]) + " …" for chunk in chunks],
+            format_func=lambda i: f"\\#{chunks[i].ordinal + 1} · {location_text(chunks[i].lines)}",
+            captions=[escape(chunk.text[:160]) + " …" for chunk in chunks],
             label_visibility="collapsed",
             key=f"chunk-{number}-{chunks[0].id}",
         )
         with st.expander(_("Embedded text"), expanded=False):
-            st.caption(plain(chunks[position].context))
+            st.caption(escape(chunks[position].context))
             st.text(chunks[position].text)
     return position
 
@@ -74,7 +74,7 @@ def _chunk_view(document: Document, chunks: list[Chunk], chosen: int | None, num
 
 
 def open_page(document_id: uuid.UUID, number: int) -> None:
-    """Let the index page show the chunks of a page; to be called before it is drawn."""
+    """Open the chunk view at a page; call it before the page is drawn."""
     st.session_state[VIEW] = "Chunks"
     st.session_state[DOCUMENT] = str(document_id)
     st.session_state[_page_key(document_id)] = number
@@ -84,13 +84,13 @@ def _page_key(document_id: uuid.UUID) -> str:
     return f"chunks-page-{document_id}"
 
 
-def split(widths: list[int]) -> list[DeltaGenerator]:
-    """Columns beside each other in which the viewer takes the height of the window."""
+def columns(widths: list[int]) -> list[DeltaGenerator]:
+    """Return columns in which the viewer fills the window's height."""
     with st.container(key="split"):
         return st.columns(widths, gap="medium")
 
 
-def nothing_indexed() -> None:
-    """A guide for who has no documents yet."""
-    with empty("manage_search", _("Nothing is indexed yet"), _("Upload documents to see their chunks here.")):
+def empty_index() -> None:
+    """Show a placeholder if nothing is indexed."""
+    with empty_state("manage_search", _("Nothing is indexed yet"), _("Upload documents to see their chunks here.")):
         st.page_link("pages/upload.py", label=_("Upload documents"), icon=":material/upload_file:")

@@ -1,4 +1,4 @@
-"""The view of the index page that lays its chunks out by meaning; a point that is clicked is opened on its page."""
+"""Map view of the index page: chunks placed by meaning; a click opens one on its page."""
 
 import collections
 import uuid
@@ -10,39 +10,39 @@ import streamlit as st
 from rag import errors
 from rag.types import EmbeddingMap
 from rag.ui import charts, session
-from rag.ui.formatting import decimal, percent, plain, plural
+from rag.ui.formatting import decimal, escape, percent, plural
 from rag.ui.index import chunk_browser, index_cache
 from rag.ui.language import _
-from rag.ui.page_frame import door
+from rag.ui.page_frame import error_boundary
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 MAP_PX = 640
 COLOURS = ("#4e79a7", "#f28e2b", "#e15759", "#2a9d8f", "#59a14f", "#c9a227", "#b07aa1", "#e07a9a", "#9c755f")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
-"""Documents are told apart by both, in turn: not everybody sees all colours."""
+"""Documents differ in both colour and shape, for readers with colour blindness."""
 OTHERS = "#8c8c8c"
-MOST_NAME_CHARS = 24
+MAX_NAME_CHARS = 24
 CHOSEN = "map-chosen"
 CHART = "map-chart"
 
 
 @st.fragment
 def chunk_map() -> None:
-    """The map, and beside it the chunk of the point that was clicked last."""
-    with door():
-        shown = index_cache.until_changed("map", session.engine().statistics.map)
+    """Show the map and the chunk of the last clicked point."""
+    with error_boundary():
+        shown = index_cache.cached_for_index("map", session.engine().statistics.map)
         if not shown.points:
-            chunk_browser.nothing_indexed()
+            chunk_browser.empty_index()
             return
-        left, right = chunk_browser.split([6, 5])
+        left, right = chunk_browser.columns([6, 5])
         with left:
-            _explain(shown)
+            _explanation(shown)
             _points(shown)
         with right, st.container(key="map-chunk"):
-            _chosen()
+            _chosen_chunk()
 
 
-def _explain(shown: EmbeddingMap) -> None:
+def _explanation(shown: EmbeddingMap) -> None:
     drawn = plural(shown.chunks, "{count} chunk", "{count} chunks")
     if len(shown.points) < shown.chunks:
         drawn = _("{count} of {all}, sampled at random").format(count=decimal(len(shown.points)), all=drawn)
@@ -69,8 +69,8 @@ def _points(shown: EmbeddingMap) -> None:
         }
         for point in shown.points
     ]
-    chart = charts.spoken(_chart(rows, names, _others(shown, names)))
-    st.altair_chart(chart, key=CHART, on_select=_choose, alt=_told(shown))
+    chart = charts.localized(_chart(rows, names, _others(shown, names)))
+    st.altair_chart(chart, key=CHART, on_select=_on_select, alt=_alt_text(shown))
 
 
 def _chart(rows: list[dict[str, Any]], names: dict[uuid.UUID, str], others: str) -> alt.Chart:
@@ -102,7 +102,7 @@ def _chart(rows: list[dict[str, Any]], names: dict[uuid.UUID, str], others: str)
 
 
 def _names(shown: EmbeddingMap) -> dict[uuid.UUID, str]:
-    """The documents with the most points by what the legend calls them, each by a name of its own."""
+    """Return distinct legend names of the documents with the most points."""
     counts = collections.Counter(point.document_id for point in shown.points)
     called = {point.document_id: point.document_name for point in shown.points}
     names: dict[uuid.UUID, str] = {}
@@ -114,8 +114,8 @@ def _names(shown: EmbeddingMap) -> dict[uuid.UUID, str]:
 
 
 def _shortened(name: str) -> str:
-    half = MOST_NAME_CHARS // 2
-    return name if len(name) <= MOST_NAME_CHARS else f"{name[:half]}…{name[-half:]}"
+    half = MAX_NAME_CHARS // 2
+    return name if len(name) <= MAX_NAME_CHARS else f"{name[:half]}…{name[-half:]}"
 
 
 def _others(shown: EmbeddingMap, names: dict[uuid.UUID, str]) -> str:
@@ -123,7 +123,7 @@ def _others(shown: EmbeddingMap, names: dict[uuid.UUID, str]) -> str:
     return plural(len(documents) - len(names), "{count} other document", "{count} other documents")
 
 
-def _told(shown: EmbeddingMap) -> str:
+def _alt_text(shown: EmbeddingMap) -> str:
     documents = len({point.document_id for point in shown.points})
     return _("A map of {chunks} of {documents} by their meaning.").format(
         chunks=plural(len(shown.points), "{count} chunk", "{count} chunks"),
@@ -131,14 +131,14 @@ def _told(shown: EmbeddingMap) -> str:
     )
 
 
-def _choose() -> None:
-    """A click beside all points leaves open what is open."""
+def _on_select() -> None:
+    """Remember the clicked point; a click elsewhere keeps the previous one."""
     picked = st.session_state[CHART].selection.get("point")
     if picked:
         st.session_state[CHOSEN] = uuid.UUID(picked[0]["id"])
 
 
-def _chosen() -> None:
+def _chosen_chunk() -> None:
     chunk_id: uuid.UUID | None = st.session_state.get(CHOSEN)
     if chunk_id is None:
         st.caption(_("Click a point to see its chunk on its page."))
@@ -150,8 +150,8 @@ def _chosen() -> None:
         return
     document = session.engine().documents.get(chunk.document_id)
     with st.expander(
-        _("{name}, page {main_page}").format(name=plain(document.name), main_page=chunk.main_page), expanded=False
+        _("{name}, page {main_page}").format(name=escape(document.name), main_page=chunk.main_page), expanded=False
     ):
-        st.caption(plain(chunk.context))
+        st.caption(escape(chunk.context))
         st.text(chunk.text)
     show_pdf(document, [Mark.of_chunk(chunk)], 0, key="map-viewer")

@@ -1,12 +1,12 @@
-"""The embedding models whose vectors the index has: which one is searched, and the ways to another."""
+"""Embedding models of the index: the current one, and switching to another."""
 
 import streamlit as st
 
 from rag.types import EmbeddingGeneration, GenerationState
 from rag.ui import session
-from rag.ui.formatting import decimal, plain
+from rag.ui.formatting import decimal, escape
 from rag.ui.language import N_, _
-from rag.ui.page_frame import door
+from rag.ui.page_frame import error_boundary
 
 POLL_SECONDS = 2.0
 STATES = {
@@ -18,7 +18,7 @@ STATES = {
 
 
 def embedding_models() -> None:
-    """The models, if there is more than one; followed while one is being built by `pagelight reembed`."""
+    """Show the models if there are several; refresh while `pagelight reembed` builds one."""
     generations = session.engine().indexes.generations().list()
     if len(generations) == 1:
         return
@@ -30,7 +30,7 @@ def _models(was_building: bool) -> None:
     generations = session.engine().indexes.generations().list()
     if was_building and not any(one.state is GenerationState.BUILDING for one in generations):
         st.rerun()  # nothing is left to follow
-    with door(), st.container(border=True):
+    with error_boundary(), st.container(border=True):
         st.subheader(_("Embedding models"), anchor=False)
         for generation in generations:
             _model(generation)
@@ -40,7 +40,7 @@ def _model(generation: EmbeddingGeneration) -> None:
     space, number = generation.space, generation.generation
     with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
         st.markdown(
-            _("{name} · {dimensions} dimensions").format(name=plain(space.name), dimensions=space.dimensions),
+            _("{name} · {dimensions} dimensions").format(name=escape(space.name), dimensions=space.dimensions),
             width="stretch",
         )
         if generation.state is GenerationState.BUILDING:

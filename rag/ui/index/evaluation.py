@@ -1,6 +1,6 @@
-"""The view of the index page that measures: questions in, figures and misses out; a worker does what lies between.
+"""Evaluation view of the index page: start evaluations, show results and misses.
 
-Beside that: the sets of questions, two runs beside each other, and how it went over time.
+Further tabs: question sets, comparison of two runs, and history.
 """
 
 import uuid
@@ -14,21 +14,30 @@ from rag import evaluation
 from rag.evaluation import EvaluationScope, EvaluationSubject
 from rag.types import Job
 from rag.ui import session
-from rag.ui.formatting import decimal, moment, plain, plural
+from rag.ui.formatting import date_time, decimal, escape, plural
 from rag.ui.index import evaluation_runs, question_sets
-from rag.ui.index.evaluation_labels import NAMES, SCOPES, SUBJECTS, local, outcome, place, scope_name, when
+from rag.ui.index.evaluation_labels import (
+    MEASURE_NAMES,
+    SCOPES,
+    SUBJECTS,
+    local_time,
+    outcome,
+    page_reference,
+    scope_name,
+    timestamp,
+)
 from rag.ui.language import N_, _
-from rag.ui.numeric_tables import score, written
-from rag.ui.page_frame import door, empty
-from rag.ui.translated_messages import said
+from rag.ui.numeric_tables import format_numbers, format_score
+from rag.ui.page_frame import empty_state, error_boundary
+from rag.ui.translated_messages import translate_message
 
 POLL_SECONDS = 1.0
 MAX_FILE_MB = 20
 MAX_NAME_CHARS = 100
-MOST_RUNS = 20
-"""Earlier evaluations that can be looked at."""
+MAX_RUNS = 20
+"""Earlier evaluations offered for display."""
 ENOUGH_HITS = 5
-"""A right page that comes later than this among the hits is a miss."""
+"""A right page below this rank counts as a miss."""
 FORM = N_(
     "One JSON object a line: id, question, pdf (the file's name), gold_pages, and if they are known answer, evidence, "
     "and answerable: false where there is no answer."
@@ -36,7 +45,7 @@ FORM = N_(
 
 
 def evaluations() -> None:
-    """Measure, look at the questions, compare runs, or see how it went over time."""
+    """Show the evaluation tabs."""
     views = {
         N_("Run"): _run,
         N_("Questions"): question_sets.question_sets,
@@ -56,11 +65,11 @@ def evaluations() -> None:
 
 
 def _run() -> None:
-    """Begin an evaluation, and look at this one or an earlier one."""
+    """Start an evaluation and show this or an earlier one."""
     _start()
-    jobs = session.engine().jobs.list(kind="evaluation", limit=MOST_RUNS)
+    jobs = session.engine().jobs.list(kind="evaluation", limit=MAX_RUNS)
     if not jobs:
-        with empty(
+        with empty_state(
             "quiz", _("No evaluations yet"), _("Upload questions with known answers to measure how many are found.")
         ):
             return
@@ -68,7 +77,7 @@ def _run() -> None:
     chosen: uuid.UUID = st.selectbox(
         _("Evaluation"),
         list(by_id),
-        format_func=lambda job_id: when(by_id[job_id].created_at),
+        format_func=lambda job_id: timestamp(by_id[job_id].created_at),
         key=f"evaluation-{jobs[0].id}",  # a new one is the one to look at
         label_visibility="collapsed",
     )
@@ -90,7 +99,7 @@ def _start() -> None:
     if is_started and file is None and chosen is None:
         st.info(_("Choose a file with questions."), icon=":material/upload_file:")
     elif is_started:
-        with door():
+        with error_boundary():
             engine = session.engine()
             questions = [*engine.question_sets.get(chosen)] if chosen else []
             questions += evaluation.parse_questions(file.getvalue(), file.name) if file else []
@@ -100,24 +109,24 @@ def _start() -> None:
 
 
 def _as_name(given: str) -> str | None:
-    """What runs on the same questions are told by: without what a name cannot have."""
+    """Return a valid name for runs on the same questions."""
     kept = "".join(char for char in given if char.isprintable() and char not in "/\\")
     return kept[:MAX_NAME_CHARS].strip(" .") or None
 
 
 def _show(job_id: uuid.UUID, was_ended: bool) -> None:
-    with door():
+    with error_boundary():
         job = session.engine().jobs.get(job_id)
         if (job.finished_at is not None) != was_ended:
             st.rerun()  # nothing is left to follow
         if job.finished_at is None:
-            _going_on(job)
+            _progress(job)
         elif job.status == "cancelled":
             st.info(_("Cancelled."), icon=":material/cancel:")
         elif job.error or job.result is None:
-            st.error(plain(said(job.error or "")), icon=":material/error:")
+            st.error(escape(translate_message(job.error or "")), icon=":material/error:")
         elif "subject" in job.result:
-            _figures(job.result)
+            _measures(job.result)
             _misses(job.result)
         else:
             st.info(
@@ -126,7 +135,7 @@ def _show(job_id: uuid.UUID, was_ended: bool) -> None:
             )
 
 
-def _going_on(job: Job) -> None:
+def _progress(job: Job) -> None:
     done, total = job.progress.done, job.progress.total
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(
@@ -139,13 +148,13 @@ def _going_on(job: Job) -> None:
             session.engine().jobs.cancel(job.id)
             st.rerun()
     if job.error:
-        st.caption(plain(said(job.error)))
+        st.caption(escape(translate_message(job.error)))
     if job.retry_after:
-        st.caption(_("Continues at {time}.").format(time=moment(local(job.retry_after), "HH:mm:ss")))
+        st.caption(_("Continues at {time}.").format(time=date_time(local_time(job.retry_after), "HH:mm:ss")))
 
 
-def _figures(result: Mapping[str, Any]) -> None:
-    """Each mean with its interval, and how many questions it is of."""
+def _measures(result: Mapping[str, Any]) -> None:
+    """Show each mean with its interval and number of questions."""
     subject: EvaluationSubject = result["subject"]
     measures, intervals, counts = result["measures"], result["intervals"], result["counts"]
     rows = [
@@ -155,12 +164,12 @@ def _figures(result: Mapping[str, Any]) -> None:
             _("95 % interval"): _interval(intervals.get(measure)),
             _("questions"): counts[measure],
         }
-        for measure, name in NAMES[subject].items()
+        for measure, name in MEASURE_NAMES[subject].items()
         if measure in measures
     ]
     st.caption(_summary(result))
     st.dataframe(
-        written(rows, {_("mean"): score}),
+        format_numbers(rows, {_("mean"): format_score}),
         hide_index=True,
         height="content",
         column_config={_("mean"): st.column_config.NumberColumn(width=80)},
@@ -181,7 +190,7 @@ def _summary(result: Mapping[str, Any]) -> str:
         parts.append(", ".join(f"{decimal(count)} {_(name)}" for name, count in result["sentences"].items()))
     if result["missing"]:
         parts.append(_("not in the index: {names}").format(names=", ".join(result["missing"])))
-    return plain(" · ".join(parts))
+    return escape(" · ".join(parts))
 
 
 def _interval(ends: tuple[float, float] | None) -> str:
@@ -189,7 +198,7 @@ def _interval(ends: tuple[float, float] | None) -> str:
 
 
 def _misses(result: Mapping[str, Any]) -> None:
-    """The questions that went wrong: where their answer stands, and what was found or cited first instead."""
+    """List the questions that went wrong, with what was found or cited first instead."""
     rows = [row for question in result["questions"] if (row := _miss(question))]
     st.subheader(plural(len(rows), "{count} miss", "{count} misses"), anchor=False)
     if rows:
@@ -197,7 +206,7 @@ def _misses(result: Mapping[str, Any]) -> None:
 
 
 def _miss(question: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A row for a question that went wrong; None for the others, and for those that cannot be judged."""
+    """Return a row for a question that went wrong; None for others and for those that cannot be judged."""
     if "mistake" in question:
         if question["mistake"] is None:
             return None
@@ -208,7 +217,7 @@ def _miss(question: Mapping[str, Any]) -> dict[str, Any] | None:
     found = question["found"]
     return {
         _("question"): question["question"],
-        _("expected"): place(question["pdf"], question["goldPages"]) if question["goldPages"] else "–",
-        _("found first"): place(found["pdf"], [found["page"]]) if found else "–",
+        _("expected"): page_reference(question["pdf"], question["goldPages"]) if question["goldPages"] else "–",
+        _("found first"): page_reference(found["pdf"], [found["page"]]) if found else "–",
         _("outcome"): outcome(question),
     }

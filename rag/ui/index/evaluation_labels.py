@@ -1,4 +1,4 @@
-"""What evaluations are told in: names of measures, outcomes of questions, and moments."""
+"""Labels of evaluations: measures, outcomes and timestamps."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -8,8 +8,8 @@ import streamlit as st
 
 from rag import evaluation
 from rag.evaluation import EvaluationScope, EvaluationSubject
-from rag.ui.formatting import moment
-from rag.ui.language import ENGLISH, N_, _, current
+from rag.ui.formatting import date_time
+from rag.ui.language import ENGLISH, N_, _, current_language
 
 SUBJECTS: dict[EvaluationSubject, str] = {"answers": N_("Answers"), "retrieval": N_("Search")}
 SCOPES: dict[EvaluationScope, str] = {"corpus": N_("All documents"), "document": N_("Each question's own document")}
@@ -21,13 +21,13 @@ SEARCH_MEASURES = {
     "page_recall@10": N_("right pages among the first 10"),
     "evidence_coverage@5": N_("evidence within the first 5"),
 }
-"""What a score of a search is called: the first k are places for “a right page”, distinct pages for “right pages”."""
-NAMES: dict[str, Mapping[str, str]] = {"answers": evaluation.answers.MEASURES, "retrieval": SEARCH_MEASURES}
+"""Search measures; k counts places for “a right page” and distinct pages for “right pages”."""
+MEASURE_NAMES: dict[str, Mapping[str, str]] = {"answers": evaluation.answers.MEASURES, "retrieval": SEARCH_MEASURES}
 MISTAKES = {"refused": N_("refused"), "answered": N_("has no answer"), "other page": N_("other page")}
 
 
 def outcome(question: Mapping[str, Any] | None) -> str:
-    """What came out of a question, as a run's result has it: its rank, or its mistake."""
+    """Return the outcome of a question in a run: its rank or its mistake."""
     if question is None:
         return _("not asked")
     if "mistake" in question:
@@ -38,21 +38,21 @@ def outcome(question: Mapping[str, Any] | None) -> str:
 
 
 def scope_name(scope: EvaluationScope) -> str:
-    """A scope within a sentence: English writes it small."""
-    return SCOPES[scope].lower() if current() == ENGLISH else _(SCOPES[scope])
+    """Return a scope's name for use within a sentence (lower case in English)."""
+    return SCOPES[scope].lower() if current_language() == ENGLISH else _(SCOPES[scope])
 
 
-def place(name: str, pages: Sequence[int]) -> str:
-    """A document and its pages."""
+def page_reference(name: str, pages: Sequence[int]) -> str:
+    """Return a document's name and pages."""
     return _("{name}, p. {pages}").format(name=name, pages=", ".join(map(str, pages)))
 
 
-def when(at: dt.datetime) -> str:
-    """To the second: a list whose entries read alike would open the first of them."""
-    return moment(local(at), _("dd MMM y, HH:mm:ss"))
+def timestamp(at: dt.datetime) -> str:
+    """Format a time to the second, so that list entries stay distinct."""
+    return date_time(local_time(at), _("dd MMM y, HH:mm:ss"))
 
 
-def local(at: dt.datetime) -> dt.datetime:
-    """A moment by the reader's own clock."""
+def local_time(at: dt.datetime) -> dt.datetime:
+    """Convert a time to the reader's time zone."""
     offset = st.context.timezone_offset  # minutes, west of Greenwich positive
     return at.astimezone(dt.UTC if offset is None else dt.timezone(-dt.timedelta(minutes=offset)))

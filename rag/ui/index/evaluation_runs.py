@@ -1,4 +1,4 @@
-"""Evaluations that are done: two of them beside each other, question by question, and all of them over time."""
+"""Compare two evaluation runs by question, and show all runs over time."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from rag.evaluation import ComparedQuestion
 from rag.types import DEFAULT_INDEX, EvaluationRun
 from rag.ui import charts, session
 from rag.ui.formatting import decimal, plural
-from rag.ui.index.evaluation_labels import NAMES, SUBJECTS, outcome, place, scope_name, when
+from rag.ui.index.evaluation_labels import MEASURE_NAMES, SUBJECTS, outcome, page_reference, scope_name, timestamp
 from rag.ui.language import N_, _
-from rag.ui.numeric_tables import difference, score, written
-from rag.ui.page_frame import empty
+from rag.ui.numeric_tables import format_difference, format_numbers, format_score
+from rag.ui.page_frame import empty_state
 
 CHART_PX = 260
 UNNAMED = N_("questions without a name")
@@ -25,11 +25,11 @@ CHANGES = {"better": N_("↑ better"), "worse": N_("↓ worse"), "same": N_("sam
 
 
 def comparison() -> None:
-    """Two runs of the same kind: their measures, and what became of each question."""
+    """Compare the measures and questions of two runs of the same kind."""
     runs = session.engine().evaluation_runs.list()
     pairs = [run for run in runs if sum(other.subject == run.subject for other in runs) > 1]
     if not pairs:
-        with empty(
+        with empty_state(
             "compare_arrows", _("Nothing to compare yet"), _("Run the same questions twice to see what changed.")
         ):
             return
@@ -38,7 +38,7 @@ def comparison() -> None:
         after = _run(_("After"), pairs, key=f"after-{pairs[0].id}")  # a new one is the one to look at
     others = [run for run in pairs if run.subject == after.subject and run.id != after.id]
     with left:
-        before = _run(_("Before"), others, _forerunner(after, others), key=f"before-{after.id}")
+        before = _run(_("Before"), others, _previous_run(after, others), key=f"before-{after.id}")
     _measures(before, after)
     _questions(session.engine().evaluation_runs.compare(before.id, after.id))
 
@@ -51,28 +51,28 @@ def _run(label: str, runs: Sequence[EvaluationRun], first: int = 0, *, key: str)
 
 
 def _names(runs: Sequence[EvaluationRun]) -> dict[str, str]:
-    """What runs are called, by their ids: each otherwise, as Streamlit tells options by their labels."""
+    """Return distinct names of runs by id, since Streamlit tells options apart by label."""
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for run in runs:
-        name = _called(run)
+        name = _run_name(run)
         counts[name] += 1
         names[str(run.id)] = name if counts[name] == 1 else f"{name} ({counts[name]})"
     return names
 
 
-def _called(run: EvaluationRun) -> str:
-    return f"{when(run.finished_at)} · {_series(run)} · {_(SUBJECTS[run.subject])}"
+def _run_name(run: EvaluationRun) -> str:
+    return f"{timestamp(run.finished_at)} · {_series(run)} · {_(SUBJECTS[run.subject])}"
 
 
 def _series(run: EvaluationRun) -> str:
-    """What runs have in common that can be told as one history."""
+    """Return the name of the series that comparable runs belong to."""
     parts = [run.name or _(UNNAMED), scope_name(run.scope)]
     return " · ".join(parts if run.index_name == DEFAULT_INDEX else [*parts, run.index_name])
 
 
-def _forerunner(run: EvaluationRun, others: Sequence[EvaluationRun]) -> int:
-    """The position of the last run before on the same questions, or of the last one."""
+def _previous_run(run: EvaluationRun, others: Sequence[EvaluationRun]) -> int:
+    """Return the position of the last earlier run on the same questions, else of the last earlier run."""
     earlier = [place for place, other in enumerate(others) if other.finished_at <= run.finished_at]
     alike = [place for place in earlier if _series(others[place]) == _series(run)]
     return next(iter([*alike, *earlier]), 0)
@@ -86,10 +86,12 @@ def _measures(before: EvaluationRun, after: EvaluationRun) -> None:
             _("after"): after.measures[measure],
             _("difference"): after.measures[measure] - before.measures[measure],
         }
-        for measure, name in NAMES[after.subject].items()
+        for measure, name in MEASURE_NAMES[after.subject].items()
         if measure in before.measures and measure in after.measures
     ]
-    shown = written(rows, {_("before"): score, _("after"): score, _("difference"): difference})
+    shown = format_numbers(
+        rows, {_("before"): format_score, _("after"): format_score, _("difference"): format_difference}
+    )
     config = dict.fromkeys((_("before"), _("after"), _("difference")), st.column_config.NumberColumn(width=90))
     st.dataframe(shown, hide_index=True, height="content", column_config=config, placeholder="–")
 
@@ -128,8 +130,8 @@ def _row(question: ComparedQuestion) -> dict[str, Any]:
         _("question"): question.question,
         _("before"): outcome(question.before),
         _("after"): outcome(question.after),
-        _("expected"): place(asked["pdf"], asked["goldPages"]) if asked["goldPages"] else "–",
-        _("found first now"): place(found["pdf"], [found["page"]]) if found else "–",
+        _("expected"): page_reference(asked["pdf"], asked["goldPages"]) if asked["goldPages"] else "–",
+        _("found first now"): page_reference(found["pdf"], [found["page"]]) if found else "–",
     }
 
 
@@ -137,27 +139,29 @@ def _row(question: ComparedQuestion) -> dict[str, Any]:
 
 
 def history() -> None:
-    """A measure of all runs of a kind over time, and the runs in a table."""
+    """Show a measure of all runs of a kind over time, and a table of the runs."""
     runs = session.engine().evaluation_runs.list()
     if not runs:
-        with empty("timeline", _("No evaluations yet"), _("Each evaluation appears here as a point.")):
+        with empty_state("timeline", _("No evaluations yet"), _("Each evaluation appears here as a point.")):
             return
     there = [subject for subject in SUBJECTS if any(run.subject == subject for run in runs)]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         subject = st.selectbox(_("What"), there, format_func=lambda key: _(SUBJECTS[key]), width=160)
         of_kind = [run for run in runs if run.subject == subject]
-        names = {key: name for key, name in NAMES[subject].items() if any(key in run.measures for run in of_kind)}
+        names = {
+            key: name for key, name in MEASURE_NAMES[subject].items() if any(key in run.measures for run in of_kind)
+        }
         measure = st.selectbox(_("Metric"), list(names), format_func=lambda key: _(names[key]), width=320)
-    _over_time(of_kind, measure, _(names[measure]))
+    _chart(of_kind, measure, _(names[measure]))
     _table(of_kind, measure, _(names[measure]))
 
 
-def _over_time(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
+def _chart(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     rows = [
         {
             "at": run.finished_at.isoformat(),
             "mean": run.measures[measure],
-            **_ends(run, measure),
+            **_interval(run, measure),
             "questions": _series(run),
             "asked": run.questions,
         }
@@ -169,7 +173,7 @@ def _over_time(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     colour = alt.Color("questions:N", legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1))
     tooltip = [
         alt.Tooltip("questions:N", title=_("questions")),
-        charts.when("at:T", _("date")),
+        charts.time_tooltip("at:T", _("date")),
         alt.Tooltip("mean:Q", title=name, format=".3f"),
         alt.Tooltip("asked:Q", title=_("questions asked")),
     ]
@@ -177,15 +181,15 @@ def _over_time(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     line = chart.mark_line(point=alt.OverlayMarkDef(size=60)).encode(x=at, y=scale, color=colour, tooltip=tooltip)
     ends = chart.mark_rule(opacity=0.45).encode(x=at, y=alt.Y("low:Q", title=name), y2="high:Q", color=colour)
     st.altair_chart(
-        charts.spoken(ends + line),
+        charts.localized(ends + line),
         alt=_("{measure} of {runs} over time, with 95 % intervals.").format(
             measure=name[:1].upper() + name[1:], runs=plural(len(rows), "{count} run", "{count} runs")
         ),
     )
 
 
-def _ends(run: EvaluationRun, measure: str) -> dict[str, float]:
-    """Of the 95 % interval; where there is none it has no length."""
+def _interval(run: EvaluationRun, measure: str) -> dict[str, float]:
+    """Return the ends of the 95 % interval; without one, the measure itself."""
     low, high = run.intervals.get(measure) or (run.measures[measure],) * 2
     return {"low": low, "high": high}
 
@@ -193,7 +197,7 @@ def _ends(run: EvaluationRun, measure: str) -> dict[str, float]:
 def _table(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     rows = [
         {
-            _("date"): when(run.finished_at),
+            _("date"): timestamp(run.finished_at),
             _("questions"): run.name or _(UNNAMED),
             _("among"): scope_name(run.scope),
             _("asked"): run.questions,
@@ -206,4 +210,4 @@ def _table(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
             runs=plural(len(rows), "{count} run", "{count} runs")
         )
     )
-    st.dataframe(written(rows, {name: score}), hide_index=True, placeholder="–")
+    st.dataframe(format_numbers(rows, {name: format_score}), hide_index=True, placeholder="–")

@@ -1,4 +1,4 @@
-"""What is worked out of an index once, and kept until the index holds something else."""
+"""Cache results for an index until the index changes."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,10 +10,10 @@ from rag.ui import session
 Result = TypeVar("Result")
 
 
-def until_changed(name: str, make: Callable[[], Result]) -> Result:
-    """What `make` gives, which is called anew only when the index has changed, or another one is looked at.
+def cached_for_index(name: str, make: Callable[[], Result]) -> Result:
+    """Return the result of `make`, called again only after the index changed or another was opened.
 
-    It is kept in the session, so nobody else ever sees it; whether the index may be looked at is asked each time.
+    The cache is in the session, so nobody else sees it; access to the index is checked each time.
     """
     stamp = (session.user_id(), session.engine().statistics.stamp())
     kept = st.session_state.get(f"kept-{name}")

@@ -1,17 +1,17 @@
-"""The index page at first sight: what is in the index, how large it is, and the models that serve it."""
+"""Overview of the index page: contents, sizes, models and caches."""
 
 import streamlit as st
 
 from rag.types import language_name
 from rag.ui import session
-from rag.ui.formatting import decimal, percent, plain, plural, size
+from rag.ui.formatting import decimal, escape, file_size, percent, plural
 from rag.ui.index import health_check
 from rag.ui.index.embedding_models import embedding_models
 from rag.ui.language import N_, _
-from rag.ui.numeric_tables import written
-from rag.ui.translated_messages import said
+from rag.ui.numeric_tables import format_numbers
+from rag.ui.translated_messages import translate_message
 
-REMEMBERED = {
+CACHE_NAMES = {
     "rewrites": N_("Query rewrites"),
     "hyde": N_("Hypothetical answers (HyDE)"),
     "lookups": N_("Look-ups of multi-step questions"),
@@ -19,19 +19,19 @@ REMEMBERED = {
     "answers": N_("Answers"),
     "embeddings": N_("Embeddings"),
 }
-"""What the caches are called on the page."""
+"""Names of the caches on the page."""
 
 
 def overview() -> None:
-    """Counts, sizes on disk, and the models."""
+    """Show counts, sizes on disk, models and caches."""
     stats = session.engine().inspect_index()
     figures = {
         _("Documents"): decimal(stats.documents),
         _("Pages"): decimal(stats.pages),
         _("Chunks"): decimal(stats.chunks),
         _("Tokens"): decimal(stats.tokens),
-        _("Files on disk"): size(stats.file_bytes),
-        _("Database"): size(stats.database_bytes),
+        _("Files on disk"): file_size(stats.file_bytes),
+        _("Database"): file_size(stats.database_bytes),
         _("Failed"): decimal(stats.failed_documents),
         _("In the trash"): decimal(stats.documents_in_trash),
     }
@@ -59,14 +59,14 @@ def overview() -> None:
         st.subheader(_("Models"), anchor=False)
         _facts({_(role.capitalize()): model for role, model in session.engine().indexes.models().items()})
     if stats.advice:
-        st.info(plain(said(stats.advice)), icon=":material/translate:")
+        st.info(escape(translate_message(stats.advice)), icon=":material/translate:")
     health_check.warning()
     embedding_models()
     _caches()
 
 
 def _caches() -> None:
-    """What is remembered, how often it helps, and a button to forget it."""
+    """Show the size and hit rate of each cache, and a button to clear them."""
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(_("Caches"), anchor=False, width="stretch")
@@ -75,16 +75,16 @@ def _caches() -> None:
                 st.toast(_("{removed} entries removed.").format(removed=decimal(removed)))
         shown = [
             {
-                _("cache"): _(REMEMBERED.get(cache.kind, cache.kind)),
+                _("cache"): _(CACHE_NAMES.get(cache.kind, cache.kind)),
                 _("entries"): cache.entries,
-                _("size"): size(cache.bytes),
+                _("size"): file_size(cache.bytes),
                 _("lookups"): cache.hits + cache.misses,
                 _("hit rate"): cache.hit_rate,
             }
             for cache in session.engine().caches.stats()
         ]
         st.dataframe(
-            written(shown, {_("entries"): decimal, _("lookups"): decimal, _("hit rate"): percent}),
+            format_numbers(shown, {_("entries"): decimal, _("lookups"): decimal, _("hit rate"): percent}),
             hide_index=True,
             height="content",
             placeholder="–",

@@ -1,4 +1,4 @@
-"""The view of the index page that shows in pictures what the index is made of."""
+"""Statistics view of the index page: growth, chunk lengths, pages without text."""
 
 from collections.abc import Sequence
 
@@ -7,23 +7,23 @@ import streamlit as st
 
 from rag.types import Growth, LengthBand, WordlessSummary
 from rag.ui import charts, session
-from rag.ui.formatting import decimal, done_of, plural
+from rag.ui.formatting import decimal, plural, progress_text
 from rag.ui.index import chunk_browser, index_cache
 from rag.ui.language import N_, _
 
-GROWN = (N_("documents"), N_("pages"), N_("chunks"))
+COUNTS = (N_("documents"), N_("pages"), N_("chunks"))
 GROWTH_PX = 170
 LENGTHS_PX = 220
-FEW_STEPS = 40
-"""So many steps are told apart by dots."""
+MAX_POINTS = 40
+"""Steps up to which a chart shows each as a dot."""
 
 
-def contents() -> None:
-    """How the index grew, how long its chunks are, and which pages have no text."""
+def statistics() -> None:
+    """Show growth, chunk lengths and pages without text."""
     statistics = session.engine().statistics
     growth = statistics.growth()
     if not growth:
-        chunk_browser.nothing_indexed()
+        chunk_browser.empty_index()
         return
     with st.container(border=True):
         st.subheader(_("Growth"), anchor=False)
@@ -31,29 +31,29 @@ def contents() -> None:
     left, right = st.columns([5, 6], gap="small")
     with left.container(border=True):
         st.subheader(_("Chunk lengths"), anchor=False)
-        _lengths(index_cache.until_changed("lengths", statistics.lengths))
+        _lengths(index_cache.cached_for_index("lengths", statistics.lengths))
     with right.container(border=True):
         st.subheader(_("Pages without text"), anchor=False)
-        _wordless(index_cache.until_changed("wordless", statistics.wordless))
+        _pages_without_text(index_cache.cached_for_index("wordless", statistics.wordless))
 
 
 def _growth(growth: Sequence[Growth]) -> None:
     st.caption(_("Current contents of the index by the date they were added."))
-    for column, counted in zip(st.columns(len(GROWN), gap="small"), GROWN, strict=True):
+    for column, counted in zip(st.columns(len(COUNTS), gap="small"), COUNTS, strict=True):
         rows = [{"at": step.at.isoformat(), "count": getattr(step, counted)} for step in growth]
         total = f"{decimal(rows[-1]['count'])} {_(counted)}"
         column.markdown(f"**{total}**")
         chart = (
             alt.Chart(alt.InlineData(values=rows), height=GROWTH_PX)
-            .mark_area(interpolate="step-after", line=True, opacity=0.25, point=len(rows) <= FEW_STEPS)
+            .mark_area(interpolate="step-after", line=True, opacity=0.25, point=len(rows) <= MAX_POINTS)
             .encode(
                 x=alt.X("at:T", axis=charts.time_axis()),
                 y=alt.Y("count:Q", title=None, axis=alt.Axis(tickMinStep=1)),
-                tooltip=[charts.when("at:T", _("by")), alt.Tooltip("count:Q", title=_(counted), format=",")],
+                tooltip=[charts.time_tooltip("at:T", _("by")), alt.Tooltip("count:Q", title=_(counted), format=",")],
             )
         )
         column.altair_chart(
-            charts.spoken(chart),
+            charts.localized(chart),
             alt=_("How the number of {things} grew: {total} now.").format(things=_(counted), total=total),
         )
 
@@ -90,7 +90,7 @@ def _lengths(bands: Sequence[LengthBand]) -> None:
     )
     cut = alt.Chart(alt.InlineData(values=[{"from": limit}])).mark_rule(strokeDash=[4, 4]).encode(x="from:Q")
     st.altair_chart(
-        charts.spoken((bars + cut).properties(height=LENGTHS_PX)),
+        charts.localized((bars + cut).properties(height=LENGTHS_PX)),
         alt=_("How many chunks there are of each length. They are cut at {limit} characters.").format(
             limit=decimal(limit)
         ),
@@ -98,7 +98,7 @@ def _lengths(bands: Sequence[LengthBand]) -> None:
     st.caption(_("Chunks are cut at about {limit} characters, the dashed line.").format(limit=decimal(limit)))
 
 
-def _wordless(summary: WordlessSummary) -> None:
+def _pages_without_text(summary: WordlessSummary) -> None:
     if not summary.pages:
         st.success(_("Every page has text."), icon=":material/check_circle:")
         return
@@ -112,7 +112,7 @@ def _wordless(summary: WordlessSummary) -> None:
         {
             _("document"): document.name,
             _("without text"): document.wordless / document.page_count,
-            _("pages"): done_of(document.wordless, document.page_count),
+            _("pages"): progress_text(document.wordless, document.page_count),
             _("page numbers"): _ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
         }
         for document in summary.worst
@@ -140,7 +140,7 @@ def _wordless(summary: WordlessSummary) -> None:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Numbers in order as people write them: `1, 4–6`."""
+    """Format ascending numbers as ranges: `1, 4–6`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

@@ -1,11 +1,11 @@
-"""How a question was understood: on the index page, below a search."""
+"""Show how a question was understood, below a search."""
 
 from collections.abc import Iterator
 
 import streamlit as st
 
 from rag.types import Rewriting, SearchTrace, Variant
-from rag.ui.formatting import plain
+from rag.ui.formatting import escape
 from rag.ui.language import N_, _
 
 REASONS = {
@@ -15,19 +15,19 @@ REASONS = {
     "item": N_("found in"),
     "abbreviation": N_("abbreviation"),
 }
-TRADES = (N_("Contracts"), N_("Finance"), N_("General"), N_("Science"))
-"""The titles of our vocabularies; what a house calls its own stays as it is."""
+OWN_VOCABULARIES = (N_("Contracts"), N_("Finance"), N_("General"), N_("Science"))
+"""Titles of the built-in vocabularies; user-defined titles are not translated."""
 
 
-def understood(trace: SearchTrace) -> None:
-    """What was found in the question, what it added to the search, and who knew it."""
-    rows = [*_lookups(trace.variants), *_places(trace.rewritings), *_widened(trace.rewritings)]
+def show_understanding(trace: SearchTrace) -> None:
+    """Show what was found in the question, what it added to the search, and why."""
+    rows = [*_lookups(trace.variants), *_places(trace.rewritings), *_added_terms(trace.rewritings)]
     if not rows:
         st.caption(_("Searched as entered: nothing was added."))
         return
     with st.expander(_("How the question was understood"), expanded=True, type="compact", key="understood"):
         header = (_("In the question"), _("Also searched for"), _("Why"))
-        st.table([dict(zip(header, map(plain, row), strict=True)) for row in rows], border="horizontal")
+        st.table([dict(zip(header, map(escape, row), strict=True)) for row in rows], border="horizontal")
 
 
 def _lookups(variants: tuple[Variant, ...]) -> Iterator[tuple[str, str, str]]:
@@ -42,16 +42,16 @@ def _places(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]
         yield _("places named"), ", ".join(names), _("preferred")
 
 
-def _widened(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
-    """What the same words brought stands together."""
+def _added_terms(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
+    """Yield added terms, grouped by the words that caused them."""
     words = [rewriting for rewriting in rewritings if rewriting.kind != "landmark"]
     found = [rewriting.found for rewriting in words]
     for rewriting in sorted(words, key=lambda rewriting: found.index(rewriting.found)):
         reason = _(REASONS[rewriting.kind])
-        why = f"{reason} · {titled(rewriting.trade)}" if rewriting.trade else reason
+        why = f"{reason} · {vocabulary_title(rewriting.trade)}" if rewriting.trade else reason
         yield rewriting.found, ", ".join(rewriting.added), why
 
 
-def titled(vocabulary: str) -> str:
-    """The title of a vocabulary, in the present language if it is ours."""
-    return _(vocabulary) if vocabulary in TRADES else vocabulary
+def vocabulary_title(vocabulary: str) -> str:
+    """Return the title of a vocabulary, translated if it is built in."""
+    return _(vocabulary) if vocabulary in OWN_VOCABULARIES else vocabulary

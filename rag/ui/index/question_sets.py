@@ -1,4 +1,4 @@
-"""The sets of questions whose answers are known: looked at, filled from files, thinned out, and taken along."""
+"""Question sets of the evaluation view: view, import, thin out and download."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ import streamlit as st
 from rag import evaluation
 from rag.evaluation import Question
 from rag.ui import session
-from rag.ui.formatting import plain, plural
-from rag.ui.index.evaluation_labels import place
+from rag.ui.formatting import escape, plural
+from rag.ui.index.evaluation_labels import page_reference
 from rag.ui.language import _
-from rag.ui.page_frame import door, empty
+from rag.ui.page_frame import empty_state, error_boundary
 
 MAX_FILE_MB = 20
 CHOSEN = "question-set"
@@ -18,12 +18,12 @@ TABLE = "question-set-questions"
 
 
 def question_sets() -> None:
-    """The questions of a set, and the ways to more of them and to fewer."""
+    """Show the questions of a set, with import, download and removal."""
     sets = {one.name: one.count for one in session.engine().question_sets.list()}
     _add(list(sets))
     if not sets:
         text = _("Add a file, or rate an answer in the chat and save it as a question.")
-        with empty("quiz", _("No question sets yet"), text):
+        with empty_state("quiz", _("No question sets yet"), text):
             return
     if st.session_state.get(CHOSEN) not in sets:
         st.session_state.pop(CHOSEN, None)
@@ -55,15 +55,15 @@ def _row(question: Question) -> dict[str, Any]:
     return {
         _("question"): question.question,
         _("answer"): question.answer if question.answerable else _("has none"),
-        _("expected"): place(question.file_name, question.gold_pages)
+        _("expected"): page_reference(question.file_name, question.gold_pages)
         if question.gold_pages
         else question.file_name or None,
     }
 
 
 def _remove(name: str, ids: list[str]) -> None:
-    """Take what is chosen in the table now out of the set."""
-    with door():
+    """Remove the selected questions from the set."""
+    with error_boundary():
         for row in st.session_state[TABLE].selection.rows:
             session.engine().question_sets.remove(name, ids[row])
 
@@ -79,7 +79,7 @@ def _add(there: list[str]) -> None:
         if is_added and not (name.strip() and file):
             st.info(_("Give a name and a file with questions."), icon=":material/upload_file:")
         elif is_added and file:
-            with door():
+            with error_boundary():
                 questions = evaluation.parse_questions(file.getvalue(), file.name)
                 for question in questions:
                     session.engine().question_sets.add(name, question)
@@ -89,7 +89,7 @@ def _add(there: list[str]) -> None:
                         len(questions),
                         "{count} question added to {name}.",
                         "{count} questions added to {name}.",
-                        name=plain(name),
+                        name=escape(name),
                     )
                 )
                 st.rerun()

@@ -1,19 +1,19 @@
-"""Why a passage was, or was not, found: on the index page, below a search."""
+"""Explain why a passage was or was not found, below a search."""
 
 import streamlit as st
 
 from rag import errors
 from rag.types import Explanation, SearchRequest
 from rag.ui import session
-from rag.ui.formatting import plain
+from rag.ui.formatting import escape
 from rag.ui.language import _
-from rag.ui.translated_messages import said
+from rag.ui.translated_messages import translate_message
 
 ICONS = {True: ":material/check_circle:", False: ":material/help:"}
 
 
 def why_not(request: SearchRequest) -> None:
-    """A field for words that were expected, and what became of them in this search."""
+    """Ask for words of an expected passage and explain what became of it in this search."""
     with st.form("why-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         passage = st.text_input(
             _("Missing a passage?"),
@@ -26,7 +26,7 @@ def why_not(request: SearchRequest) -> None:
         try:
             st.session_state["why"] = session.engine().questions.explain(request, passage)
         except errors.Error as error:
-            st.error(plain(said(error.message)), icon=":material/error:")
+            st.error(escape(translate_message(error.message)), icon=":material/error:")
             return
     explanation: Explanation | None = st.session_state.get("why")
     if explanation:
@@ -39,4 +39,4 @@ def _show(explanation: Explanation) -> None:
         if explanation.document_name
         else ""
     )
-    st.info(plain(place + said(explanation.message)), icon=ICONS[explanation.stage == "given"])
+    st.info(escape(place + translate_message(explanation.message)), icon=ICONS[explanation.stage == "given"])

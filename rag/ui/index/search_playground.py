@@ -1,4 +1,4 @@
-"""The view of the index page that searches with every knob and every score, and with two settings side by side."""
+"""Search view of the index page: all options and scores, and two settings side by side."""
 
 import uuid
 from typing import Any, NamedTuple
@@ -20,42 +20,42 @@ from rag.types import (
 )
 from rag.ui import session
 from rag.ui.formatting import decimal, plural
-from rag.ui.index.chunk_browser import split
-from rag.ui.index.query_understanding import understood
+from rag.ui.index.chunk_browser import columns
+from rag.ui.index.query_understanding import show_understanding
 from rag.ui.index.search_explanation import why_not
 from rag.ui.language import _
-from rag.ui.numeric_tables import score, written
-from rag.ui.page_frame import door
+from rag.ui.numeric_tables import format_numbers, format_score
+from rag.ui.page_frame import error_boundary
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 SCORE = st.column_config.NumberColumn(width=54)
-MOST_ROWS = 8
+MAX_ROWS = 8
 """A longer table scrolls within the window."""
 RANK = st.column_config.NumberColumn(width=50)
 FINAL = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="localized", width=92)
 MODES: list[SearchMode] = ["hybrid", "vector", "lexical"]
 FUSIONS: list[Fusion] = ["weighted", "rrf"]
 SWITCHES = ("periods", "vocabulary", "landmarks", "routing")
-"""Options of how a question is understood."""
-BESIDE = "search-beside"
+"""Options of query understanding."""
+COMPARE = "search-beside"
 SIDES = ("A", "B")
 
 
 class Side(NamedTuple):
-    """One of two searches: what its settings are called, and what it found."""
+    """One of two searches: its label and its response."""
 
     name: str
     response: SearchResponse
 
 
 def playground() -> None:
-    """A search, or two of them side by side; the chosen passage is shown on its page."""
-    left, right = split([7, 5])
+    """Run one search or two side by side, and show the chosen hit on its page."""
+    left, right = columns([7, 5])
     with left:
         requests = _search_form()
         st.toggle(
             _("Compare two settings"),
-            key=BESIDE,
+            key=COMPARE,
             help=_("Search with two settings and compare which places each finds, in which order."),
         )
         if requests:
@@ -65,11 +65,11 @@ def playground() -> None:
             for name in ("why", "search-chosen"):
                 st.session_state.pop(name, None)
         response: SearchResponse | None = st.session_state.get("search")
-        other: SearchResponse | None = st.session_state.get("search-other") if st.session_state[BESIDE] else None
+        other: SearchResponse | None = st.session_state.get("search-other") if st.session_state[COMPARE] else None
         if response and other:
             response, chosen = _side_by_side(Side("A", response), Side("B", other))
         else:
-            chosen = _found(response) if response else None
+            chosen = _search_result(response) if response else None
     with right:
         if response and chosen is not None:
             _hit_view(response.results, chosen)
@@ -79,8 +79,8 @@ def playground() -> None:
 
 
 def _search_form() -> list[SearchRequest] | None:
-    """The searches that are asked for: one, or two of the same query."""
-    sides = SIDES if st.session_state.get(BESIDE) else SIDES[:1]
+    """Show the form; return the searches to run when it is submitted."""
+    sides = SIDES if st.session_state.get(COMPARE) else SIDES[:1]
     with st.form("search-form", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             query = st.text_input(_("Query"), placeholder=_("What to search for"), label_visibility="collapsed")
@@ -96,7 +96,7 @@ def _search_form() -> list[SearchRequest] | None:
 
 
 def _settings(side: str) -> RetrievalOptions:
-    """The knobs of one search. The second one reranks at first, or both would find the same."""
+    """Show the options of one search; the second one reranks by default, so that they differ."""
     usual = retrieval.as_configured(RetrievalOptions(), session.engine().config)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mode = st.selectbox(_("Mode"), MODES, MODES.index(usual.mode), width=100, key=f"mode-{side}")
@@ -132,7 +132,7 @@ def _settings(side: str) -> RetrievalOptions:
 
 
 def _switch(name: str, side: str) -> bool:
-    """A toggle for an option of a search, in its own words."""
+    """Show a toggle for a search option, explained by its own description."""
     field = RetrievalOptions.model_fields[name]
     return st.toggle(_(name.capitalize()), field.default, help=_(field.description or ""), key=f"{name}-{side}")
 
@@ -140,20 +140,20 @@ def _switch(name: str, side: str) -> bool:
 # --- what one search found --------------------------------------------------------------------------
 
 
-def _found(response: SearchResponse) -> int | None:
-    """All there is to tell of a search; gives the position of the chosen hit."""
+def _search_result(response: SearchResponse) -> int | None:
+    """Show the result of a search and return the position of the chosen hit."""
     with st.container(key="found"):
         if response.trace:
-            understood(response.trace)
+            show_understanding(response.trace)
         chosen = _hits(response)
         why_not(st.session_state["search-request"])
     return chosen
 
 
 def _hits(response: SearchResponse) -> int | None:
-    """The hits as a table; gives the position of the chosen one, at first the best."""
+    """Show the hits as a table and return the position of the chosen one, by default the best."""
     if not response.results:
-        _nothing()
+        _no_results()
         return None
     st.caption(
         _("{results} results in {latency_ms} ms. Select a row to see it on its page.").format(
@@ -163,9 +163,9 @@ def _hits(response: SearchResponse) -> int | None:
     table = st.container(key="hits", height="stretch")
     traced = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
     state = table.dataframe(
-        written(
+        format_numbers(
             [_hit_row(rank, hit, traced.get(hit.chunk.id)) for rank, hit in enumerate(response.results, 1)],
-            dict.fromkeys((_("vector"), _("lexical"), _("landmark"), _("fit"), _("rerank")), score),
+            dict.fromkeys((_("vector"), _("lexical"), _("landmark"), _("fit"), _("rerank")), format_score),
         ),
         key=f"hits-{hash(response.query + response.mode)}",
         column_config={
@@ -186,7 +186,7 @@ def _hits(response: SearchResponse) -> int | None:
             _("rerank"): SCORE,
         },
         hide_index=True,
-        height="stretch" if len(response.results) > MOST_ROWS else "content",
+        height="stretch" if len(response.results) > MAX_ROWS else "content",
         on_select="rerun",
         selection_mode="single-row",
         placeholder="–",
@@ -194,7 +194,7 @@ def _hits(response: SearchResponse) -> int | None:
     return state.selection.rows[0] if state.selection.rows else 0
 
 
-def _nothing() -> None:
+def _no_results() -> None:
     st.info(
         _("No result scores high enough. Lower the minimum score or use other words."), icon=":material/search_off:"
     )
@@ -220,16 +220,16 @@ def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str,
 # --- what two searches found ------------------------------------------------------------------------
 
 Place = tuple[uuid.UUID, int]
-"""A hit is a page of a document: two searches may have found it by different chunks."""
+"""Document and page of a hit: two searches may find a page by different chunks."""
 
 
 def _side_by_side(one: Side, other: Side) -> tuple[SearchResponse, int | None]:
-    """Both tables, each with the ranks of the other; gives the search and the position of the hit chosen last."""
+    """Show both tables with the ranks of the other; return the search and position of the last chosen hit."""
     ranks = {side.name: _ranks(side.response) for side in (one, other)}
-    st.caption(_in_common(ranks[one.name], ranks[other.name]))
+    st.caption(_comparison(ranks[one.name], ranks[other.name]))
     for column, side, beside in zip(st.columns(2, gap="small"), (one, other), (other, one), strict=True):
         with column:
-            _ranked(side, ranks[beside.name], beside.name)
+            _ranked_table(side, ranks[beside.name], beside.name)
     name, chosen = st.session_state.get("search-chosen", (one.name, 0))
     shown = one.response if name == one.name else other.response
     return shown, chosen if chosen < len(shown.results) else None
@@ -243,7 +243,7 @@ def _place(hit: Hit) -> Place:
     return hit.chunk.document_id, hit.chunk.main_page
 
 
-def _in_common(ranks: dict[Place, int], others: dict[Place, int]) -> str:
+def _comparison(ranks: dict[Place, int], others: dict[Place, int]) -> str:
     common = ranks.keys() & others.keys()
     same = sum(ranks[found] == others[found] for found in common)
     return (
@@ -260,11 +260,11 @@ def _in_common(ranks: dict[Place, int], others: dict[Place, int]) -> str:
     )
 
 
-def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
+def _ranked_table(side: Side, others: dict[Place, int], other: str) -> None:
     found, key = side.response.results, f"ranked-{side.name}"
     st.markdown(f"**{side.name}** · {decimal(side.response.usage.latency_ms)} ms")
     if not found:
-        _nothing()
+        _no_results()
         return
 
     inside = _("in {other}").format(other=other)
@@ -276,7 +276,7 @@ def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
     rows = [
         {
             "#": rank,
-            inside: _moved(rank, others.get(_place(hit))),
+            inside: _rank_change(rank, others.get(_place(hit))),
             _("document"): hit.document_name,
             _("page"): hit.chunk.main_page,
             _("final"): hit.final_score,
@@ -285,7 +285,7 @@ def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
         for rank, hit in enumerate(found, 1)
     ]
     st.dataframe(
-        written(rows, {_("final"): score}),
+        format_numbers(rows, {_("final"): format_score}),
         key=key,
         column_config={
             "#": st.column_config.NumberColumn(width=30),
@@ -303,8 +303,8 @@ def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
     )
 
 
-def _moved(rank: int, other: int | None) -> str:
-    """The rank that the other search gives, with the way it is from here."""
+def _rank_change(rank: int, other: int | None) -> str:
+    """Return the rank in the other search and whether it is higher or lower."""
     if other is None:
         return "–"
     return f"{other} {'=' if other == rank else '↑' if other < rank else '↓'}"
@@ -317,5 +317,5 @@ def _hit_view(hits: tuple[Hit, ...], chosen: int) -> None:
     document_id = hits[chosen].chunk.document_id
     here = [(i, Mark.of_hit(hit, str(i + 1))) for i, hit in enumerate(hits) if hit.chunk.document_id == document_id]
     active = [i for i, _ in here].index(chosen)
-    with door():
+    with error_boundary():
         show_pdf(session.engine().documents.get(document_id), [mark for _, mark in here], active, key="hit-viewer")

@@ -1,4 +1,4 @@
-"""What is done with all documents that are chosen: deleted, and had back; moved to a collection; taken out."""
+"""Actions on selected documents: delete, undo, download and move."""
 
 import uuid
 from collections.abc import Sequence
@@ -7,40 +7,39 @@ import streamlit as st
 
 from rag.types import Document
 from rag.ui import session
-from rag.ui.formatting import decimal, plain, plural
+from rag.ui.formatting import decimal, escape, plural
 from rag.ui.language import _
 from rag.ui.library import document_table, sharing
-from rag.ui.page_frame import dialog, door
+from rag.ui.page_frame import dialog, error_boundary
 
-DELETED = "deleted"
-"""What was deleted last and can be had back: ids and names."""
-MOST_FILES = 500
+LAST_DELETED = "deleted"
+"""Session key of the documents deleted last: ids and names."""
+MAX_FILES = 500
 """In one download."""
-MOVED_FROM = "library-table"
-"""The table whose documents are moved."""
+TABLE = "library-table"
 
 
 # --- deleting ---------------------------------------------------------------------------------------
 
 
 def delete(key: str) -> None:
-    """Put what is chosen in the table of this key now into the trash."""
-    with door():
+    """Move the documents selected in a table to the trash."""
+    with error_boundary():
         documents = session.engine().documents
         ids = document_table.chosen(key)
         first = documents.get(ids[0]).name if len(ids) == 1 else ""
         gone = documents.trash(ids)
-        st.session_state[DELETED] = dict.fromkeys([*ids, *gone], first)
+        st.session_state[LAST_DELETED] = dict.fromkeys([*ids, *gone], first)
         document_table.choose(key, ())
 
 
 def undo_bar() -> None:
-    """What was deleted last, and the way back."""
-    deleted: dict[uuid.UUID, str] = st.session_state.get(DELETED, {})
+    """Show what was deleted last, with an undo button."""
+    deleted: dict[uuid.UUID, str] = st.session_state.get(LAST_DELETED, {})
     if not deleted:
         return
     name = next(iter(deleted.values()))
-    what = plain(name) if name else plural(len(deleted), "{count} document", "{count} documents")
+    what = escape(name) if name else plural(len(deleted), "{count} document", "{count} documents")
     with st.container(key="undo", horizontal=True, vertical_alignment="center"):
         st.markdown(_(":material/delete: Moved **{what}** to the trash.").format(what=what), width="stretch")
         st.button(_("Undo"), icon=":material/undo:", on_click=_undo, args=(list(deleted),))
@@ -50,21 +49,21 @@ def undo_bar() -> None:
 
 
 def _undo(document_ids: list[uuid.UUID]) -> None:
-    with door():
+    with error_boundary():
         if document_ids:
             session.engine().documents.restore(document_ids)
-        st.session_state.pop(DELETED, None)
+        st.session_state.pop(LAST_DELETED, None)
 
 
 # --- taking out -------------------------------------------------------------------------------------
 
 
 def download(chosen: Sequence[Document]) -> None:
-    """The originals as they were uploaded, several of them as a ZIP; read only when the button is pressed."""
+    """Offer the original files, several as a ZIP that is built when the button is clicked."""
     files = session.engine().files
     only = chosen[0] if len(chosen) == 1 else None
     ids = [document.id for document in chosen]
-    too_many = _("At most {most} at a time.").format(most=decimal(MOST_FILES)) if len(chosen) > MOST_FILES else None
+    too_many = _("At most {most} at a time.").format(most=decimal(MAX_FILES)) if len(chosen) > MAX_FILES else None
     st.download_button(
         _("Download"),
         data=lambda: files.taken(ids[0]) if only else files.archive(ids).read(),
@@ -81,7 +80,7 @@ def download(chosen: Sequence[Document]) -> None:
 
 
 def offer_moving(chosen: Sequence[Document], refusal: str | None) -> None:
-    """Move what is chosen to another collection of the user's own."""
+    """Offer to move the selected documents to another own collection."""
     if session.engine().access.is_shared:
         return
     if st.button(
@@ -92,7 +91,7 @@ def offer_moving(chosen: Sequence[Document], refusal: str | None) -> None:
 
 @dialog("Move to a collection")
 def _move(ids: list[uuid.UUID]) -> None:
-    with door():
+    with error_boundary():
         names = sharing.own_collections()
         others = {name: key for key, name in names.items() if key != session.collection()}
         wanted = st.selectbox(
@@ -111,9 +110,9 @@ def _move(ids: list[uuid.UUID]) -> None:
             moved = session.own_engine().catalogue.move(ids, others.get(wanted, wanted))
             st.toast(
                 _("Moved {documents} to {wanted}.").format(
-                    documents=plural(len(moved), "{count} document", "{count} documents"), wanted=plain(wanted)
+                    documents=plural(len(moved), "{count} document", "{count} documents"), wanted=escape(wanted)
                 ),
                 icon=":material/check:",
             )
-            document_table.choose(MOVED_FROM, ())
+            document_table.choose(TABLE, ())
             st.rerun()

@@ -1,4 +1,4 @@
-"""Keeping documents in order: the filter over the library, the scope's tags, and the dialog that edits documents."""
+"""Filters over the library and the dialog that edits documents."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -8,22 +8,22 @@ import streamlit as st
 
 from rag.types import Document, DocumentEdit, Filters
 from rag.ui import session
-from rag.ui.formatting import moment, plain, plural
+from rag.ui.formatting import date_time, escape, plural
 from rag.ui.language import N_, _
-from rag.ui.page_frame import dialog, door
+from rag.ui.page_frame import dialog, error_boundary
 
 FILTER = "library-filter"
-"""What the fields of the library's filter are kept by."""
+"""Session key prefix of the library's filter."""
 STATUSES = ("Ready", "Waiting", "Parsing", "Embedding", "Needs password", "Failed", "Disabled")
-"""As `rag.ui.library.document_rows` has them."""
+"""Labels of `rag.ui.library.document_rows.STATUS_NAMES`."""
 EARLIEST, LATEST = dt.date(1500, 1, 1), dt.date(2200, 1, 1)
 
 
 # --- Filters ----------------------------------------------------------------------------------------
 
 
-def kept(key: str) -> Filters:
-    """The filter whose fields are kept by `key`."""
+def current_filters(key: str) -> Filters:
+    """Return the filters whose fields are stored below `key`."""
     state = st.session_state
     after, before = state.get(f"{key}-after"), state.get(f"{key}-until")
     return Filters(
@@ -36,23 +36,23 @@ def kept(key: str) -> Filters:
 
 
 def summary(filters: Filters) -> str:
-    """What a filter lets through in a few words; empty if everything."""
+    """Summarize filters in a few words; empty if there are none."""
     days = [day for day in (filters.dated_after, filters.dated_before) if day]
     words = [filters.saved, *filters.tags, filters.author, f"{' – '.join(map(_day, days))}" if days else None]
     return " · ".join(word for word in words if word)
 
 
 def _day(day: dt.date) -> str:
-    return moment(dt.datetime.combine(day, dt.time()), _("y-MM-dd"))
+    return date_time(dt.datetime.combine(day, dt.time()), _("y-MM-dd"))
 
 
 def date_format() -> str:
-    """How a field for a date writes it."""
+    """Return the date format of date fields."""
     return _("YYYY-MM-DD")
 
 
-def narrow(key: str) -> None:
-    """Fields for tags and a saved filter, where there are any."""
+def tag_fields(key: str) -> None:
+    """Show fields for tags and a saved filter, if there are any."""
     engine = session.engine()
     saved, tags = [one.name for one in engine.filters.list()], [tag.name for tag in engine.catalogue.tags()]
     _forget_missing(key, saved, tags)
@@ -63,7 +63,7 @@ def narrow(key: str) -> None:
 
 
 def _forget_missing(key: str, saved: Sequence[str], tags: Sequence[str]) -> None:
-    """What was deleted meanwhile can be chosen no longer."""
+    """Reset choices that were deleted meanwhile."""
     if st.session_state.get(f"{key}-saved") not in saved:
         st.session_state[f"{key}-saved"] = None
     chosen = st.session_state.get(f"{key}-tags", ())
@@ -71,16 +71,16 @@ def _forget_missing(key: str, saved: Sequence[str], tags: Sequence[str]) -> None
 
 
 def chosen_filter() -> tuple[Filters, str | None]:
-    """The library's filter and the status wanted, as the reader has chosen them."""
-    return kept(FILTER), st.session_state.get(f"{FILTER}-status")
+    """Return the library's filters and the wanted status."""
+    return current_filters(FILTER), st.session_state.get(f"{FILTER}-status")
 
 
 def filter_bar() -> None:
-    """Fields for the library's filter and the status wanted."""
+    """Show the fields of the library's filter."""
     filters, status = chosen_filter()
     label = " · ".join(word for word in (summary(filters), _(status or "")) if word)
-    with st.popover(plain(label) or _("Filter"), icon=":material/filter_list:", key="library-filter"):
-        narrow(FILTER)
+    with st.popover(escape(label) or _("Filter"), icon=":material/filter_list:", key="library-filter"):
+        tag_fields(FILTER)
         st.text_input(_("Author"), key=f"{FILTER}-author", placeholder=_("Any"))
         with st.container(horizontal=True):
             st.date_input(_("From"), None, EARLIEST, LATEST, key=f"{FILTER}-after", format=date_format())
@@ -90,9 +90,9 @@ def filter_bar() -> None:
 
 
 def _save_bar(filters: Filters) -> None:
-    """Keep the filter under a name, forget the saved one, or clear all fields."""
+    """Save the filter under a name, delete the saved one, or clear all fields."""
     if filters.saved and st.button(
-        _("Delete “{saved}”").format(saved=plain(filters.saved)), icon=":material/delete:", type="tertiary"
+        _("Delete “{saved}”").format(saved=escape(filters.saved)), icon=":material/delete:", type="tertiary"
     ):
         session.engine().filters.delete(filters.saved)
         st.rerun()
@@ -110,7 +110,7 @@ def _save_bar(filters: Filters) -> None:
 
 
 def _save(filters: Filters) -> None:
-    with door():
+    with error_boundary():
         saved = session.engine().filters.save(st.session_state[f"{FILTER}-name"], filters)
         _clear()
         st.session_state[f"{FILTER}-saved"] = saved.name
@@ -129,8 +129,8 @@ def _clear() -> None:
 
 @dialog("Edit", width="medium")
 def edit(documents: Sequence[Document]) -> None:
-    """Change a document, or the tags of many."""
-    with door():
+    """Edit a document, or the tags of several."""
+    with error_boundary():
         if len(documents) == 1:
             _edit_one(documents[0])
         else:
@@ -180,7 +180,7 @@ def _edit_many(documents: Sequence[Document]) -> None:
 
 
 def _tags_field(label: str, chosen: Sequence[str], own: Sequence[str]) -> list[str]:
-    """Tags to choose from those there are, or to make."""
+    """Show a field to choose or create tags."""
     known = dict.fromkeys([*own, *(tag.name for tag in session.engine().catalogue.tags())])
     return st.multiselect(
         label, list(known), list(chosen), accept_new_options=True, placeholder=_("Choose or type tags")
@@ -188,7 +188,7 @@ def _tags_field(label: str, chosen: Sequence[str], own: Sequence[str]) -> list[s
 
 
 def _same(value: object, before: object) -> bool:
-    """Whether a field still has what it had; an empty one has nothing."""
+    """Return whether a field is unchanged."""
     if isinstance(value, list):
         return value == list(before) if isinstance(before, tuple) else False
     return (value or None) == (before or None)

@@ -1,14 +1,14 @@
-"""Documents as rows of a table: what is told of each, and by what they are ordered."""
+"""Table rows of documents."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL, UNFINISHED, Document, DocumentStatus, reading_of
-from rag.ui.formatting import size
+from rag.ui.formatting import file_size
 from rag.ui.language import N_, _
 from rag.ui.library.document_table import Column
 from rag.ui.library.incomplete_documents import is_incomplete
-from rag.ui.translated_messages import said
+from rag.ui.translated_messages import translate_message
 
 KIND_NAMES = {
     "application/pdf": "PDF",
@@ -57,12 +57,12 @@ TRASH = (
     Column("size", N_("Size"), "size"),
     Column("added", N_("Deleted"), "moment"),
 )
-NOTHING: dict[str, Any] = {"version": 1, "inside": "", "tags": (), "title": "", "author": "", "dated": None}
-"""What rare columns have in a document that has nothing for them; without any that has, they are not shown."""
+EMPTY_VALUES: dict[str, Any] = {"version": 1, "inside": "", "tags": (), "title": "", "author": "", "dated": None}
+"""Values for which a rare column is empty; it is hidden if all rows are empty."""
 
 
 def row(document: Document) -> dict[str, Any]:
-    """What the table shows of a document."""
+    """Return a document's row."""
     return {
         "id": str(document.id),
         "state": _state(document),
@@ -76,28 +76,28 @@ def row(document: Document) -> dict[str, Any]:
         "version": document.version,
         "pages": document.page_count,
         "chunks": document.chunk_count,
-        "size": size(document.size),
+        "size": file_size(document.size),
         "status": {"text": status(document), "reason": _reason(document)},
         "added": (document.deleted_at or document.created_at).isoformat(),
     }
 
 
 def columns(every: Sequence[Column], rows: Sequence[dict[str, Any]]) -> list[Column]:
-    """Those that have something to tell of these rows."""
+    """Return the columns that are not empty in these rows."""
     return [
         column
         for column in every
-        if column.field not in NOTHING or any(row[column.field] != NOTHING[column.field] for row in rows)
+        if column.field not in EMPTY_VALUES or any(row[column.field] != EMPTY_VALUES[column.field] for row in rows)
     ]
 
 
 def status(document: Document) -> str:
-    """How it is with a document, in a word or two; `Ready` hides no loss."""
+    """Return a document's status in a word or two; `Ready` never hides missing text."""
     if document.disabled:
         return _(DISABLED)
     if document.status is DocumentStatus.READY and is_incomplete(document):
         return _(INCOMPLETE)
-    return said(reading_of(document) or "") or _(STATUS_NAMES[document.status])
+    return translate_message(reading_of(document) or "") or _(STATUS_NAMES[document.status])
 
 
 def _state(document: Document) -> str:
@@ -109,10 +109,10 @@ def _state(document: Document) -> str:
 
 
 def _reason(document: Document) -> str:
-    """Why it failed, or what it waits for."""
+    """Return why it failed or what it waits for."""
     if document.status is DocumentStatus.NEEDS_PASSWORD:
         return _("Enter it on the Upload page.")
-    return said(document.error or "")
+    return translate_message(document.error or "")
 
 
 def _ending(document: Document) -> str:

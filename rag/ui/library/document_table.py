@@ -1,7 +1,7 @@
-"""A table of documents, a page of them at a time, in the order that the reader asks for.
+"""A paginated, sortable table of documents.
 
-What is chosen is kept by the documents' ids. The browser has it, and every click sends it along, so an action reads it
-when it is clicked (`chosen`) and not when the page was drawn.
+The selection is stored as document ids. The browser holds it and sends it with each click, so actions must read it when
+they are clicked (`chosen`), not when the page is drawn.
 """
 
 import hashlib
@@ -16,13 +16,13 @@ from rag.ui.components import component
 from rag.ui.language import _
 
 PAGE_ROWS = 100
-"""As many as are sent to the browser at a time."""
-FALLING = ("added", "dated", "pages", "chunks", "size", "version")
-"""What is ordered by the largest or latest first when it is first clicked."""
+"""Rows sent to the browser at a time."""
+DESCENDING_FIRST = ("added", "dated", "pages", "chunks", "size", "version")
+"""Columns that sort in descending order at the first click."""
 
 
 class Column(NamedTuple):
-    """A field of the rows, how the browser shows it, and what the documents are ordered by when it is clicked."""
+    """A column: its row field, label, display kind and whether it sorts."""
 
     field: str
     label: str
@@ -31,7 +31,7 @@ class Column(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Which documents are shown: how they are ordered, and the place of the first."""
+    """The visible part of the documents: their order and the position of the first."""
 
     by: DocumentOrder
     descending: bool
@@ -39,26 +39,26 @@ class Window(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """What the server has chosen in the place of the reader; of an older turn the browser's choice counts no more."""
+    """A selection made by the server; it overrides the browser's selections of earlier turns."""
 
     turn: int = 0
     ids: tuple[str, ...] = ()
 
 
 def chosen(key: str) -> list[uuid.UUID]:
-    """The ids that are chosen in the table of this `key` now."""
+    """Return the ids selected in a table."""
     given, state = _given(key), _state(key).get("chosen")
     ids = state["ids"] if state and state["turn"] == given.turn else given.ids
     return [uuid.UUID(document_id) for document_id in ids]
 
 
 def choose(key: str, ids: Sequence[uuid.UUID]) -> None:
-    """Choose these from now on, and nothing else."""
+    """Select exactly these documents."""
     st.session_state[f"{key}-given"] = _Given(_given(key).turn + 1, tuple(map(str, ids)))
 
 
 def window(key: str, total: int, of: object) -> Window:
-    """What the reader wants to see of `total` documents; what they are `of` other filters begins anew."""
+    """Return the visible part of `total` documents; it restarts when the filters `of` change."""
     order = _state(key).get("order") or st.session_state.get(f"{key}-order") or {"by": "added", "descending": True}
     st.session_state[f"{key}-order"] = order
     page = _state(key).get("page") or {}
@@ -81,7 +81,7 @@ def show_table(
 ) -> None:
     """Show `rows`, each with an `id`, a `name`, a `state` and the fields of `columns`.
 
-    `on_open` is called with the id of a name that was clicked, `on_all` when all of `total` are to be chosen.
+    `on_open` receives the id of a clicked name; `on_all` is called to select all of `total`.
     """
 
     def opened() -> None:
@@ -100,7 +100,7 @@ def show_table(
             "size": PAGE_ROWS,
             "of": _token((st.session_state[f"{key}-order"], of)),
             "order": order,
-            "falling": FALLING,
+            "falling": DESCENDING_FIRST,
             "chosen": {"turn": given.turn, "ids": given.ids},
         },
         on_chosen_change=lambda: None,
@@ -111,8 +111,8 @@ def show_table(
     )
 
 
-def begin(key: str) -> None:
-    """Forget what was chosen when the page was left."""
+def reset_on_return(key: str) -> None:
+    """Clear the selection after the page was left."""
     if key not in st.session_state and _given(key).ids:
         choose(key, ())
 

@@ -1,15 +1,15 @@
-"""Documents whose text was not kept completely: how much is missing, and where."""
+"""Report documents with missing text."""
 
 from collections.abc import Iterable
 
 import streamlit as st
 
 from rag.types import Completeness, Document, Missing
-from rag.ui.formatting import decimal, plain, plural
+from rag.ui.formatting import decimal, escape, plural
 from rag.ui.language import _
-from rag.ui.translated_messages import said
+from rag.ui.translated_messages import translate_message
 
-MOST_PLACES = 8
+MAX_PLACES = 8
 
 
 def is_incomplete(document: Document) -> bool:
@@ -17,18 +17,20 @@ def is_incomplete(document: Document) -> bool:
     return document.completeness is not None and not document.completeness.is_complete
 
 
-def warn_of_losses(documents: Iterable[Document]) -> None:
+def warn_if_incomplete(documents: Iterable[Document]) -> None:
     """A warning for each of `documents` that is not complete, with the places where text is missing."""
     for document in documents:
         if document.completeness is None or document.completeness.is_complete:
             continue
         st.warning(
-            _("**{name}** is incomplete: {loss}").format(name=plain(document.name), loss=loss(document.completeness)),
+            _("**{name}** is incomplete: {loss}").format(
+                name=escape(document.name), loss=missing_text(document.completeness)
+            ),
             icon=":material/content_cut:",
         )
 
 
-def loss(kept: Completeness) -> str:
+def missing_text(kept: Completeness) -> str:
     """How much of a text was kept, and in lists below it where some is missing or read wrong, as Markdown."""
     parts = []
     if kept.kept_characters < kept.source_characters:
@@ -39,11 +41,15 @@ def loss(kept: Completeness) -> str:
 
 
 def _missing(kept: Completeness) -> str:
-    shown = [f"- {_place(missing)}" for missing in kept.missing[:MOST_PLACES]]
-    if len(kept.missing) > MOST_PLACES:
-        shown.append(plural(len(kept.missing) - MOST_PLACES, "- {count} more place", "- {count} more places"))
+    shown = [f"- {_place(missing)}" for missing in kept.missing[:MAX_PLACES]]
+    if len(kept.missing) > MAX_PLACES:
+        shown.append(plural(len(kept.missing) - MAX_PLACES, "- {count} more place", "- {count} more places"))
     return "\n".join(
-        (_("{kept} characters were extracted. Missing:").format(kept=plain(said(kept.summary))), "", *shown)
+        (
+            _("{kept} characters were extracted. Missing:").format(kept=escape(translate_message(kept.summary))),
+            "",
+            *shown,
+        )
     )
 
 
@@ -52,8 +58,8 @@ def _word_errors(kept: Completeness) -> str:
         glued=decimal(kept.glued_words), words=decimal(kept.words), split=decimal(kept.split_words)
     )
     shown = [
-        f"- {plain(said(error.place))}: “{plain(error.read)}” → “{plain(error.expected)}”"
-        for error in kept.word_errors[:MOST_PLACES]
+        f"- {escape(translate_message(error.place))}: “{escape(error.read)}” → “{escape(error.expected)}”"
+        for error in kept.word_errors[:MAX_PLACES]
     ]
     return "\n".join((told, "", *shown))
 
@@ -63,6 +69,6 @@ def _place(missing: Missing) -> str:
         missing.characters,
         "{place}: {count} characters, “{text}”",
         "{place}: {count} characters, “{text}”",
-        place=plain(said(missing.place)),
-        text=plain(missing.text),
+        place=escape(translate_message(missing.place)),
+        text=escape(missing.text),
     )

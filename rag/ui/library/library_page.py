@@ -1,4 +1,4 @@
-"""The library page: the documents as a table, and what can be done with those that are chosen."""
+"""The library page: a table of documents and the actions on selected ones."""
 
 import uuid
 from collections.abc import Sequence
@@ -9,28 +9,28 @@ import streamlit as st
 from rag.types import CONTAINERS, UNFINISHED, Document, DocumentQuery
 from rag.ui import session
 from rag.ui.chat import conversation_list, tour
-from rag.ui.formatting import plain, plural
+from rag.ui.formatting import escape, plural
 from rag.ui.language import _
 from rag.ui.library import bulk_actions, document_metadata, document_rows, document_table
-from rag.ui.library.incomplete_documents import warn_of_losses
+from rag.ui.library.incomplete_documents import warn_if_incomplete
 from rag.ui.library.versions import show_versions
 from rag.ui.matrix import matrix_form
-from rag.ui.page_frame import dialog, door, empty
-from rag.ui.translated_messages import said
+from rag.ui.page_frame import dialog, empty_state, error_boundary
+from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.pdf_viewer import show_pdf
 
 TABLE = "library-table"
 OPENED = "library-opened"
-"""The document whose name was clicked, until it is shown."""
-MOST_TOLD = 3
-"""Documents whose losses are told at once."""
+"""Session key of the clicked document until it is shown."""
+MAX_WARNINGS = 3
+"""Documents whose missing text is reported at once."""
 
 
 @st.fragment(key="library")
 def documents() -> None:
-    """The table of documents with its search and its actions."""
-    with door(), st.container(key="library"):
-        document_table.begin(TABLE)
+    """Show the documents with search and actions."""
+    with error_boundary(), st.container(key="library"):
+        document_table.reset_on_return(TABLE)
         with st.container(horizontal=True, vertical_alignment="center", key="library-bar"):
             wanted = st.text_input(
                 _("Search"),
@@ -43,16 +43,16 @@ def documents() -> None:
             document_metadata.filter_bar()
             actions = st.container(horizontal=True, key="library-actions")
         bulk_actions.undo_bar()
-        asked = _asked(wanted)
+        asked = _query(wanted)
         total = session.engine().catalogue.count(asked)
         if not total:
             _no_documents(is_filtered=asked != DocumentQuery())
             return
-        _shelf(asked, total, actions)
+        _table(asked, total, actions)
 
 
-def _asked(wanted: str | None) -> DocumentQuery:
-    """What the search and the filter let through."""
+def _query(wanted: str | None) -> DocumentQuery:
+    """Return the query of the search field and the filter."""
     filters, status = document_metadata.chosen_filter()
     return DocumentQuery(
         search=(wanted or "").strip() or None,
@@ -62,7 +62,7 @@ def _asked(wanted: str | None) -> DocumentQuery:
     )
 
 
-def _shelf(asked: DocumentQuery, total: int, actions: Any) -> None:
+def _table(asked: DocumentQuery, total: int, actions: Any) -> None:
     engine = session.engine()
     window = document_table.window(TABLE, total, (session.collection(), asked))
     found = engine.documents.list(
@@ -73,8 +73,8 @@ def _shelf(asked: DocumentQuery, total: int, actions: Any) -> None:
         offset=window.first,
     )
     chosen = _chosen(asked, found)
-    if len(chosen) <= MOST_TOLD:
-        warn_of_losses(chosen)
+    if len(chosen) <= MAX_WARNINGS:
+        warn_if_incomplete(chosen)
     rows = [document_rows.row(document) for document in found]
     document_table.show_table(
         TABLE,
@@ -93,7 +93,7 @@ def _shelf(asked: DocumentQuery, total: int, actions: Any) -> None:
 
 
 def _chosen(asked: DocumentQuery, shown: Sequence[Document]) -> list[Document]:
-    """The documents that are chosen; what the search and the filter hide is chosen no longer."""
+    """Return the selected documents, and deselect those that search and filter hide."""
     ids = document_table.chosen(TABLE)
     here = {document.id: document for document in shown}
     if all(document_id in here for document_id in ids):
@@ -106,27 +106,27 @@ def _chosen(asked: DocumentQuery, shown: Sequence[Document]) -> list[Document]:
 
 
 def _choose_all() -> None:
-    with door():
-        asked = _asked(st.session_state.get("library-search"))
+    with error_boundary():
+        asked = _query(st.session_state.get("library-search"))
         document_table.choose(TABLE, session.engine().catalogue.ids(asked))
 
 
 def _no_documents(*, is_filtered: bool) -> None:
     if is_filtered:
-        with empty("search_off", _("No matching documents"), _("No document matches the search and the filter.")):
+        with empty_state("search_off", _("No matching documents"), _("No document matches the search and the filter.")):
             return
-    with empty("folder_open", _("Your library is empty"), _("Upload documents to fill it.")):
+    with empty_state("folder_open", _("Your library is empty"), _("Upload documents to fill it.")):
         st.page_link("pages/upload.py", label=_("Upload documents"), icon=":material/upload_file:")
-        tour.offer()
+        tour.offer_sample()
 
 
 def _actions(chosen: list[Document]) -> None:
-    """What can be done; an action reads what is chosen when it is clicked."""
+    """Show the actions on selected documents."""
     ready = [document for document in chosen if document.page_count]
     asked = [document for document in ready if not document.disabled]
     if st.button(_("Ask about them"), icon=":material/forum:", type="primary", disabled=not asked):
         conversation_list.open_conversation(
-            None, tuple(dict.fromkeys(document.id for document in [*asked, *_parts(asked)]))
+            None, tuple(dict.fromkeys(document.id for document in [*asked, *_attachments(asked)]))
         )
         st.switch_page("pages/chat.py")
     _offer_matrix(asked)
@@ -140,18 +140,18 @@ def _actions(chosen: list[Document]) -> None:
 
 
 def _offer_matrix(asked: list[Document]) -> None:
-    """Ask the documents the same questions; a matrix is about documents of the user's own."""
+    """Offer a matrix about the documents, which must be the user's own."""
     if session.engine().access.is_shared:
         return
     help_ = _("Ask all selected documents the same questions")
     if st.button(_("Matrix"), icon=":material/table:", disabled=not asked, help=help_):
-        matrix_form.begin_with([document.id for document in asked])
+        matrix_form.start_with([document.id for document in asked])
         st.switch_page("pages/matrix.py")
 
 
 def _changes(chosen: list[Document]) -> None:
-    """What only those may do who may write."""
-    refusal = session.refusal()
+    """Show the actions that need write access."""
+    refusal = session.read_only_reason()
     if st.button(_("Edit"), icon=":material/edit:", disabled=bool(refusal) or not chosen, help=refusal):
         document_metadata.edit(chosen)
     bulk_actions.offer_moving(chosen, refusal)
@@ -169,25 +169,25 @@ def _changes(chosen: list[Document]) -> None:
     )
 
 
-def _parts(chosen: Sequence[Document]) -> list[Document]:
-    """What was in the mails and archives among those that are chosen, as far as it can be asked."""
+def _attachments(chosen: Sequence[Document]) -> list[Document]:
+    """Return the searchable contents of the selected mails and archives."""
     parts = session.engine().files.parts(*(document.id for document in chosen if document.mime_type in CONTAINERS))
     return [part for part in parts if part.page_count and part.deleted_at is None]
 
 
 @dialog("Document", width="large")
 def _open(document_id: uuid.UUID) -> None:
-    with door(), st.container(key="preview"):
+    with error_boundary(), st.container(key="preview"):
         document = session.engine().documents.get(document_id)
         if not document.page_count:
             st.info(
                 _("**{name}** has no pages to show yet: {status}.").format(
-                    name=plain(document.name), status=plain(document_rows.status(document))
+                    name=escape(document.name), status=escape(document_rows.status(document))
                 )
             )
             if document.error:
-                st.text(said(document.error))
+                st.text(translate_message(document.error))
             return
-        warn_of_losses([document])
+        warn_if_incomplete([document])
         show_pdf(document, (), None, key=f"preview-{document.id}")
         st.caption(plural(document.page_count, "{count} page", "{count} pages"))

@@ -1,4 +1,4 @@
-"""The trash: documents that were deleted come back, or go for good."""
+"""The trash: restore documents or delete them permanently."""
 
 import uuid
 from collections.abc import Sequence
@@ -7,26 +7,26 @@ import streamlit as st
 
 from rag.types import DocumentQuery, PurgeReceipt
 from rag.ui import session
-from rag.ui.formatting import plural, size
+from rag.ui.formatting import file_size, plural
 from rag.ui.language import _
 from rag.ui.library import document_rows, document_table
-from rag.ui.page_frame import dialog, door, empty
+from rag.ui.page_frame import dialog, empty_state, error_boundary
 
 TABLE = "trash-table"
 IN_TRASH = DocumentQuery(in_trash=True)
-MOST_NAMES = 8
+MAX_NAMES = 8
 
 
 @st.fragment(key="trash")
 def trash() -> None:
-    """Deleted documents: restore them, or delete them for good."""
-    with door(), st.container(key="library"):
-        document_table.begin(TABLE)
-        _tell_purged()
+    """Show deleted documents, to restore or to delete permanently."""
+    with error_boundary(), st.container(key="library"):
+        document_table.reset_on_return(TABLE)
+        _show_receipt()
         documents, catalogue = session.engine().documents, session.engine().catalogue
         total = catalogue.count(IN_TRASH)
         if not total:
-            with empty(
+            with empty_state(
                 "delete",
                 _("The trash is empty"),
                 _("Deleted documents stay here until you restore or permanently delete them."),
@@ -57,7 +57,7 @@ def trash() -> None:
 
 
 def _actions() -> None:
-    refusal = session.refusal()
+    refusal = session.read_only_reason()
     disabled = bool(refusal) or not document_table.chosen(TABLE)
     st.button(
         _("Restore"),
@@ -72,7 +72,7 @@ def _actions() -> None:
 
 
 def _restore() -> None:
-    with door():
+    with error_boundary():
         restored = session.engine().documents.restore(document_table.chosen(TABLE))
         st.session_state.pop("deleted", None)
         document_table.choose(TABLE, ())
@@ -82,15 +82,15 @@ def _restore() -> None:
         )
 
 
-def _tell_purged() -> None:
-    """What was deleted for good last, as it was counted afterwards."""
+def _show_receipt() -> None:
+    """Show the receipt of the last permanent deletion."""
     receipt: PurgeReceipt | None = st.session_state.pop("purged", None)
     if receipt:
         gone = (
             plural(len(receipt.document_ids), "{count} document", "{count} documents"),
             plural(receipt.chunks, "{count} chunk", "{count} chunks"),
             plural(receipt.files, "{count} file", "{count} files"),
-            size(receipt.bytes),
+            file_size(receipt.bytes),
         )
         told = _("Permanently deleted: {gone}.").format(gone=", ".join(gone))
         if receipt.unfinished:
@@ -104,10 +104,10 @@ def _tell_purged() -> None:
 
 @dialog("Delete permanently?")
 def _purge(chosen: Sequence[uuid.UUID]) -> None:
-    with door():
+    with error_boundary():
         documents = session.engine().documents
-        names = [documents.get(document_id).name for document_id in chosen[:MOST_NAMES]]
-        st.text("\n".join(names) + ("\n…" if len(chosen) > MOST_NAMES else ""))
+        names = [documents.get(document_id).name for document_id in chosen[:MAX_NAMES]]
+        st.text("\n".join(names) + ("\n…" if len(chosen) > MAX_NAMES else ""))
         st.text(_("The files and their index entries will be deleted. This cannot be undone."))
         if st.button(
             plural(len(chosen), "Delete {count} document", "Delete {count} documents"),

@@ -1,4 +1,4 @@
-"""The upload page: files in, and what becomes of each."""
+"""The upload page: add files and follow their progress."""
 
 import datetime as dt
 import uuid
@@ -12,12 +12,12 @@ from rag import errors
 from rag.types import UNFINISHED, Document, DocumentStatus, Filters, reading_of, told_parts
 from rag.ui import drag_and_drop, session
 from rag.ui.chat import conversation_list, tour
-from rag.ui.formatting import moment, plain, plural, size
+from rag.ui.formatting import date_time, escape, file_size, plural
 from rag.ui.language import N_, _
 from rag.ui.library import document_metadata
-from rag.ui.library.incomplete_documents import warn_of_losses
-from rag.ui.page_frame import door, empty
-from rag.ui.translated_messages import said
+from rag.ui.library.incomplete_documents import warn_if_incomplete
+from rag.ui.page_frame import empty_state, error_boundary
+from rag.ui.translated_messages import translate_message
 
 KINDS = {
     "PDF": ["pdf"],
@@ -32,10 +32,10 @@ KINDS = {
     N_("E-mail"): ["eml", "msg"],
     "ZIP": ["zip"],
 }
-"""What can be taken in, and the endings of its names."""
+"""File kinds that can be added, with their extensions."""
 POLL_SECONDS = 0.8
 PART_STEP = 0.1
-"""From the place of a file to that of what was in it: well below the next file, however deep that is."""
+"""Offset in the order of an attachment below its file, small enough to stay above the next file at any depth."""
 STAGES = {
     DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
     DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs password")),
@@ -50,10 +50,10 @@ UNREADY = tuple(status for status in DocumentStatus if status is not DocumentSta
 
 
 class Refusal(NamedTuple):
-    """A file that was not taken in, and why: nothing can be done, or it is asked what to do.
+    """A file that was not added, the reason, and what the user can do.
 
-    `duplicate_of` has its content already, in the trash or as an older version; `file` may be a new version of
-    `version_of`, whose name it has.
+    `duplicate_of` has the same content, in the trash or as an older version; `file` may be a new version of
+    `version_of`, which has the same name.
     """
 
     name: str
@@ -65,25 +65,25 @@ class Refusal(NamedTuple):
     file: UploadedFile | None = None
 
 
-def room() -> None:
-    """How much of their quota the user has taken up, where there is one."""
-    storage = session.shared().accounts.storage(session.engine().user_id)
+def quota_usage() -> None:
+    """Show how much of their quota the user has used, if there is one."""
+    storage = session.installation().accounts.storage(session.engine().user_id)
     if storage.quota_bytes is not None:
         st.caption(
             _("{used_bytes} of {quota_bytes} used, including old versions and the trash.").format(
-                used_bytes=size(storage.used_bytes), quota_bytes=size(storage.quota_bytes)
+                used_bytes=file_size(storage.used_bytes), quota_bytes=file_size(storage.quota_bytes)
             ),
             width="content",
         )
 
 
 def drop_zone() -> None:
-    """Take in files as they are dropped, and clear the field for the next ones."""
-    if refusal := session.refusal():
+    """Add dropped files, and reset the field for the next ones."""
+    if refusal := session.read_only_reason():
         st.info(refusal, icon=":material/lock:")
         return
-    for warning in session.shared().disk_warnings:
-        st.warning(plain(said(warning)), icon=":material/hard_drive:")
+    for warning in session.installation().disk_warnings:
+        st.warning(escape(translate_message(warning)), icon=":material/hard_drive:")
     turn = st.session_state.setdefault("upload-turn", 0)
     files = st.file_uploader(
         _("Drop files anywhere on this page, or paste them: {kinds}").format(kinds=", ".join(map(_, KINDS))),
@@ -94,14 +94,14 @@ def drop_zone() -> None:
     drag_and_drop.catch()
     with st.container(horizontal=True, key="more-ways"):
         files = [*files, *_folder(turn)]
-        address = _address(turn) if session.shared().config.rag_web_addresses else None
+        address = _address(turn) if session.installation().config.rag_web_addresses else None
     if not files and not address:
         return
     with st.spinner(
         plural(len(files), "Adding {count} file …", "Adding {count} files …") if files else _("Downloading …")
     ):
         for file in files:
-            _take_in(file)
+            _add(file)
         if address:
             _fetch(address)
     st.session_state["upload-turn"] = turn + 1
@@ -109,7 +109,7 @@ def drop_zone() -> None:
 
 
 def _folder(turn: int) -> list[UploadedFile]:
-    """All files of a folder of the reader's machine."""
+    """Show a field for a folder and return its files."""
     with st.popover(_("Folder"), icon=":material/drive_folder_upload:"):
         files = st.file_uploader(
             _("All files in a folder and its subfolders"),
@@ -121,7 +121,7 @@ def _folder(turn: int) -> list[UploadedFile]:
 
 
 def _address(turn: int) -> str | None:
-    """An address of the web that was given, from which this server fetches the file."""
+    """Show a field for a web address and return what was entered."""
     with st.popover(_("Web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
         address = st.text_input(_("Address of a file or web page"), placeholder="https://", max_chars=2000)
         st.caption(_("Pagelight downloads it once from the Internet and stores a copy."))
@@ -134,31 +134,31 @@ def _fetch(address: str) -> None:
     try:
         _uploaded().append(session.engine().files.fetch(address).id)
     except errors.DuplicateError as error:
-        _refused().append(_duplicate(address, error))
+        _refusals().append(_duplicate(address, error))
     except errors.Error as error:
-        _refused().append(Refusal(address, said(error.message)))
+        _refusals().append(Refusal(address, translate_message(error.message)))
 
 
 def _uploaded() -> list[uuid.UUID]:
-    """What this session brought in, in order."""
+    """Return the ids that this session added, in order."""
     uploaded: list[uuid.UUID] = st.session_state.setdefault("uploaded", [])
     return uploaded
 
 
-def _refused() -> list[Refusal]:
+def _refusals() -> list[Refusal]:
     refused: list[Refusal] = st.session_state.setdefault("refused", [])
     return refused
 
 
-def _take_in(file: UploadedFile) -> None:
+def _add(file: UploadedFile) -> None:
     try:
         _uploaded().append(session.engine().documents.add(file, file.name, on_same_name="ask").id)
     except errors.SameNameError as error:
-        _refused().append(_same_name(file, error))
+        _refusals().append(_same_name(file, error))
     except errors.DuplicateError as error:
-        _refused().append(_duplicate(file.name, error))
+        _refusals().append(_duplicate(file.name, error))
     except errors.Error as error:
-        _refused().append(Refusal(file.name, said(error.message)))
+        _refusals().append(Refusal(file.name, translate_message(error.message)))
 
 
 def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
@@ -182,24 +182,24 @@ def _same_name(file: UploadedFile, error: errors.SameNameError) -> Refusal:
     ).format(
         name=error.details["name"],
         version=error.details["version"],
-        time=moment(uploaded, _("d MMM y, HH:mm")),
+        time=date_time(uploaded, _("d MMM y, HH:mm")),
     )
     return Refusal(file.name, message, version_of=uuid.UUID(str(error.details["document_id"])), file=file)
 
 
-def progress() -> None:
-    """Each file of this session and each unfinished one of the library; followed while there is work to be done."""
+def documents() -> None:
+    """Show each file of this session and each unfinished document; refresh while work is in progress."""
     busy = any(document.status in UNFINISHED for document in _documents())
     st.fragment(_rows, run_every=POLL_SECONDS if busy else None)(busy)
 
 
 def _rows(followed: bool) -> None:
-    with door():
+    with error_boundary():
         documents = _documents()
         busy = any(document.status in UNFINISHED for document in documents)
         if busy != followed:
             st.rerun()
-        if not documents and not _refused():
+        if not documents and not _refusals():
             if total := session.engine().catalogue.count():
                 st.caption(
                     plural(
@@ -209,29 +209,29 @@ def _rows(followed: bool) -> None:
                     )
                 )
                 return
-            tour.offer()
-            with empty(
+            tour.offer_sample()
+            with empty_state(
                 "draft",
                 _("Nothing uploaded yet"),
                 _("Files you add appear here with their progress. You can leave this page meanwhile."),
             ):
                 return
-        for number, refusal in enumerate(_refused()):
+        for number, refusal in enumerate(_refusals()):
             _refusal_row(number, refusal)
-        _read(documents, is_all=not busy)
+        _actions_when_read(documents, is_all=not busy)
         for document in documents:
             _document_row(document)
 
 
-def _read(documents: list[Document], *, is_all: bool) -> None:
-    """What can be done with what has been read; with what was brought in, when all of it has been."""
+def _actions_when_read(documents: list[Document], *, is_all: bool) -> None:
+    """Show the actions on documents that have been read."""
     with st.container(horizontal=True, vertical_alignment="center", key="read"):
         asked = tuple(document.id for document in documents if document.searchable and not document.disabled)
         if asked and st.button(_("Ask about them"), icon=":material/forum:"):
             conversation_list.open_conversation(None, asked)
             st.switch_page("pages/chat.py")
         own = [document for document in documents if document.id in _uploaded()]
-        if own and is_all and not session.refusal() and st.button(_("Edit"), icon=":material/edit:"):
+        if own and is_all and not session.read_only_reason() and st.button(_("Edit"), icon=":material/edit:"):
             document_metadata.edit(own)
 
 
@@ -255,23 +255,23 @@ def _document_row(document: Document) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             version = f" ({_('version {number}').format(number=document.version)})" if document.version > 1 else ""
             st.markdown(
-                f":material/{icon}: **{plain(document.name)}**{version}",
+                f":material/{icon}: **{escape(document.name)}**{version}",
                 width="stretch",
             )
-            st.caption(f"{size(document.size)} · {_stage(document, stage)}", width="content")
+            st.caption(f"{file_size(document.size)} · {_stage(document, stage)}", width="content")
             _actions(document)
         if document.status in UNFINISHED:
             st.progress(min(document.progress.done / max(document.progress.total, 1), 1.0))
         if document.container_name:
             st.caption(
-                _(":material/attach_file: in {container_name}").format(container_name=plain(document.container_name))
+                _(":material/attach_file: in {container_name}").format(container_name=escape(document.container_name))
             )
         if document.tags:
-            st.caption(f":material/sell: {plain(', '.join(document.tags))}")
+            st.caption(f":material/sell: {escape(', '.join(document.tags))}")
         if document.error:
-            st.caption(plain(said(document.error)))
+            st.caption(escape(translate_message(document.error)))
         if told := told_parts(document.parts):
-            st.caption(plain(said(told)))
+            st.caption(escape(translate_message(told)))
         if document.failed_pages:
             st.caption(
                 plural(
@@ -281,9 +281,9 @@ def _document_row(document: Document) -> None:
                     numbers=_numbers(document.failed_pages),
                 )
             )
-        warn_of_losses([document])
+        warn_if_incomplete([document])
         if document.note:
-            st.caption(plain(said(document.note)))
+            st.caption(escape(translate_message(document.note)))
         if document.status == DocumentStatus.NEEDS_PASSWORD:
             _password(document)
 
@@ -295,7 +295,7 @@ def _stage(document: Document, stage: str) -> str:
         return f"{pages} · {chunks}"
     reading = reading_of(document)
     waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after
-    return f"{_(stage)}: {said(reading)}" if reading and not waits_in_line else _(stage)
+    return f"{_(stage)}: {translate_message(reading)}" if reading and not waits_in_line else _(stage)
 
 
 def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
@@ -328,28 +328,28 @@ def _password(document: Document) -> None:
             session.engine().documents.unlock(document.id, password)
             st.rerun(scope="fragment")
         except errors.PasswordError as error:
-            st.error(plain(said(error.message)))
+            st.error(escape(translate_message(error.message)))
 
 
 def _refusal_row(number: int, refusal: Refusal) -> None:
     icon = "help" if refusal.file else "content_copy" if refusal.duplicate_of else "block"
     with st.container(key=f"refused-{number}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f":material/{icon}: **{plain(refusal.name)}**", width="stretch")
-            _offers(number, refusal)
+            st.markdown(f":material/{icon}: **{escape(refusal.name)}**", width="stretch")
+            _resolutions(number, refusal)
             if st.button(":material/close:", key=f"dismiss-{number}", type="tertiary", help=_("Dismiss")):
                 _dismiss(number)
-        st.caption(plain(refusal.message))
+        st.caption(escape(refusal.message))
 
 
-def _offers(number: int, refusal: Refusal) -> None:
-    """The ways out, of which the first is the likely one."""
+def _resolutions(number: int, refusal: Refusal) -> None:
+    """Show the possible resolutions, the most likely first."""
     engine = session.engine()
     if refusal.file:
         if st.button(_("New version"), key=f"version-{number}", icon=":material/history:", type="primary"):
-            _answer(number, refusal, refusal.file, replaces=refusal.version_of)
+            _add_resolved(number, refusal, refusal.file, replaces=refusal.version_of)
         if st.button(_("Separate document"), key=f"own-{number}", icon=":material/note_add:"):
-            _answer(number, refusal, refusal.file)
+            _add_resolved(number, refusal, refusal.file)
     if refusal.duplicate_of is None:
         return
     if refusal.in_trash and st.button(_("Restore"), key=f"restore-{number}", icon=":material/restore_from_trash:"):
@@ -360,17 +360,17 @@ def _offers(number: int, refusal: Refusal) -> None:
         _dismiss(number)
 
 
-def _answer(number: int, refusal: Refusal, file: UploadedFile, replaces: uuid.UUID | None = None) -> None:
-    """Take in a file that was asked about."""
+def _add_resolved(number: int, refusal: Refusal, file: UploadedFile, replaces: uuid.UUID | None = None) -> None:
+    """Add a file after the user has decided."""
     file.seek(0)
     try:
         _uploaded().append(session.engine().documents.add(file, file.name, replaces=replaces).id)
     except errors.Error as error:  # it changed meanwhile: say what is so now
-        _refused()[number] = Refusal(refusal.name, said(error.message))
+        _refusals()[number] = Refusal(refusal.name, translate_message(error.message))
         st.rerun(scope="fragment")
     _dismiss(number)
 
 
 def _dismiss(number: int) -> None:
-    del _refused()[number]
+    del _refusals()[number]
     st.rerun(scope="fragment")

@@ -1,4 +1,4 @@
-"""A document's versions: which there are, and what changed from one to another, side by side and on the pages."""
+"""Versions of a document, and what changed between two of them."""
 
 import datetime as dt
 import math
@@ -9,16 +9,16 @@ import streamlit as st
 from rag import errors
 from rag.types import Document, ParagraphChange, ParagraphText, VersionDiff
 from rag.ui import session
-from rag.ui.formatting import decimal, moment, plain, plural
+from rag.ui.formatting import date_time, decimal, escape, plural
 from rag.ui.language import N_, _
-from rag.ui.page_frame import dialog, door
-from rag.ui.translated_messages import said
+from rag.ui.page_frame import dialog, error_boundary
+from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 CHANGES_SHOWN = 20
 CACHED_DIFFS = 16
 HEIGHT = 560
-"""Of the list of changes, in pixels; it scrolls within."""
+"""Height of the scrolling list of changes, in pixels."""
 SIGNS = {
     "added": N_(":green-badge[:material/add: Added]"),
     "removed": N_(":red-badge[:material/remove: Removed]"),
@@ -28,11 +28,11 @@ SIGNS = {
 
 @dialog("Versions", width="large")
 def show_versions(document_id: uuid.UUID) -> None:
-    """The versions of a document, and what changed; a click on a page opens it."""
-    with door():
+    """Show the versions of a document and their changes; a click on a page opens it."""
+    with error_boundary():
         versions = session.engine().versions.list(document_id)
         readable = [version for version in versions if version.indexed_at is not None]
-        st.markdown(f"**{plain(versions[0].name)}**")
+        st.markdown(f"**{escape(versions[0].name)}**")
         for version in versions:
             _version(version)
         if len(readable) > 1:
@@ -43,14 +43,14 @@ def _version(version: Document) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"version-{version.id}"):
         state = _("current") if version.superseded_by is None else _("kept for earlier answers")
         if version.indexed_at is None:
-            state = said(version.error or "") or _("not read yet")
+            state = translate_message(version.error or "") or _("not read yet")
         st.markdown(
             " · ".join(
                 (
                     f"v{version.version}",
-                    moment(version.created_at.astimezone(), _("d MMM y, HH:mm")),
+                    date_time(version.created_at.astimezone(), _("d MMM y, HH:mm")),
                     plural(version.page_count, "{count} page", "{count} pages"),
-                    plain(state),
+                    escape(state),
                 )
             ),
             width="stretch",
@@ -62,13 +62,13 @@ def _version(version: Document) -> None:
 
 
 def _make_current(document_id: uuid.UUID) -> None:
-    with door():
+    with error_boundary():
         session.engine().versions.make_current(document_id)
         st.session_state.pop("compared", None)
 
 
 def _comparison(versions: list[Document]) -> None:
-    """What changed between two of them."""
+    """Compare two versions."""
     names = {version.id: f"v{version.version}" for version in versions}
     with st.container(horizontal=True):
         new = st.selectbox(_("Changes in"), list(names), format_func=names.__getitem__, key="compare-new")
@@ -106,7 +106,7 @@ def _comparison(versions: list[Document]) -> None:
 def _diff(
     user_id: str, old: uuid.UUID, new: uuid.UUID, old_read: dt.datetime | None, new_read: dt.datetime | None
 ) -> VersionDiff:
-    """`user_id` keeps the users apart in the cache, the times tell a version from itself read anew."""
+    """Compare two versions; user and times are cache keys that tell users and re-reads apart."""
     return session.engine().versions.diff(old, new)
 
 
@@ -122,19 +122,19 @@ def _change(number: int, change: ParagraphChange, found: VersionDiff) -> None:
                     key=f"change-{number}-{version}",
                     type="tertiary",
                     icon=":material/visibility:",
-                    on_click=_look_at,
+                    on_click=_show_paragraph,
                     args=(document_id, paragraph, f"v{version}"),
                 )
     st.divider()
 
 
-def _look_at(document_id: uuid.UUID, paragraph: ParagraphText, label: str) -> None:
+def _show_paragraph(document_id: uuid.UUID, paragraph: ParagraphText, label: str) -> None:
     _, _, jump = st.session_state.get("compared", (None, None, 0))
     st.session_state["compared"] = (document_id, Mark.of_paragraph(paragraph, label), jump + 1)
 
 
 def _place(found: VersionDiff) -> None:
-    """The page that was clicked, else the first change of the newer version."""
+    """Show the clicked page, or the first change of the newer version."""
     document_id, mark, jump = st.session_state.get("compared", (None, None, 0))
     if document_id not in (found.old_id, found.new_id):
         first = next((change.new for change in found.changes if change.new), None)

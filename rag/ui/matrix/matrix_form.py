@@ -1,4 +1,4 @@
-"""What a matrix asks of which documents: a form for a new one, and for one that is there."""
+"""Form to create or edit a matrix: its documents and questions."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,16 +8,16 @@ import streamlit as st
 
 from rag.types import Document, DocumentStatus, FilledMatrix, MatrixQuestion, MatrixTemplate
 from rag.ui import session
-from rag.ui.language import N_, _, labelled
+from rag.ui.language import N_, _, translate_columns
 
 CHOSEN = "matrix-chosen"
-"""The id of the one that is looked at; a new one is."""
+"""Session key of the id of the open matrix."""
 OPEN = "matrix-form"
-"""`NEW`, or the id of the one that is edited, while its form is open."""
+"""Session key of the open form: `NEW`, or the id of the matrix being edited."""
 NEW = "new"
-GIVEN = "matrix-given"
-"""Documents that were chosen for a new one on another page."""
-OWN = N_("Your own questions")
+INITIAL_DOCUMENTS = "matrix-given"
+"""Session key of documents chosen on another page for a new matrix."""
+OWN_QUESTIONS = N_("Your own questions")
 QUESTION, AGREE = "question", "agree"
 COLUMNS = {
     QUESTION: st.column_config.TextColumn(N_("Question"), width=420),
@@ -27,32 +27,32 @@ EMPTY = [{QUESTION: "", AGREE: False}]
 
 
 def is_open() -> bool:
-    """Whether a form is shown in the place of the table."""
+    """Return whether a form replaces the table."""
     return st.session_state.get(OPEN) is not None
 
 
-def switch(to: str | uuid.UUID | None) -> None:
-    """Open the form, of a new one (`NEW`) or of one that is there; None closes it."""
+def open_form(to: str | uuid.UUID | None) -> None:
+    """Open the form for a new matrix (`NEW`) or an existing one; None closes it."""
     st.session_state[OPEN] = to
-    st.session_state.pop(GIVEN, None)
+    st.session_state.pop(INITIAL_DOCUMENTS, None)
 
 
-def begin_with(document_ids: Sequence[uuid.UUID]) -> None:
-    """Open the form of a new one, about these documents."""
-    switch(NEW)
-    st.session_state[GIVEN] = list(document_ids)
+def start_with(document_ids: Sequence[uuid.UUID]) -> None:
+    """Open the form of a new matrix about these documents."""
+    open_form(NEW)
+    st.session_state[INITIAL_DOCUMENTS] = list(document_ids)
 
 
-def button() -> None:
-    """Begins a new one, or closes the form."""
+def form_button() -> None:
+    """Show the button that opens a new form or closes the open one."""
     if is_open():
-        st.button(_("Close"), icon=":material/close:", on_click=switch, args=(None,))
+        st.button(_("Close"), icon=":material/close:", on_click=open_form, args=(None,))
     else:
-        st.button(_("New matrix"), icon=":material/add:", on_click=switch, args=(NEW,))
+        st.button(_("New matrix"), icon=":material/add:", on_click=open_form, args=(NEW,))
 
 
-def show() -> None:
-    """The form that is open."""
+def show_form() -> None:
+    """Show the open form."""
     with st.container(border=True, key="matrix-form"):
         if st.session_state[OPEN] == NEW:
             _new()
@@ -62,40 +62,40 @@ def show() -> None:
 
 def _new() -> None:
     engine = session.own_engine()
-    documents = _known(engine.documents.list(_index_name()))
+    documents = _askable(engine.documents.list(_index_name()))
     if not documents:
         st.info(_("No documents yet. Upload some of your own first."), icon=":material/upload_file:")
         return
     name = st.text_input(_("Name"), placeholder=_("Annual reports 2022"), max_chars=200)
-    chosen = _documents(documents, st.session_state.get(GIVEN, [*documents][:1]), NEW)
-    questions = _of_template(engine.matrices.templates())
-    if st.button(_("Ask"), type="primary", icon=":material/play_arrow:") and _is_whole(bool(chosen), questions):
+    chosen = _documents(documents, st.session_state.get(INITIAL_DOCUMENTS, [*documents][:1]), NEW)
+    questions = _template_questions(engine.matrices.templates())
+    if st.button(_("Ask"), type="primary", icon=":material/play_arrow:") and _is_complete(bool(chosen), questions):
         asked = {"name": name or _("Matrix"), "document_ids": chosen, "questions": questions}
         st.session_state[CHOSEN] = engine.matrices.create(asked).id
-        switch(None)
+        open_form(None)
         st.rerun()
 
 
 def _edit(filled: FilledMatrix) -> None:
     engine, matrix = session.own_engine(), filled.matrix
     present = [one.id for one in filled.documents]
-    documents = _known([*filled.documents, *engine.documents.list(_index_name())])
+    documents = _askable([*filled.documents, *engine.documents.list(_index_name())])
     name = st.text_input(_("Name"), matrix.name, max_chars=200, key=f"matrix-name-{matrix.id}")
     chosen = _documents(documents, present, str(matrix.id))
     questions = _questions(_rows(matrix.questions), str(matrix.id))
     st.caption(_("New questions are asked. Answers to removed or reworded questions are deleted."))
     has_documents = bool(chosen or not present)  # those in the trash keep their rows
-    if st.button(_("Save"), type="primary", icon=":material/check:") and _is_whole(has_documents, questions):
+    if st.button(_("Save"), type="primary", icon=":material/check:") and _is_complete(has_documents, questions):
         change: dict[str, object] = {"name": name, "questions": questions}
         if chosen != present:
             change["document_ids"] = chosen
         engine.matrices.edit(matrix.id, change)
-        switch(None)
+        open_form(None)
         st.rerun()
 
 
-def _is_whole(has_documents: bool, questions: Sequence[object]) -> bool:
-    """Whether there is something to ask; what is missing is said."""
+def _is_complete(has_documents: bool, questions: Sequence[object]) -> bool:
+    """Return whether there are documents and questions; otherwise say what is missing."""
     if not has_documents:
         st.warning(_("Choose at least one document."), icon=":material/description:")
     elif not questions:
@@ -103,14 +103,14 @@ def _is_whole(has_documents: bool, questions: Sequence[object]) -> bool:
     return has_documents and bool(questions)
 
 
-def _known(documents: Iterable[Document]) -> dict[uuid.UUID, Document]:
-    """Those that can be asked, now or when they have been read, by their ids."""
+def _askable(documents: Iterable[Document]) -> dict[uuid.UUID, Document]:
+    """Return the documents, by id, that can be asked now or when they have been read."""
     never = (DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD)
     return {one.id: one for one in documents if one.status not in never}
 
 
 def _index_name() -> str:
-    """The collection that is looked at, where it is the user's own; else the user's first."""
+    """Return the open collection if it is the user's own, else their default one."""
     return "default" if session.engine().access.is_shared else session.collection()
 
 
@@ -124,10 +124,10 @@ def _documents(known: Mapping[uuid.UUID, Document], chosen: Sequence[uuid.UUID],
     )
 
 
-def _of_template(templates: Sequence[MatrixTemplate]) -> list[dict[str, object]]:
-    """Those of a template to begin with, which can be changed."""
+def _template_questions(templates: Sequence[MatrixTemplate]) -> list[dict[str, object]]:
+    """Show the questions of a template, which can be changed."""
     titles = {template.title: template for template in templates}
-    title = st.selectbox(_("Template"), [*titles, OWN], format_func=_)
+    title = st.selectbox(_("Template"), [*titles, OWN_QUESTIONS], format_func=_)
     return _questions(_rows(titles[title].questions) if title in titles else EMPTY, str(title))
 
 
@@ -136,15 +136,15 @@ def _rows(questions: Iterable[MatrixQuestion]) -> list[dict[str, object]]:
 
 
 def _questions(given: list[dict[str, object]], key: str) -> list[dict[str, object]]:
-    """A table in which questions are written, added and removed.
+    """Show an editable table of questions and return them.
 
-    It keeps what is put into it until something else runs the page: told of by itself, which takes it half a second, it
-    would come too late for a button that is clicked before.
+    `on_change="ignore"` keeps edits in the browser until the next rerun: reporting each edit takes half a second,
+    and would come too late for a button that is clicked before.
     """
     rows: Sequence[Mapping[str, Any]] = st.data_editor(
         given,
         key=f"matrix-questions-{key}",
-        column_config=labelled(COLUMNS),
+        column_config=translate_columns(COLUMNS),
         num_rows="dynamic",
         hide_index=True,
         height=260,

@@ -1,4 +1,4 @@
-"""The matrix page: questions put to documents, each to each, and the place of the answer that is clicked."""
+"""The matrix page: a table of questions by documents, and the quote of the selected answer."""
 
 import functools
 import hashlib
@@ -23,19 +23,19 @@ from rag.types import (
     Support,
 )
 from rag.ui import session
-from rag.ui.formatting import decimal, percent, plain, plural
-from rag.ui.language import N_, _, current, spoken
+from rag.ui.formatting import decimal, escape, percent, plural
+from rag.ui.language import N_, _, current_language, use_language
 from rag.ui.matrix import matrix_form
-from rag.ui.page_frame import door, empty
-from rag.ui.translated_messages import said
+from rag.ui.page_frame import empty_state, error_boundary
+from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 POLL_SECONDS = 1.0
 ROW_PX = 76
 """Three lines of an answer."""
-MOST_HEIGHT_PX = 640
+MAX_HEIGHT_PX = 640
 CONFLICT, BLANK = "background-color: rgb(230 150 30 / 28%)", "color: #8a8a8a"
-"""Seen on light and on dark ground."""
+"""Readable on light and dark backgrounds."""
 VERDICTS = {
     Support.SUPPORTED: N_("The quote supports it."),
     Support.PARTLY: N_("The quote supports part of it."),
@@ -43,7 +43,7 @@ VERDICTS = {
     Support.UNCITED: N_("It cites nothing."),
 }
 SURE_MARKS = {None: "", Support.SUPPORTED: "", "likely": "≈ ", Support.PARTLY: "½ "}
-"""Before an answer, by what it is called; before any other a question mark."""
+"""Prefix of an answer by its assurance; any other gets a question mark."""
 LEGEND = N_(
     "≠ contradicts another answer · ↻ the document has changed since · ≈ likely · ½ partly supported · ? not supported"
 )
@@ -54,14 +54,16 @@ FILES: dict[MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV"}
 
 
 def table() -> None:
-    """A matrix, how far it is, and what can be done with it."""
+    """Show a matrix with its progress and actions."""
     if matrix_form.is_open():
-        matrix_form.show()
+        matrix_form.show_form()
         return
     engine = session.own_engine()
     known = {one.id: one for one in engine.matrices.list()}
     if not known:
-        with empty("table", _("No matrix yet"), _("Ask many documents the same questions and compare their answers.")):
+        with empty_state(
+            "table", _("No matrix yet"), _("Ask many documents the same questions and compare their answers.")
+        ):
             return
     with st.container():  # what stands below keeps its place when the state comes and goes
         filled = engine.matrices.get(_chosen(known))
@@ -73,7 +75,7 @@ def table() -> None:
 
 
 def _chosen(known: Mapping[uuid.UUID, Matrix]) -> uuid.UUID:
-    """The one that is looked at, also after a visit to a form or to another page."""
+    """Choose a matrix; the choice survives visits to forms and other pages."""
     ids = list(known)
     shown: uuid.UUID | None = st.session_state.get(matrix_form.CHOSEN)
     chosen: uuid.UUID = st.selectbox(
@@ -89,15 +91,15 @@ def _chosen(known: Mapping[uuid.UUID, Matrix]) -> uuid.UUID:
 
 
 def _chooser(shown: uuid.UUID | None) -> str:
-    """The key of the list of matrices: a new one when a form has chosen what is shown."""
+    """Return the key of the list of matrices, which is new after a form has chosen one."""
     return f"matrix-of-{shown}"
 
 
 def _answers(filled: FilledMatrix) -> None:
     numbers = range(len(filled.matrix.questions))
     columns = {f"q{number}": _column(filled.matrix.questions[number].text) for number in numbers}
-    rows = [[one.name, *(_short(one, filled.at(one, number)) for number in numbers)] for one in filled.documents]
-    looks = [["", *(_look(filled.at(one, number)) for number in numbers)] for one in filled.documents]
+    rows = [[one.name, *(_cell_text(one, filled.at(one, number)) for number in numbers)] for one in filled.documents]
+    looks = [["", *(_style(filled.at(one, number)) for number in numbers)] for one in filled.documents]
     table = pd.DataFrame(rows, columns=["document", *columns])
     st.dataframe(
         table.style.apply(lambda shown: pd.DataFrame(looks, shown.index, shown.columns), axis=None),
@@ -105,30 +107,30 @@ def _answers(filled: FilledMatrix) -> None:
         column_config={"document": st.column_config.TextColumn(_("Document"), width=150, pinned=True), **columns},
         hide_index=True,
         row_height=ROW_PX,
-        height=min(ROW_PX * len(rows) + 40, MOST_HEIGHT_PX),
+        height=min(ROW_PX * len(rows) + 40, MAX_HEIGHT_PX),
         on_select="rerun",
         selection_mode="single-cell",
     )
 
 
 def _key(filled: FilledMatrix) -> str:
-    """Of the table: what is chosen in it means another cell once there are other rows or columns."""
+    """Return the table's key, which changes with its rows and columns so that a selection is never reused."""
     asked = (*(one.lineage_id for one in filled.documents), *(one.text for one in filled.matrix.questions))
     return f"matrix-{filled.matrix.id}-{hashlib.sha256(repr(asked).encode()).hexdigest()[:8]}"
 
 
-def _look(shown: ShownCell | None) -> str:
+def _style(shown: ShownCell | None) -> str:
     if shown is not None and shown.conflict:
         return CONFLICT
     return BLANK if shown is None or shown.cell.status != "answered" else ""
 
 
 def _column(question: str) -> Any:
-    return st.column_config.TextColumn(plain(question), width=230, help=plain(question))
+    return st.column_config.TextColumn(escape(question), width=230, help=escape(question))
 
 
-def _short(document: Document, shown: ShownCell | None) -> str:
-    """A cell: its marks, the page, and the answer, of which the end may not be seen."""
+def _cell_text(document: Document, shown: ShownCell | None) -> str:
+    """Return a cell's text: marks, page and answer."""
     if shown is None:
         return "…" if document.status is DocumentStatus.READY else _("… not read yet")
     cell = shown.cell
@@ -140,16 +142,16 @@ def _short(document: Document, shown: ShownCell | None) -> str:
 
 
 def _state(filled: FilledMatrix) -> None:
-    """How the work stands; what is empty or stale can be asked."""
+    """Show progress, or offer to ask what is missing or stale."""
     job = filled.job
     if job is not None and job.finished_at is None:
-        st.fragment(_going_on, run_every=POLL_SECONDS)(filled.matrix.id, job.progress.done)
+        st.fragment(_progress, run_every=POLL_SECONDS)(filled.matrix.id, job.progress.done)
         return
     reading = [one for one in filled.documents if one.status in UNFINISHED]
     if reading:
         st.fragment(_reading, run_every=POLL_SECONDS)(filled.matrix.id, [one.id for one in reading])
     if job is not None and job.status == "failed":
-        st.error(plain(said(job.error or "")), icon=":material/error:")
+        st.error(escape(translate_message(job.error or "")), icon=":material/error:")
     if filled.to_ask:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(
@@ -165,8 +167,8 @@ def _state(filled: FilledMatrix) -> None:
 
 
 def _reading(matrix_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
-    """Waits for documents, which are asked by themselves when they have been read."""
-    with door():
+    """Wait for documents, which are asked when they have been read."""
+    with error_boundary():
         engine = session.own_engine()
         job = engine.matrices.job(matrix_id)
         if job and job.finished_at is None:
@@ -182,9 +184,9 @@ def _reading(matrix_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
         )
 
 
-def _going_on(matrix_id: uuid.UUID, shown: int) -> None:
-    """Follows the work; what is new is shown by the whole page."""
-    with door():
+def _progress(matrix_id: uuid.UUID, shown: int) -> None:
+    """Show the job's progress; rerun the page for new answers."""
+    with error_boundary():
         matrices = session.own_engine().matrices
         job = matrices.job(matrix_id)
         if job is None or job.finished_at is not None or job.progress.done > shown:
@@ -203,17 +205,17 @@ def _going_on(matrix_id: uuid.UUID, shown: int) -> None:
                 matrices.cancel(matrix_id)
                 st.rerun()
         if job.error:
-            st.caption(plain(said(job.error)))
+            st.caption(escape(translate_message(job.error)))
 
 
 def _actions(filled: FilledMatrix) -> None:
     matrix = filled.matrix
     with st.container(horizontal=True):
-        st.button(_("Edit"), icon=":material/edit:", on_click=matrix_form.switch, args=(matrix.id,))
+        st.button(_("Edit"), icon=":material/edit:", on_click=matrix_form.open_form, args=(matrix.id,))
         for format_name, label in FILES.items():
             st.download_button(
                 label,
-                data=functools.partial(_file, matrix.id, format_name, current()),
+                data=functools.partial(_file, matrix.id, format_name, current_language()),
                 file_name=f"{matrix.name}.{format_name}",
                 mime=MATRIX_FILES[format_name],
                 icon=":material/download:",
@@ -225,13 +227,13 @@ def _actions(filled: FilledMatrix) -> None:
 
 
 def _file(matrix_id: uuid.UUID, format_name: MatrixFormat, language: str) -> bytes:
-    """Made when it is asked for, where no page tells its language."""
-    with spoken(language):
-        return session.own_engine().matrices.export(matrix_id, format_name, say=said)
+    """Export the matrix when the button is clicked, outside a page that knows the language."""
+    with use_language(language):
+        return session.own_engine().matrices.export(matrix_id, format_name, say=translate_message)
 
 
 def _delete(matrix_id: uuid.UUID) -> None:
-    with door():
+    with error_boundary():
         session.own_engine().matrices.delete(matrix_id)
     st.session_state.pop(matrix_form.CHOSEN, None)
 
@@ -240,7 +242,7 @@ def _delete(matrix_id: uuid.UUID) -> None:
 
 
 class Clicked(NamedTuple):
-    """A cell of a matrix that was clicked: its question, what answers it so far, and the document to show."""
+    """The selected cell: its question, its answer so far and the document to show."""
 
     key: str
     question: str
@@ -249,7 +251,7 @@ class Clicked(NamedTuple):
 
 
 def clicked() -> Clicked | None:
-    """The cell to show beside the table, known before the table is drawn."""
+    """Return the selected cell before the table is drawn."""
     shown = st.session_state.get(matrix_form.CHOSEN)
     matrix_id = st.session_state.get(_chooser(shown)) or shown
     if matrix_id is None or matrix_form.is_open():
@@ -258,12 +260,12 @@ def clicked() -> Clicked | None:
         filled = session.own_engine().matrices.get(matrix_id)
     except errors.NotFoundError:
         return None
-    found = _clicked(filled)
+    found = _selected_cell(filled)
     return _with_pages(filled, *found) if found else None
 
 
 def _with_pages(filled: FilledMatrix, document: Document, number: int) -> Clicked | None:
-    """A cell beside the pages that it was answered from, else of its document as it is; None as long as it has none."""
+    """Return a cell with the document version it was answered from; None while that has no pages."""
     shown = filled.at(document, number)
     read = session.own_engine().documents.get(shown.cell.document_id) if shown else document
     key = f"{filled.matrix.id}:{document.id}:{number}"
@@ -271,18 +273,18 @@ def _with_pages(filled: FilledMatrix, document: Document, number: int) -> Clicke
 
 
 def viewer(clicked: Clicked) -> None:
-    """The answer that was clicked, and its words on the page."""
+    """Show the selected answer and its quote on the page."""
     with st.container(key="matrix-told", gap="xsmall"):
-        st.markdown(f"**{plain(clicked.question)}**")
+        st.markdown(f"**{escape(clicked.question)}**")
         if clicked.shown is None:
             st.caption(_("Not answered yet."))
         else:
-            _told(clicked.shown)
+            _answer(clicked.shown)
     _show(clicked.document, clicked.shown.cell if clicked.shown else None)
 
 
-def _clicked(filled: FilledMatrix) -> tuple[Document, int] | None:
-    """The document and question of the chosen cell; of the name of a document its first question."""
+def _selected_cell(filled: FilledMatrix) -> tuple[Document, int] | None:
+    """Return the document and question of the selected cell; a document's name selects its first question."""
     state: Mapping[str, Any] = st.session_state.get(_key(filled)) or {}
     cells = (state.get("selection") or {}).get("cells") or []
     if not cells or cells[0][0] >= len(filled.documents):
@@ -292,27 +294,27 @@ def _clicked(filled: FilledMatrix) -> tuple[Document, int] | None:
     return filled.documents[row], number
 
 
-def _assured(cell: MatrixCell) -> str:
-    """What speaks for the answer."""
+def _assurance(cell: MatrixCell) -> str:
+    """Return what supports the answer."""
     if cell.likelihood is not None:
         told = _("These words match the question best. Probability that they answer it: {likelihood}.")
         return told.format(likelihood=percent(cell.likelihood))
     return _(VERDICTS[cell.verdict]) if cell.verdict else ""
 
 
-def _told(shown: ShownCell) -> None:
+def _answer(shown: ShownCell) -> None:
     cell = shown.cell
     if cell.status == "answered":
         st.text(cell.answer)
-        st.caption(_assured(cell))
+        st.caption(_assurance(cell))
     else:
         st.text(
             _("Nothing in the document answers it.")
             if cell.status == "not_found"
-            else said(cell.reason or "") or _("Failed.")
+            else translate_message(cell.reason or "") or _("Failed.")
         )
     if shown.conflict:
-        st.warning(plain(said(shown.conflict)), icon=":material/difference:")
+        st.warning(escape(translate_message(shown.conflict)), icon=":material/difference:")
     if shown.is_stale:
         st.info(_("The document has changed since. Ask again for a current answer."), icon=":material/refresh:")
 

@@ -1,4 +1,4 @@
-"""What the viewer beside the chat shows: the document of the citation that was looked at last, and its marks."""
+"""Show the cited document beside the chat, with its marks."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -9,19 +9,19 @@ from rag import errors
 from rag.types import ChatMessage, LaterPlace
 from rag.ui import session
 from rag.ui.chat.answer import found_pages, keyed_marks, marks
-from rag.ui.formatting import plain
+from rag.ui.formatting import escape
 from rag.ui.language import _
-from rag.ui.page_frame import door
+from rag.ui.page_frame import error_boundary
 from rag.ui.viewer import place_links
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
-LOOKED_THROUGH = 20
-"""Turns, from the last on, among which an answer is looked for that can be shown on a page."""
+MAX_TURNS_SEARCHED = 20
+"""Last turns among which `show_first_citation` looks for a citation."""
 
 
 @dataclass(frozen=True)
 class Viewing:
-    """What the viewer shows: a document and, when they come from an answer, its marks there."""
+    """State of the viewer: a document and the marks of an answer in it."""
 
     document_id: uuid.UUID
     marks: tuple[Mark, ...] = ()
@@ -33,8 +33,8 @@ class Viewing:
     found: tuple[int, ...] | None = None
 
 
-def look_at(message: ChatMessage, number: int, click: int = 0) -> None:
-    """Light citation `number` of an answer; `click` tells the browser, which has done so, that this is its answer."""
+def show_citation(message: ChatMessage, number: int, click: int = 0) -> None:
+    """Highlight citation `number` of an answer; `click` identifies the browser's click that this answers."""
     if message.response is None:
         return
     found = keyed_marks(message.response, message.id)
@@ -53,31 +53,31 @@ def look_at(message: ChatMessage, number: int, click: int = 0) -> None:
     )
 
 
-def begin(conversation: uuid.UUID | None) -> None:
-    """Light the first citation of a conversation's last answer that has one, unless something of it is lit already."""
+def show_first_citation(conversation: uuid.UUID | None) -> None:
+    """Highlight the first citation of the latest answer that has one, unless something is highlighted."""
     if conversation is None or st.session_state.get("viewing"):
         return
     try:
-        turns = session.engine().chats.messages(conversation, last=LOOKED_THROUGH)
+        turns = session.engine().chats.messages(conversation, last=MAX_TURNS_SEARCHED)
     except errors.NotFoundError:  # which is told where its turns would be
         return
     for turn in reversed(turns):
         places = marks(turn.response) if turn.response else []
-        if places and _is_there(places[0][0]):
-            look_at(turn, 0)
+        if places and _can_be_shown(places[0][0]):
+            show_citation(turn, 0)
             return
 
 
-def _is_there(document_id: uuid.UUID) -> bool:
-    """Whether a document can still be shown."""
+def _can_be_shown(document_id: uuid.UUID) -> bool:
+    """Return whether a document exists and is not in the trash."""
     try:
         return session.engine().documents.get(document_id).deleted_at is None
     except errors.NotFoundError:
         return False
 
 
-def follow(place: LaterPlace) -> None:
-    """Go to where a quote of an older version stands now."""
+def show_later_place(place: LaterPlace) -> None:
+    """Go to the place of an older version's quote in the current version."""
     before: Viewing | None = st.session_state.get("viewing")
     mark = Mark.of_later(place)
     st.session_state["viewing"] = Viewing(
@@ -88,16 +88,16 @@ def follow(place: LaterPlace) -> None:
 
 @st.fragment(key="viewer")
 def viewer(first: uuid.UUID) -> None:
-    """The document of the citation clicked last; before any, the document `first`."""
-    with door():
-        if (place := place_links.asked()) and place_links.show(place):
+    """Show the document of the last clicked citation; at first the document `first`."""
+    with error_boundary():
+        if (place := place_links.requested_place()) and place_links.show_place(place):
             return
         viewing: Viewing = st.session_state.get("viewing") or Viewing(first)
         document = session.engine().documents.get(viewing.document_id)
         if document.superseded_by is not None:
             st.caption(
                 _("Version {version} of {name}, replaced by a later version.").format(
-                    version=document.version, name=plain(document.name)
+                    version=document.version, name=escape(document.name)
                 )
             )
         show_pdf(
@@ -112,7 +112,7 @@ def viewer(first: uuid.UUID) -> None:
 
 
 def _pick(position: int, click: int) -> None:
-    """Light another mark of the same answer, clicked on the page."""
+    """Highlight another mark of the same answer that was clicked on the page."""
     viewing: Viewing = st.session_state["viewing"]
     if position < len(viewing.marks):
         st.session_state["viewing"] = replace(viewing, active=position, jump=viewing.jump + 1, click=click)

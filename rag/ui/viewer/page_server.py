@@ -1,6 +1,6 @@
-"""What the viewer asks for by itself: pages as pictures and lines, what is found in them, the reader's own marks.
+"""Serve the PDF viewer: page images and lines, search results and annotations.
 
-It stands beside the pages of the app, on the same port, below `PATH`. Whoever asks shows a ticket of their session.
+It runs beside the app on the same port, below `PATH`. Each request carries a ticket of the session.
 """
 
 import logging
@@ -20,8 +20,8 @@ from starlette.routing import Route
 from rag import errors
 from rag.engine import Installation, RAGEngine
 from rag.types import Document, Region
-from rag.ui.language import _, spoken
-from rag.ui.translated_messages import said
+from rag.ui.language import _, use_language
+from rag.ui.translated_messages import translate_message
 from rag.ui.viewer import tickets
 
 PATH = "/reading"
@@ -29,20 +29,25 @@ TICKET = "x-pagelight-ticket"
 SCALE_RANGE = (0.1, 6.0)
 """Pixels per point."""
 MAX_BODY_BYTES = 256 * 1024
-MOST_ON_A_PAGE = 500
-"""Places of which the boxes are told."""
-PRIVATE = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
-STATUS = {errors.AuthError: 401, errors.ForbiddenError: 403, errors.NotFoundError: 404, errors.ValidationError: 422}
+MAX_MATCHES_PER_PAGE = 500
+"""Maximum number of matches on a page whose boxes are sent."""
+PRIVATE_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+STATUS_CODES = {
+    errors.AuthError: 401,
+    errors.ForbiddenError: 403,
+    errors.NotFoundError: 404,
+    errors.ValidationError: 422,
+}
 
-given = tickets.Tickets()
-"""Of this process, in which both the app and this door run."""
+ticket_store = tickets.Tickets()
+"""Tickets of this process, which runs both the app and this server."""
 log = logging.getLogger(__name__)
 
-Answer = Callable[[RAGEngine, uuid.UUID, Request, Any], object]
+Handler = Callable[[RAGEngine, uuid.UUID, Request, Any], object]
 
 
-def create_door(installation: Installation) -> Starlette:
-    """The door over an installation, which stays the caller's to close."""
+def create_app(installation: Installation) -> Starlette:
+    """Create the server for an installation, which the caller closes."""
     document = "/{document_id:uuid}"
     page = document + "/pages/{number:int}"
     annotation = document + "/annotations/{annotation_id:uuid}"
@@ -63,19 +68,19 @@ def create_door(installation: Installation) -> Starlette:
     )
 
 
-def _endpoint(installation: Installation, answer: Answer) -> Callable[[Request], Any]:
-    """An endpoint that lets in who may read the document, and turns errors into sentences."""
+def _endpoint(installation: Installation, answer: Handler) -> Callable[[Request], Any]:
+    """Return an endpoint that checks access to the document and turns errors into messages."""
 
     def respond(request: Request, body: Any) -> Response:
         document_id: uuid.UUID = request.path_params["document_id"]
         try:
-            engine = given.engine(installation, request.headers.get(TICKET, ""))
+            engine = ticket_store.engine(installation, request.headers.get(TICKET, ""))
             found = answer(engine.access.document(document_id), document_id, request, body)
         except errors.Error as error:
-            status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 503)
-            with spoken(request.headers.get("accept-language")):
-                return JSONResponse({"message": said(error.message)}, status, headers=PRIVATE)
-        return found if isinstance(found, Response) else JSONResponse(found, headers=PRIVATE)
+            status = next((STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES), 503)
+            with use_language(request.headers.get("accept-language")):
+                return JSONResponse({"message": translate_message(error.message)}, status, headers=PRIVATE_HEADERS)
+        return found if isinstance(found, Response) else JSONResponse(found, headers=PRIVATE_HEADERS)
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -85,8 +90,10 @@ def _endpoint(installation: Installation, answer: Answer) -> Callable[[Request],
             raise
         except Exception:
             log.exception("The viewer was not answered")
-            with spoken(request.headers.get("accept-language")):
-                return JSONResponse({"message": _("Something went wrong. Reload the page.")}, 500, headers=PRIVATE)
+            with use_language(request.headers.get("accept-language")):
+                return JSONResponse(
+                    {"message": _("Something went wrong. Reload the page.")}, 500, headers=PRIVATE_HEADERS
+                )
 
     return endpoint
 
@@ -106,12 +113,12 @@ async def _body(request: Request) -> Any:
 
 
 def describe(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body: Any) -> dict[str, Any]:
-    """A document for the viewer."""
+    """Describe a document for the viewer."""
     return description(engine.documents.get(document_id))
 
 
 def description(document: Document) -> dict[str, Any]:
-    """A document's name and pages. Sizes are runs of width, height and number of pages alike."""
+    """Return a document's name and pages; sizes are runs of width, height and page count."""
     sizes = ((page.width, page.height) for page in document.pages)
     return {
         "id": str(document.id),
@@ -124,7 +131,7 @@ def description(document: Document) -> dict[str, Any]:
 
 
 def stamp(document: Document) -> str:
-    """Tells a document from its later self: more of it may have been read, or it was read again."""
+    """Return a token that changes when more of a document was read or it was read again."""
     return f"{len(document.pages)}-{document.chunk_count}-{document.indexed_at or ''}"
 
 
@@ -135,11 +142,11 @@ def _picture(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body:
         scale = 1.0
     scale = min(max(scale, SCALE_RANGE[0]), SCALE_RANGE[1])
     png = engine.pages.image(document_id, request.path_params["number"], zoom=scale)
-    return Response(png, media_type="image/png", headers=PRIVATE)
+    return Response(png, media_type="image/png", headers=PRIVATE_HEADERS)
 
 
 def _lines(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> list[tuple[float | str, ...]]:
-    """The page's lines, each once: box and text."""
+    """Return the boxes and texts of a page's lines."""
     found = engine.pages.text(document_id, [request.path_params["number"]]).lines
     return [(*line.bbox, line.text) for line in sorted(found, key=lambda line: line.number)]
 
@@ -150,10 +157,10 @@ def _find(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: An
 
 
 def _found_on(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> list[list[Any]]:
-    """The boxes of each place on a page."""
+    """Return the boxes of each match on a page."""
     words = request.query_params.get("words", "")
     found = engine.pages.found_on(document_id, request.path_params["number"], words)
-    return [_rects(regions) for regions in found[:MOST_ON_A_PAGE]]
+    return [_rects(regions) for regions in found[:MAX_MATCHES_PER_PAGE]]
 
 
 def _rects(regions: tuple[Region, ...]) -> list[Any]:

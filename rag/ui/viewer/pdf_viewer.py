@@ -1,9 +1,9 @@
-"""A document beside the text about it, with the words in question lit on its pages.
+"""The PDF viewer: a document with highlighted quotes.
 
-The browser has every page, empty, and asks the door in `rag.ui.viewer.page_server` for the ones around the reader;
-they come as pictures, sharp at the present zoom, with a layer of transparent text over them. Highlights are
-elements of their own, placed in points of the displayed page. So the first page of a document of 5,000 pages is as
-near as the last, nothing of the file but pictures and text reaches the browser, and what is lit can be measured.
+The browser lays out all pages empty and requests those near the reader from `rag.ui.viewer.page_server`, as images
+at the current zoom with a transparent text layer. Highlights are separate elements in PDF points. So every page of
+a document of 5,000 pages loads equally fast, the file itself never reaches the browser, and highlights can be
+measured.
 """
 
 import math
@@ -34,49 +34,49 @@ SCRIPTS = tuple(
     f"viewer/{part}"
     for part in ("source", "sheet", "stack", "badges", "strip", "finder", "panel", "selection", "keys", "viewer")
 )
-"""Parts of the viewer's script, in `assets/viewer`, in this order: the browser gets them as one."""
+"""Parts of the viewer's script in `assets/viewer`, concatenated in this order."""
 NEAR_LINES = 8
-"""Of a long paragraph so many lines before and after a quote are lit softly."""
+"""Lines of a long paragraph before and after a quote that are highlighted softly."""
 
 
 class Mark(NamedTuple):
-    """A place on the pages: the words themselves and the passage they stand in."""
+    """A place on the pages: a quote and the passage around it."""
 
     label: str
     title: str
     quote: tuple[Region, ...]
     passage: tuple[Region, ...]
     key: str = ""
-    """By which the rest of the page knows it, as `answer:number`."""
+    """Identifies the mark to the rest of the page, as `answer:number`."""
 
     @classmethod
     def of_citation(cls, citation: Citation, hit: Hit, label: str) -> "Mark":
-        """A cited quote and, softer, what stands around it."""
+        """Return the mark of a citation: the quote and its surroundings."""
         around = Passage(document_id=hit.passage.document_id, lines=surroundings(citation, hit))
         return cls(label, citation.quote or "", citation.regions, around.regions)
 
     @classmethod
     def of_hit(cls, hit: Hit, label: str) -> "Mark":
-        """The chunk that was found."""
+        """Return the mark of a search hit's chunk."""
         return cls(label, _("Score {score}").format(score=decimal(hit.final_score, 2)), (), hit.chunk.regions)
 
     @classmethod
     def of_later(cls, place: LaterPlace) -> "Mark":
-        """Where a quote of an older version stands now."""
+        """Return the mark of a quote's place in a later version."""
         return cls(f"v{place.latest_version}", place.text or "", place.regions, ())
 
     @classmethod
     def of_paragraph(cls, paragraph: ParagraphText, label: str) -> "Mark":
-        """A paragraph that differs from another version."""
+        """Return the mark of a paragraph that differs between versions."""
         return cls(label, "", paragraph.regions, ())
 
     @classmethod
     def of_chunk(cls, chunk: Chunk) -> "Mark":
-        """A chunk's lines."""
+        """Return the mark of a chunk."""
         return cls(f"#{chunk.ordinal + 1}", chunk.section or "", (), chunk.regions)
 
     def drawn(self) -> dict[str, Any]:
-        """For the browser: what to draw while it is lit, quote over passage; what else; its places, page by page."""
+        """Return the mark for the browser: shapes when highlighted, outlines otherwise, and its places by page."""
         lit = [_shape("passage", region, region.rects) for region in self.passage]
         return {
             "label": self.label,
@@ -89,7 +89,7 @@ class Mark(NamedTuple):
 
     @property
     def place(self) -> tuple[Region, ...]:
-        """The quote, or the passage where there is none."""
+        """The quote, or the passage if there is no quote."""
         return self.quote or self.passage
 
 
@@ -98,10 +98,10 @@ def _shape(kind: str, region: Region, rects: Sequence[Rect]) -> dict[str, Any]:
 
 
 def surroundings(citation: Citation, hit: Hit) -> tuple[Line, ...]:
-    """What to light softly around a quote: its paragraph, or what is near in a long one.
+    """Return the lines to highlight softly around a quote: its paragraph, or the nearby lines of a long one.
 
-    Not the chunk it was found by, and not what was handed to the answerer: of a short file that is all there is. Where
-    nothing is quoted it is the chunk, and nothing where the paragraph is all that the passage has.
+    Without a quote, return the chunk's lines; if the paragraph is the whole passage, return nothing. The passage
+    itself would be too much: for a short file it is all of it.
     """
     if not citation.lines:
         return hit.chunk.lines
@@ -115,7 +115,7 @@ def surroundings(citation: Citation, hit: Hit) -> tuple[Line, ...]:
 
 
 def outlines(rects: Sequence[Rect]) -> list[Rect]:
-    """Boxes around consecutive lines; a line that stands higher than the one before begins the next column's box."""
+    """Return boxes around consecutive lines; a line above the previous one starts a new column's box."""
     boxes: list[Rect] = []
     for before, rect in zip([None, *rects], rects, strict=False):
         if before is None or rect.y1 < before.y0:
@@ -137,13 +137,12 @@ def show_pdf(
     key: str = "viewer",
     on_pick: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Show `document` with `marks`, the active one lit.
+    """Show `document` with `marks`, the active one highlighted.
 
-    The reader is taken to the active mark, on `page_number` if it stands there too, or to that page without one, when
-    any of these or `jump` changes, and is otherwise left where they are. The browser lights what is clicked by itself
-    and then tells of it: `click` says which click this answers, so that a late answer takes nobody back. `on_pick` is
-    called with the number of a mark that was clicked in the viewer, and of that click. `found` are the pages that the
-    search for an answer found, which a strip shows.
+    The viewer scrolls to the active mark (on `page_number` if it is there) or to that page whenever any of these or
+    `jump` changes. The browser highlights clicks itself and then reports them: `click` tells which click this
+    answers, so that a late answer does not scroll back. `on_pick` receives the number of a mark clicked in the
+    viewer, and of the click. `found` are the pages found by the search, shown in a strip.
     """
     page, y = _target(marks, active, page_number)
 
@@ -158,8 +157,8 @@ def show_pdf(
             "document": page_server.description(document),
             "name": document.name,
             "door": {
-                "path": home() + page_server.PATH,
-                "home": home() + "/",
+                "path": base_path() + page_server.PATH,
+                "home": base_path() + "/",
                 "header": page_server.TICKET,
                 "ticket": session.ticket(),
             },
@@ -172,14 +171,14 @@ def show_pdf(
     )
 
 
-def home() -> str:
-    """The path below which the app is served, without a slash at its end."""
+def base_path() -> str:
+    """Return the path below which the app is served, without a trailing slash."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}" if base else ""
 
 
 def _target(marks: Sequence[Mark], active: int | None, page_number: int | None) -> tuple[int, float]:
-    """The page to go to and how far down, in points."""
+    """Return the page to scroll to and the offset in points."""
     regions = () if active is None else marks[active].place
     if not regions:
         return page_number or 1, 0.0

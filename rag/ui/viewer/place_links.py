@@ -1,4 +1,4 @@
-"""Links to a place in a document: `/?document=…&page=12&place=x0,y0,x1,y1;…`, for whoever may read it here."""
+"""Links to a place in a document: `/?document=…&page=12&place=x0,y0,x1,y1;…`."""
 
 import re
 import uuid
@@ -13,12 +13,12 @@ from rag.ui import session
 from rag.ui.language import _
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
-MOST_BOXES = 20
+MAX_BOXES = 20
 MAX_PAGE = 2**31 - 1
 
 
 class Place(NamedTuple):
-    """What a link leads to: a document, a page, and words on it, in points; without boxes the page."""
+    """Target of a link: a document, a page and optional boxes in points."""
 
     document_id: uuid.UUID
     page_number: int = 1
@@ -26,25 +26,25 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, address: Mapping[str, str]) -> "Place | None":
-        """The place that an address names, if it does; of what is malformed as much as can be understood."""
+        """Parse an address; malformed parts are ignored, and None means no document is named."""
         try:
             document_id = uuid.UUID(address.get("document", ""))
         except ValueError:
             return None
         page = address.get("page", "")
-        boxes = [box for box in address.get("place", "").split(";")[:MOST_BOXES] if re.fullmatch(BOX, box)]
+        boxes = [box for box in address.get("place", "").split(";")[:MAX_BOXES] if re.fullmatch(BOX, box)]
         number = min(max(int(page), 1), MAX_PAGE) if re.fullmatch(r"[0-9]{1,10}", page) else 1
         return cls(document_id, number, tuple(Rect(*map(float, box.split(","))) for box in boxes))
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """The words, to be lit."""
+        """The boxes as a mark to highlight."""
         return (Mark("", "", (Region(page_number=self.page_number, rects=self.rects),), ()),) if self.rects else ()
 
 
-def follow() -> None:
-    """Look at the collection of the document that the address names: an own one, or one that another shares."""
-    place = asked()
+def open_linked_collection() -> None:
+    """Open the own or shared collection of the document in the address."""
+    place = requested_place()
     if place is None:
         return
     try:
@@ -57,13 +57,13 @@ def follow() -> None:
     st.session_state[session.COLLECTION] = DEFAULT_INDEX if is_usual else str(document.index_id)
 
 
-def asked() -> Place | None:
-    """The place that the address names, until something else is looked at."""
+def requested_place() -> Place | None:
+    """Return the place in the address, until something else is shown."""
     return None if st.session_state.get("viewing") else Place.of(st.query_params.to_dict())
 
 
-def show(place: Place) -> bool:
-    """Show the place. False: there is no such document for this user, which is said."""
+def show_place(place: Place) -> bool:
+    """Show the place; return False and say so if the user cannot read the document."""
     try:
         document: Document = session.engine().documents.get(place.document_id)
     except errors.NotFoundError:

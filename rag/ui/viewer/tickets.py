@@ -1,8 +1,7 @@
-"""Tickets: what a page in the browser shows when it asks for pages of documents by itself.
+"""Tickets with which the viewer's requests identify their session.
 
-A session of the app hands its browser a secret, sent in a header with each request. It opens what the user may read, as
-long as the login is open, and is good for nothing else. Sent by hand and not by itself, as a cookie is, it is not at
-the disposal of pages of other sites.
+A session gives its browser a secret that is sent in a header with each request. It allows only what the user may read,
+while the login is open. Unlike a cookie it is not sent automatically, so other sites cannot use it.
 """
 
 import secrets
@@ -15,12 +14,12 @@ from rag import errors
 from rag.engine import Installation, RAGEngine
 from rag.types import Identity, Whence
 
-MOST_TICKETS = 10_000
-"""Of one process; the one not used for longest is forgotten first."""
-LIFE_SECONDS = 12 * 3600.0
-"""How long an unused ticket is good."""
+MAX_TICKETS = 10_000
+"""Per process; the least recently used ticket is dropped first."""
+TICKET_LIFETIME_SECONDS = 12 * 3600.0
+"""Lifetime of an unused ticket."""
 CHECK_SECONDS = 2.0
-"""How long an ended login goes on at most."""
+"""How long the result of a login check is cached."""
 
 
 @dataclass
@@ -40,7 +39,7 @@ class Tickets:
         self._lock = threading.Lock()
 
     def issue(self, user_id: str, login: Identity | None, whence: Whence, before: str | None = None) -> str:
-        """A ticket for a user: the one there was `before`, if it is still good and theirs."""
+        """Return a ticket for a user: the one `before` if it is still valid and theirs."""
         now = time.monotonic()
         with self._lock:
             holder = self._holders.get(before or "")
@@ -49,20 +48,24 @@ class Tickets:
                 return before
             ticket = secrets.token_urlsafe(32)
             self._holders[ticket] = _Holder(user_id, login, whence, now, now)
-            while len(self._holders) > MOST_TICKETS:
+            while len(self._holders) > MAX_TICKETS:
                 self._holders.popitem(last=False)
         return ticket
 
     def engine(self, installation: Installation, ticket: str) -> RAGEngine:
-        """The engine of the user who holds a ticket.
+        """Return the engine of the user who holds a ticket.
 
         Raises:
-            errors.AuthError: the ticket is none, or old, or the login has ended.
+            errors.AuthError: the ticket is unknown or expired, or the login has ended.
         """
         now = time.monotonic()
         with self._lock:
             holder = self._holders.get(ticket)
-        if holder is None or now - holder.used > LIFE_SECONDS or not _is_open(installation, holder, now):
+        if (
+            holder is None
+            or now - holder.used > TICKET_LIFETIME_SECONDS
+            or not _login_is_open(installation, holder, now)
+        ):
             with self._lock:
                 self._holders.pop(ticket, None)
             raise errors.AuthError("This page was open for too long, or the login has ended. Reload it.")
@@ -73,8 +76,8 @@ class Tickets:
         return installation.for_user(holder.user_id, holder.whence)
 
 
-def _is_open(installation: Installation, holder: _Holder, now: float) -> bool:
-    """Whether the login goes on with which the ticket was given; asked about now and then."""
+def _login_is_open(installation: Installation, holder: _Holder, now: float) -> bool:
+    """Return whether the ticket's login is still open, checking every `CHECK_SECONDS`."""
     if holder.login is None or now - holder.checked < CHECK_SECONDS:
         return True
     holder.checked = now

@@ -1,11 +1,55 @@
-"""An answer beside the one that its question gets now, and why they differ."""
+"""Conversations, their messages, and reruns of saved answers."""
 
 import datetime as dt
+import uuid
 from enum import StrEnum
 from typing import Literal
 
 from rag.types.answers import AnswerResponse
-from rag.types.text import Model
+from rag.types.base import Model
+
+
+class Conversation(Model):
+    """A chat of one user over one index: their own, or one of `index_owner`, who shares it."""
+
+    id: uuid.UUID
+    user_id: str
+    index_id: uuid.UUID
+    index_owner: str | None = None
+    title: str
+    document_ids: tuple[uuid.UUID, ...] = ()
+    pinned: bool = False
+    created_at: dt.datetime
+    updated_at: dt.datetime
+
+
+class FoundConversation(Model):
+    """A chat that was found, with the words around what was found and the turn they are of, None for the title."""
+
+    conversation: Conversation
+    message_id: uuid.UUID | None
+    excerpt: str
+
+
+Rating = Literal["good", "bad"]
+
+
+class ChatMessage(Model):
+    """A kept turn; an assistant's turn keeps its whole response, so that its citations light up again.
+
+    `versions` are the ids of the turns that stand in the same place, its own among them, in the order in which they
+    were made. `rating` is what the user thinks of an answer, `reason` why.
+    """
+
+    id: uuid.UUID
+    conversation_id: uuid.UUID
+    role: Literal["user", "assistant"]
+    content: str
+    response: AnswerResponse | None = None
+    created_at: dt.datetime
+    versions: tuple[uuid.UUID, ...] = ()
+    rating: Rating | None = None
+    reason: str | None = None
 
 
 class DifferenceKind(StrEnum):

@@ -50,7 +50,7 @@ def validate(
         found = runs[0]
         texts = [hit.chunk.text for hit in found]
         right = [_has_valid_source(hit.chunk, document(hit.chunk.document_id)) for hit in found]
-        hits = [any(_matches(hit, wanted, named) for hit in found) for wanted in request.expected_of(query)]
+        hits = [any(_matches(hit, expected, named) for hit in found) for expected in request.expected_of(query)]
         results.append(
             QueryValidation(
                 query=query,
@@ -86,9 +86,9 @@ def _fits_page(page: PageInfo | None, box: Rect) -> bool:
     return whole.union(box) == whole
 
 
-def _matches(hit: Hit, wanted: ExpectedSource, named: Named) -> bool:
-    is_meant = hit.chunk.document_id in named.get(wanted.source, ())
-    return is_meant and (wanted.page is None or wanted.page in hit.chunk.pages)
+def _matches(hit: Hit, expected: ExpectedSource, named: Named) -> bool:
+    is_meant = hit.chunk.document_id in named.get(expected.source, ())
+    return is_meant and (expected.page is None or expected.page in hit.chunk.pages)
 
 
 def _consistency(runs: Sequence[Sequence[Hit]]) -> float:

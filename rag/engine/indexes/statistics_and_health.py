@@ -78,4 +78,4 @@ class HealthChecks:
             raise errors.ValidationError("Reading again does not help these. Give each its password.")
         index = self._workspace.requested_index(index_name)
         found = self._workspace.store.index_statistics.findings(index.id, kind=kind, most=MAX_REPAIRED)
-        return [self._documents.retry(ailing.document_id).id for finding in found for ailing in finding.documents]
+        return [self._documents.retry(document.document_id).id for finding in found for document in finding.documents]

@@ -107,15 +107,15 @@ class FileIngestion:
             known: dict[str | None, list[Document]] = {}
             for document in present:
                 known.setdefault(document.source, []).append(document)
-            wanted = list({file.id: file for file in _selected_files(folder, source, present)}.values())
-            shown = {file.id: shown_source(file.id, file.path) for file in wanted}
+            selected = list({file.id: file for file in _selected_files(folder, source, present)}.values())
+            shown = {file.id: shown_source(file.id, file.path) for file in selected}
             self._sources.show({old.id: shown[old.source] for old in present if old.source in shown})
-            for file in wanted[:max_files]:
+            for file in selected[:max_files]:
                 yield self._ingest_once(folder, file, known.get(file.id, []))
-            for file in wanted[max_files:]:
+            for file in selected[max_files:]:
                 yield _skipped(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
             if remove:
-                yield from self._trash_removed(folder, present, {file.id for file in wanted})
+                yield from self._trash_removed(folder, present, {file.id for file in selected})
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
@@ -154,12 +154,12 @@ class FileIngestion:
         return report
 
     def _trash_removed(
-        self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]
+        self, folder: SourceFolder, present: Iterable[Document], selected: set[str]
     ) -> Iterator[FileReport]:
         gone = {
             document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
-            if _is_current(document) and document.source not in wanted and folder.owns(document.source or "")
+            if _is_current(document) and document.source not in selected and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
             if document_id in gone:  # else an attachment, trashed along with its container

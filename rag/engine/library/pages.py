@@ -74,7 +74,7 @@ class Pages:
         return parsing.bookmarks(rendition) or tuple(_headings(self._workspace.store.chunks.of_document(document_id)))
 
     def place(self, document_id: uuid.UUID, region: Region, *, zoom: float = 2.0) -> bytes:
-        """The part of a page where the boxes of `region` are, lit, as PNG. Raises NotFoundError."""
+        """Return a page section with `region` highlighted as PNG. Raises NotFoundError."""
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.place_image(rendition, region, zoom=zoom)
 

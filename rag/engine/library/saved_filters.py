@@ -58,8 +58,8 @@ def resolve_filters(store: UserStore, filters: Filters) -> Filters:
     """Merge the saved filter that `filters` refer to; explicit fields take precedence. Raises NotFoundError."""
     if filters.saved is None:
         return filters
-    said = {name: value for name, value in filters if name != "saved" and value}
-    return store.saved_filters.get(filters.saved).filters.model_copy(update=said)
+    explicit = {name: value for name, value in filters if name != "saved" and value}
+    return store.saved_filters.get(filters.saved).filters.model_copy(update=explicit)
 
 
 def resolve_saved_filter(store: UserStore, request: Request) -> Request:

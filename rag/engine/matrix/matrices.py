@@ -171,13 +171,11 @@ def _conflict_with_previous(questions: Sequence[MatrixQuestion], kept: KeptCell)
     before = kept.previous
     if before is None or "answered" not in (before.status, kept.cell.status):
         return None
-    if before.status != kept.cell.status:
-        told = before.answer if before.status == "answered" else "not found"
-    elif answer_agreement.agree(_reading(questions, kept.cell), _reading(questions, before)):
+    is_same_status = before.status == kept.cell.status
+    if is_same_status and answer_agreement.agree(_reading(questions, kept.cell), _reading(questions, before)):
         return None
-    else:
-        told = before.answer
-    return f"Before it changed (version {before.version}): {told}"
+    answer = before.answer if before.status == "answered" else "not found"
+    return f"Before it changed (version {before.version}): {answer}"
 
 
 def _conflicts_with_others(
@@ -188,16 +186,16 @@ def _conflicts_with_others(
     for cell in cells:
         if cell.status == "answered":
             columns[cell.question].append(cell)
-    told = {}
+    messages = {}
     for number, column in columns.items():
         readings = [_reading(questions, cell) for cell in column]
         for place in answer_agreement.dissenting(readings):
             says = readings[place].says
             if says is not None:
-                told[column[place].lineage_id, number] = f"Says {'yes' if says else 'no'}, others say otherwise"
+                messages[column[place].lineage_id, number] = f"Says {'yes' if says else 'no'}, others say otherwise"
             elif questions[number].should_agree:
-                told[column[place].lineage_id, number] = "Differs from the others"
-    return told
+                messages[column[place].lineage_id, number] = "Differs from the others"
+    return messages
 
 
 def _reading(questions: Sequence[MatrixQuestion], cell: MatrixCell) -> answer_agreement.Reading:

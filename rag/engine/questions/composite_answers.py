@@ -183,15 +183,15 @@ class CompositeAnswers:
             return None
         documents = self._documents()
         named = find_mentions(question, documents)
-        meant = named[0].documents if len(named) == 1 else tuple(documents)
-        words = {word for document in meant for alias in aliases(document) for word in alias}
+        subjects = named[0].documents if len(named) == 1 else tuple(documents)
+        words = {word for document in subjects for alias in aliases(document) for word in alias}
         task = requested_figures.task(question, words)
         if task is None or len(named) > 1 or (not named and len(documents) != 1):
             return None
-        own = self._restricted_to(meant)
-        hits = [*own.pipeline().search(question).results] if len(meant) > 1 else []
-        document_id = hits[0].chunk.document_id if hits else meant[0].id
-        own = self._restricted_to([document for document in meant if document.id == document_id])
+        own = self._restricted_to(subjects)
+        hits = [*own.pipeline().search(question).results] if len(subjects) > 1 else []
+        document_id = hits[0].chunk.document_id if hits else subjects[0].id
+        own = self._restricted_to([document for document in subjects if document.id == document_id])
         hits = [hit for text in task.searches for hit in own.pipeline(top_k=STATEMENT_PAGES).search(text).results]
         places = {figure.place for figure in task.figures if figure.place}
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
@@ -221,12 +221,12 @@ class CompositeAnswers:
         """
         if not requested_figures.may_want(question):
             return None
-        meant, named = self._named_or_all(question)
+        subjects, named = self._named_or_all(question)
         words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
         task = requested_figures.task(question, words)
         if task is None or task.formula or task.is_level or len(task.years) != 2:
             return None
-        found = {year: self._answer_for_year(task.measure, year, meant) for year in sorted(task.years)}
+        found = {year: self._answer_for_year(task.measure, year, subjects) for year in sorted(task.years)}
         given = [(str(year), answer) for year, answer in found.items() if answer.status == "ok"]
         places = [{hit.chunk.id for hit in answer.contexts} for _, answer in given]
         if not given or (len(places) == 2 and places[0] & places[1]):

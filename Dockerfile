@@ -1,19 +1,19 @@
-# Pagelight with its embedded database, models and OCR. Everything it writes is below /data.
+# Pagelight with its embedded database, models and OCR. All data is stored below /data.
 #   docker build -t pagelight . && docker run --init --shm-size=1g -p 127.0.0.1:8501:8501 -v pagelight:/data pagelight
 FROM python:3.11-slim-bookworm
 
-# OCR for scanned pages; more languages are packages like tesseract-ocr-deu.
+# OCR for scanned pages; add languages with packages such as tesseract-ocr-deu.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends tesseract-ocr \
     && rm -rf /var/lib/apt/lists/*
 
-# PostgreSQL refuses to run as root, or as a user without a name; nothing else needs to be root.
+# PostgreSQL refuses to run as root or as an unnamed user, and nothing else needs root.
 RUN useradd --uid 10001 --user-group --create-home pagelight \
     && install --directory --owner pagelight --group pagelight --mode 0700 /data
 
 WORKDIR /app
 
-# Before the code, so that a change of code keeps this layer.
+# Install dependencies before the code, so that code changes keep this layer.
 COPY requirements.lock ./
 RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 
@@ -23,7 +23,7 @@ COPY pages pages
 COPY rag rag
 RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable .
 
-# Inside the container every address is its own; the port is published by whoever runs it.
+# Listen on all addresses of the container; `docker run --publish` decides who can connect.
 ENV RAG_DATA_DIR=/data \
     RAG_APP_PORT=8501 \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0 \

@@ -1,1 +1,1 @@
-"""Measures speed and memory, each beside what it is to be better than, on this machine in one run."""
+"""Benchmarks of speed, memory and quality; each also measures a baseline in the same run."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [PART …]`: measure, print tables, write JSON."""
+"""`python -m benchmarks [PART …]`: run benchmarks, print tables, write JSON."""
 
 import argparse
 import dataclasses
@@ -24,7 +24,7 @@ and kill processes (chaos, machines), so they are measured only when asked for."
 
 
 def main() -> None:
-    """Measure the asked parts, one after another."""
+    """Run the selected parts one after another."""
     arguments = parse_arguments()
     options = Options(
         local_config(),
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     made = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure speed and memory.")
     made.add_argument(
         "parts",
@@ -79,7 +79,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def measure(part: str, options: Options, console: Console) -> Section:
-    """The figures of one part."""
+    """Run one part and return its section."""
     section = Section(part)
     started = time.perf_counter()
     with console.status(f"Measuring {part} …"):

@@ -1,6 +1,6 @@
-"""An answer without a language model in the app, until it is in sight, against the same in a bare process.
+"""Compare the time to an answer in the app with that in a bare process, without a language model.
 
-Both on a machine that is left alone and on one whose cores are busy with something else. Needs Chromium.
+Both are measured on an idle machine and on one with busy cores. Needs Chromium.
 """
 
 import statistics
@@ -32,7 +32,7 @@ RATIO = at_most(2)
 
 
 def measure(options: Options, section: Section) -> None:
-    """App and bare process are asked in turns, so that a disturbance hits them alike."""
+    """Ask the app and the bare process alternately, so that disturbances affect both."""
     apps.chromium()
     pages, count, busy = (QUICK_PAGES, QUICK_QUESTIONS, QUICK_BUSY) if options.quick else (PAGES, QUESTIONS, BUSY)
     section.about = f"a document of {pages} pages, {count} questions of {material.QUESTION_WORDS} words, medians"
@@ -73,7 +73,7 @@ def _config(options: Options, folder: str, url: str) -> Config:
 
 @contextmanager
 def _busy(loops: int) -> Iterator[None]:
-    """So many processes that compute without end."""
+    """Run `count` CPU-bound processes during the block."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
     try:
         yield
@@ -84,7 +84,7 @@ def _busy(loops: int) -> Iterator[None]:
 
 
 def _seconds(page: Page, ways: tuple[Callable[[str], object], ...], question: str) -> list[float]:
-    """How long each way takes; a new chat is open before."""
+    """Return the seconds of both ways; a new chat is open before."""
     _open(page)
     return [timing.seconds(lambda way=way: way(question)) for way in ways]  # type: ignore[misc]
 
@@ -96,7 +96,7 @@ def _open(page: Page) -> None:
 
 
 def _ask(page: Page, question: str) -> None:
-    """Until the answer is in sight, or what is nearest to a question that has none."""
+    """Ask in the app and wait for the answer, or for the nearest passages if there is none."""
     field = page.get_by_placeholder("Ask about your documents")
     field.fill(question)
     field.press("Enter")

@@ -1,4 +1,4 @@
-"""The app's process: a session of its upload page, without a browser, that takes in one file and shows its progress."""
+"""Run the upload page of the app without a browser, ingest one file and show its progress."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ POLL_SECONDS = 1.0
 
 
 def main(path: Path) -> None:
-    """Until it is ended."""
+    """Run until killed."""
     page = AppTest.from_file(str(APP), default_timeout=PATIENCE_SECONDS).run()
     page.switch_page("pages/upload.py").run()
     page.file_uploader[0].upload(path.name, path.read_bytes(), "application/pdf")

@@ -1,4 +1,4 @@
-"""The app as its users have it: started on a free port, and opened in Chromium."""
+"""Start the app on a free port and open it in Chromium."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ RAN = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 @contextmanager
 def serving(folder: str, database_url: str, command: Sequence[str] = APP, **settings: str) -> Iterator[str]:
-    """A server on a free port, which is the last word of its `command`: its base URL. Without a worker unless set."""
+    """Run a server on a free port, appended to `command`, and yield its base URL; by default without a worker."""
     port = free_port()
     own = {"RAG_DATA_DIR": folder, "RAG_DATABASE_URL": database_url, "RAG_STORAGE_URL": "", "RAG_WORKER": "false"}
     with subprocess.Popen(
@@ -50,12 +50,12 @@ def serving(folder: str, database_url: str, command: Sequence[str] = APP, **sett
 
 
 def find_chromium() -> str | None:
-    """Where Chromium is, if it is anywhere."""
+    """Return the path of Chromium, or None."""
     return next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
 def chromium() -> str:
-    """Where Chromium is. Raises ConfigError where it is not."""
+    """Return the path of Chromium. Raises ConfigError if it is not installed."""
     found = find_chromium()
     if found is None:
         raise errors.ConfigError("The app is shown in Chromium, which is not installed: apt-get install chromium")
@@ -64,7 +64,7 @@ def chromium() -> str:
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """Chromium without a window."""
+    """Yield a headless Chromium."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
         yield browser
@@ -73,7 +73,7 @@ def browsing() -> Iterator[Browser]:
 
 @contextmanager
 def opened(base_url: str, patience_ms: int = PATIENCE_MS) -> Iterator[Page]:
-    """A page in a Chromium of its own; whatever it waits for may take so long."""
+    """Open a page in a new Chromium with the given timeout."""
     width, height = WINDOW
     with browsing() as browser:
         page = browser.new_page(viewport={"width": width, "height": height}, base_url=base_url)
@@ -82,6 +82,6 @@ def opened(base_url: str, patience_ms: int = PATIENCE_MS) -> Iterator[Page]:
 
 
 def rest(page: Page, milliseconds: int) -> None:
-    """Wait until no page runs on the server, and so long for what that has set off in the browser."""
+    """Wait until no script runs on the server, then for the browser to render."""
     page.locator(RAN).wait_for()
     page.wait_for_timeout(milliseconds)

@@ -1,7 +1,7 @@
-"""True and false claims made by script out of the sentences and table rows of documents.
+"""Generate true and false claims from the sentences and table rows of documents.
 
-Each keeps the words that it would be given as its quote. Nothing of them is kept: they are made anew from the PDFs and
-a fixed seed.
+Each claim has the words that are given as its quote. Nothing is stored: claims are generated from the PDFs and a fixed
+seed.
 """
 
 import functools
@@ -26,7 +26,7 @@ SAID_TWICE = 90.0
 
 
 class Made(NamedTuple):
-    """A claim of a kind, with its quotes; `without` are the characters that its passage is read without."""
+    """A claim of a kind with its quotes; the characters `without` are removed from its passage."""
 
     kind: str
     is_true: bool
@@ -37,7 +37,7 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True)
 class Fact:
-    """A sentence or a table's row of a page, and what else stands there."""
+    """A sentence or a table row of a page, and its context."""
 
     document: str
     page: "Page"
@@ -49,16 +49,16 @@ class Fact:
 
     @property
     def is_row(self) -> bool:
-        """Whether it is a row whose columns are years; `pairs` are these with their figures, `scale` what it is in."""
+        """Whether the fact is a row with year columns; `pairs` has years and figures, `scale` their scale."""
         return bool(self.pairs)
 
     def amount(self, cell: str) -> str:
-        """A figure of the row as it is told outside of its table: with its scale."""
+        """Return a figure of the row with its scale, as outside of its table."""
         return f"{cell} {self.scale}" if self.scale and "%" not in cell else cell
 
 
 class Page:
-    """A page, read once."""
+    """A page, parsed once."""
 
     def __init__(self, document: str, passage: Passage) -> None:
         self.document = document
@@ -66,32 +66,32 @@ class Page:
 
     @functools.cached_property
     def quotable(self) -> QuotablePassage:
-        """Its sentences and rows."""
+        """The page's sentences and rows."""
         return QuotablePassage(self.passage, titles=[self.document])
 
     @property
     def text(self) -> str:
-        """Its characters."""
+        """The page's characters."""
         return self.quotable.text
 
     @functools.cached_property
     def numbers(self) -> list[Number]:
-        """All its figures."""
+        """All figures of the page."""
         return find_numbers(flowing(self.text))
 
     @functools.cached_property
     def names(self) -> list[str]:
-        """The names in its sentences."""
+        """The names in the page's sentences."""
         return sorted({name for sentence in self.sentences() for name in names(sentence)})
 
     def sentences(self) -> Iterator[str]:
-        """Its sentences on one line each."""
+        """The page's sentences, each on one line."""
         for unit in self.quotable.units:
             if unit.kind is BlockKind.TEXT:
                 yield flowing(self.text[unit.span.start : unit.span.end])
 
     def facts(self) -> Iterator[Fact]:
-        """What can be claimed of it: whole sentences that state something, and rows whose columns are years."""
+        """The page's declarative sentences and rows with year columns."""
         labels = [flowing(self.quotable.slice(unit.label)).rstrip(":. ") for unit in self.quotable.units if unit.label]
         for unit in self.quotable.units:
             raw = self.text[unit.span.start : unit.span.end]
@@ -126,12 +126,12 @@ _NO_NAMES = frozenset(f"{_MONTHS}|Note|Notes|Item|Section|Table|Figure|Part|Comp
 
 
 def names(text: str) -> list[str]:
-    """Names in a sentence: capitalised words that do not begin it."""
+    """Return the names in a sentence: capitalised words after its first."""
     return [name for name in _NAME.findall(text) if not set(name.split()) & _NO_NAMES]
 
 
 def _years(page: QuotablePassage, unit: Unit) -> tuple[tuple[str, str], ...]:
-    """The years of a row's columns and the figures in them, if there are two at least, each once."""
+    """Return the year columns of a row with their figures, if there are at least two, each once."""
     found = tuple(
         (year.group(), cell)
         for column, cell in ((cell.column, page.read(cell.span)) for cell in unit.cells)
@@ -143,7 +143,7 @@ def _years(page: QuotablePassage, unit: Unit) -> tuple[tuple[str, str], ...]:
 
 
 def _scale(page: QuotablePassage, unit: Unit) -> str:
-    """What the table of a row says that its figures are in, if it is one scale."""
+    """Return the scale that a row's table declares, if it is unique."""
     declared = page.evidence(unit.span)[0].declared
     return SCALE_NAMES.get(next(iter(declared)), "") if declared and len(declared) == 1 else ""
 
@@ -152,7 +152,7 @@ def _scale(page: QuotablePassage, unit: Unit) -> str:
 
 
 def true_claims(fact: Fact, others: Sequence[Fact], chance: random.Random) -> Iterator[Made]:
-    """The fact itself, and what says the same by other means."""
+    """Yield the fact itself and rewritten forms of it."""
     if fact.is_row:
         yield from _row_claims(fact, chance)
         return
@@ -203,7 +203,7 @@ def _part(text: str, chance: random.Random) -> str:
 
 
 def _dropped(text: str) -> str | None:
-    """Without what stands in brackets or between commas, or after the last comma."""
+    """Remove the text in brackets, between commas, or after the last comma."""
     without = re.sub(r" \([^()]*\)", "", text)
     if without != text:
         return without
@@ -215,7 +215,7 @@ def _dropped(text: str) -> str | None:
 
 
 def _reordered(text: str) -> str | None:
-    """The period or place that begins the sentence is put at its end, or the one at its end begins it."""
+    """Move a leading period or place to the end, or a trailing one to the front."""
     first = re.match(r"((?:In|During|On|At|For|As of) [^,]{3,40}), (.+)\.$", text)
     if first and not re.search(r", ", first[2][-60:]):
         lead = first[1][0].lower() + first[1][1:]
@@ -230,7 +230,7 @@ def _reordered(text: str) -> str | None:
 
 
 def _reformatted(text: str) -> str | None:
-    """The first figure that can be, in another spelling."""
+    """Rewrite the first possible figure in another notation."""
     for pattern, change in (
         (r"(\d+)\.(\d) million\b", lambda m: f"{int(m[1]):,},{m[2]}00,000" if int(m[1]) < 1000 else m[0]),
         (r"(\d+)\.(\d) billion\b", lambda m: f"{int(m[1]) * 1000 + int(m[2]) * 100:,} million"),
@@ -266,7 +266,7 @@ def _reworded(text: str) -> str:
 
 
 def false_claims(fact: Fact, others: Sequence[Fact], chance: random.Random) -> Iterator[Made]:
-    """The fact made false, one way after the other; a way that it does not lend itself to is left out."""
+    """Yield false variants of a fact, one per applicable kind."""
     text = fact.text
     if fact.is_row:
         yield from _false_rows(fact, chance)
@@ -316,7 +316,7 @@ def _amounts(text: str) -> list[Number]:
 
 
 def _other_number(fact: Fact, chance: random.Random) -> str | None:
-    """A figure of the same kind from elsewhere on the page, every second time one that is a digit off."""
+    """Replace a figure by one of the same kind from the page, every second time by one with a digit changed."""
     amounts = _amounts(fact.text)
     if not amounts:
         return None
@@ -358,7 +358,7 @@ def _other_name(fact: Fact, chance: random.Random) -> str | None:
 
 
 def _negated(text: str) -> str | None:
-    """With "not" behind the first auxiliary verb, or without it where it stands there."""
+    """Insert "not" after the first auxiliary verb, or remove it."""
     if re.search(rf"\b{_AUXILIARY} not\b", text):
         return re.sub(rf"\b({_AUXILIARY}) not\b", r"\1", text, count=1)
     return _PREDICATE.sub(lambda match: f"{match.group()}not ", text, count=1)
@@ -381,7 +381,7 @@ def _reversed(text: str) -> str | None:
 
 
 def _swapped(text: str) -> str | None:
-    """Two figures of the same kind in each other's place, where years tell them apart."""
+    """Swap two figures of the same kind that years tell apart."""
     amounts = [number for number in _amounts(text) if len(number.text) > 1]
     years = {number.year for number in find_numbers(text)} - {None}
     if len(years) < 2 or len(amounts) < 2:
@@ -393,7 +393,7 @@ def _swapped(text: str) -> str | None:
 
 
 def _other_word(fact: Fact, chance: random.Random) -> str | None:
-    """A long word of the sentence replaced by one of the page with the same ending."""
+    """Replace a long word by one of the page with the same ending."""
     text = fact.text
     made = Text(text)
     words = [word for word in made.content if word.text.islower() and len(word.text) >= 6]
@@ -413,7 +413,7 @@ def _other_word(fact: Fact, chance: random.Random) -> str | None:
 
 
 def _stitched(text: str, other: str) -> str | None:
-    """The subject of one sentence with the predicate of another, if the two do not speak of the same."""
+    """Combine the subject of one sentence with the predicate of an unrelated one."""
     own, its = _PREDICATE.search(text), _PREDICATE.search(other)
     if not own or not its:
         return None

@@ -1,4 +1,4 @@
-"""How often a verdict is right: claims made true and false by script, out of the PDFs of a folder."""
+"""Measure the accuracy of verdicts on true and false claims generated from the PDFs of a folder."""
 
 import random
 import statistics
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
 
 def measure(options: Options, section: Section) -> None:
-    """Verdicts of all claims, by kind; then those of documents that the threshold was not chosen by."""
+    """Judge all claims, by kind and with held-out thresholds."""
     if options.pdfs is None:
         section.about = "left out: give a folder of PDFs with --pdfs"
         return
@@ -57,7 +57,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def read_pages(folder: Path) -> Iterator[Page]:
-    """The pages of all PDFs below `folder` that can be read."""
+    """Return the pages of all readable PDFs below `folder`."""
     for path in sorted(folder.rglob("*.pdf")):
         parsed = parsing.parse_rendition(path)
         lines: dict[int, list[Line]] = defaultdict(list)
@@ -70,7 +70,7 @@ def read_pages(folder: Path) -> Iterator[Page]:
 
 
 def choose(pages: Iterable[Page], count: int) -> list[Fact]:
-    """`count` facts, as many of each document as can be; one in four a table's row where there are rows."""
+    """Choose `count` facts evenly over documents, one in four a table row where there are rows."""
     chance = random.Random(11)
     by_document: dict[str, list[Page]] = defaultdict(list)
     for page in pages:
@@ -81,7 +81,7 @@ def choose(pages: Iterable[Page], count: int) -> list[Fact]:
 
 
 def _facts_of(pages: list[Page], enough: int, chance: random.Random) -> list[Fact]:
-    """Facts of one document, page by page in any order, three sentences and then a row."""
+    """Yield the facts of one document by page in random order, three sentences and then a row."""
     chance.shuffle(pages)
     sentences: list[Fact] = []
     rows: list[Fact] = []
@@ -96,7 +96,7 @@ def _facts_of(pages: list[Page], enough: int, chance: random.Random) -> list[Fac
 
 
 def claims_of(fact: Fact) -> Iterator[tuple[Fact, Made]]:
-    """The fact's true and false claims."""
+    """Return the fact's true and false claims."""
     chance = random.Random(f"{fact.document} {fact.text}")
     others = [other for other in fact.page.facts() if other.span != fact.span and not other.is_row]
     for made in (*true_claims(fact, others, chance), *false_claims(fact, others, chance)):
@@ -107,7 +107,7 @@ def claims_of(fact: Fact) -> Iterator[tuple[Fact, Made]]:
 
 
 def judged(fact: Fact, made: Made, thresholds: Thresholds, reranker: Reranker | None = None) -> Shown:
-    """The verdict about a claim that cites the page with its quotes."""
+    """Judge a claim that cites the page with its quotes."""
     hit = _hit(fact, without=made.without)
     sentence = Sentence(text=made.claim, citation_ids=("S1",), start=0, end=len(made.claim))
     quotes = tuple(ProposedQuote("S1", quote, 0) for quote in made.quotes)
@@ -117,7 +117,7 @@ def judged(fact: Fact, made: Made, thresholds: Thresholds, reranker: Reranker | 
 
 
 def try_out(cases: Sequence[tuple[Fact, Made]]) -> dict[float, list[Shown]]:
-    """All verdicts under each threshold; what a lower one leaves unsupported, a higher one does, too."""
+    """Return all verdicts by threshold; a claim unsupported at one threshold stays so at higher ones."""
     tried: dict[float, list[Shown]] = {}
     before = [True] * len(cases)
     for held in LEAST_HELD:
@@ -137,7 +137,7 @@ def _hit(fact: Fact, without: Span | None) -> Hit:
 
 
 def _cut(passage: Passage, span: Span) -> Passage:
-    """The passage without the characters of `span`."""
+    """Return the passage without the characters of `span`."""
     lines: list[Line] = []
     position = 0
     for index, line in enumerate(passage.lines):
@@ -149,7 +149,7 @@ def _cut(passage: Passage, span: Span) -> Passage:
 
 
 def _nowhere(*_: object) -> tuple[Region, ...]:
-    """Boxes have no part in verdicts."""
+    """Stand in for box lookup, which does not affect verdicts."""
     return ()
 
 
@@ -157,7 +157,7 @@ def _nowhere(*_: object) -> tuple[Region, ...]:
 
 
 def by_kind(section: Section, shown: Sequence[Shown]) -> None:
-    """The share shown as supported: of the six false kinds and all true ones together, then kind by kind."""
+    """Add the share shown as supported: the six false kinds, all true ones, then each kind."""
     true = [one for one in shown if one.made.is_true]
     verbatim = [one for one in true if one.made.kind.startswith("verbatim")]
     rewritten = [one for one in true if not one.made.kind.startswith("verbatim")]
@@ -177,7 +177,7 @@ def by_kind(section: Section, shown: Sequence[Shown]) -> None:
 
 
 def held_out(section: Section, tried: dict[float, list[Shown]]) -> None:
-    """Each fold's claims with the threshold that does best on the others: most true, few false."""
+    """Judge each fold with the threshold chosen on the others: most true, few false claims."""
     documents = sorted({one.document for one in tried[LEAST_HELD[0]]})
     random.Random(7).shuffle(documents)
     seen: list[Shown] = []
@@ -207,7 +207,7 @@ def _add(section: Section, name: str, shown: Sequence[Shown], *, is_true: bool) 
 
 
 def interval(shown: Sequence[Shown]) -> tuple[float, float]:
-    """The 95 % interval of the share shown as supported, documents drawn anew with replacement."""
+    """Return the 95 % interval of the share shown as supported, resampling documents."""
     groups: dict[str, list[bool]] = defaultdict(list)
     for one in shown:
         groups[one.document].append(one.is_supported)

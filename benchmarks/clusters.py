@@ -1,6 +1,6 @@
-"""PostgreSQL servers at a port of this machine, as they would be on machines of their own, and replicas of them.
+"""PostgreSQL servers on ports of this machine, and replicas of them.
 
-They are made of the binaries that the embedded server has, and end with the block that started them.
+They use the binaries of the embedded server and end with the block that started them.
 """
 
 import secrets
@@ -32,7 +32,7 @@ SETTINGS = {
 
 @dataclass
 class Cluster:
-    """A server and its data in `place`."""
+    """A server with its data in `place`."""
 
     place: cluster_directory.Cluster
     password: str
@@ -41,17 +41,17 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """For its superuser."""
+        """Return the superuser's URL of a database."""
         return f"postgresql://{cluster_directory.SUPERUSER}:{self.password}@{HOST}:{self.port}/postgres"
 
     def run(self, program: str, *arguments: str | Path) -> None:
-        """A program of PostgreSQL's, as who runs the server. Raises StoreError if it fails."""
+        """Run a PostgreSQL program as the server's account. Raises StoreError if it fails."""
         done = self.place.run(cluster_directory.accessible_binaries(self.place) / program, *arguments)
         if done.returncode:
             raise errors.StoreError(f"{program} fails: {done.stdout}")
 
     def start(self) -> None:
-        """Start it, and wait until it lets somebody in."""
+        """Start the server and wait until it accepts connections."""
         account = self.place.account
         options = [option for name, value in SETTINGS.items() for option in ("-c", f"{name}={value}")]
         postgres = cluster_directory.accessible_binaries(self.place) / "postgres"
@@ -73,7 +73,7 @@ class Cluster:
             time.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
-        """End it; whoever is connected is cut off."""
+        """Stop the server and disconnect its clients."""
         if self.process:
             self.process.send_signal(2)  # SIGINT: PostgreSQL's fast shutdown
             self.process.wait()
@@ -82,11 +82,11 @@ class Cluster:
 
 @contextmanager
 def primary(folder: Path) -> Iterator[Cluster]:
-    """A new server, with its data below `folder`."""
+    """Yield a new server with its data below `folder`."""
     cluster = _placed(folder, secrets.token_hex(16))
     passwords = folder / "password"
     passwords.write_text(cluster.password, encoding="utf-8")
-    cluster.place.own(passwords)
+    cluster.place.chown(passwords)
     names = ("--username", cluster_directory.SUPERUSER, "--pwfile", passwords, "--auth", "scram-sha-256")
     cluster.run("initdb", "--pgdata", cluster.place.data_dir, "--encoding", "UTF8", "--locale", "C.UTF-8", *names)
     yield from _running(cluster)
@@ -94,7 +94,7 @@ def primary(folder: Path) -> Iterator[Cluster]:
 
 @contextmanager
 def replica(of: Cluster, folder: Path) -> Iterator[Cluster]:
-    """A server that follows another, with its copy of the data below `folder`."""
+    """Yield a replica of a server with its data below `folder`."""
     cluster = _placed(folder, of.password)
     written = ("--write-recovery-conf", "--wal-method", "stream", "--checkpoint", "fast")
     cluster.run("pg_basebackup", "--dbname", of.url, "--pgdata", cluster.place.data_dir, *written)
@@ -104,7 +104,7 @@ def replica(of: Cluster, folder: Path) -> Iterator[Cluster]:
 def _placed(folder: Path, password: str) -> Cluster:
     place = cluster_directory.Cluster(folder.resolve(), cluster_directory.server_account())
     cluster_directory.make_root(place)
-    place.own(place.root)
+    place.chown(place.root)
     return Cluster(place, password)
 
 

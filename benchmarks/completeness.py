@@ -1,4 +1,4 @@
-"""How much of the text of real files is kept when they are read, by kind, and whose loss is not told."""
+"""Measure the share of text that parsing keeps of real files, and unreported losses, by kind."""
 
 import random
 import tempfile
@@ -18,7 +18,7 @@ MOST_NAMED = 10
 
 
 class Read(NamedTuple):
-    """A file, its kind, and what reading it kept; None if it was refused."""
+    """A file, its kind, and its completeness; None if it was refused."""
 
     file: Path
     kind: str
@@ -26,7 +26,7 @@ class Read(NamedTuple):
 
 
 def measure(options: Options, section: Section) -> None:
-    """The share kept of all files of a kind, how many lose something, and how many of these are silent about it."""
+    """Report for each kind the share kept, the number of incomplete files, and those that do not report it."""
     if options.files is None:
         section.about = "left out: give a folder of files with --files"
         return
@@ -39,7 +39,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def read_files(folder: Path, *, quick: bool) -> Iterator[Read]:
-    """The files below `folder` by their suffixes, in an order that is always the same, each read as the app does."""
+    """Parse the files below `folder` by extension in a fixed order, as the app does."""
     by_suffix: dict[str, list[Path]] = defaultdict(list)
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() in parsing.MIME_TYPE_BY_SUFFIX and path.is_file() and not path.is_symlink():
@@ -52,7 +52,7 @@ def read_files(folder: Path, *, quick: bool) -> Iterator[Read]:
 
 
 def kept(file: Path, folder: Path) -> Completeness | None:
-    """What reading `file` kept; None if it cannot be read, and says so."""
+    """Return the completeness of `file`, or None if it is refused with an error."""
     try:
         return parsing.read_file(file, name=file.name, rendition=folder / "rendition.pdf").completeness
     except errors.Error:
@@ -60,7 +60,7 @@ def kept(file: Path, folder: Path) -> Completeness | None:
 
 
 def add_kind(section: Section, kind: str, files: Sequence[Read]) -> None:
-    """The figures of one kind, and its worst files by name."""
+    """Add the figures of one kind and its worst files."""
     found = [read.completeness for read in files if read.completeness is not None]
     characters = sum(each.source_characters for each in found)
     lost = [read for read in files if read.completeness is not None and not read.completeness.is_complete]

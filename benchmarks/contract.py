@@ -1,4 +1,4 @@
-"""`RAGEngine.query` over a thousand documents, the query's embedding included."""
+"""Measure `RAGEngine.query` over a thousand documents, including the query's embedding."""
 
 import random
 import tempfile
@@ -42,7 +42,7 @@ PLACES = ["Lindmark", "Osterby", "Vikholm", "Granau", "Torvik", "Hellebro", "San
 
 
 def measure(options: Options, section: Section) -> None:
-    """Documents of a few paragraphs each, none like another; questions that the process has not seen."""
+    """Query short, distinct documents with questions that are not cached."""
     documents = QUICK_DOCUMENTS if options.quick else DOCUMENTS
     questions, warm_up = (QUICK_QUESTIONS, QUICK_WARM_UP) if options.quick else (QUESTIONS, WARM_UP)
     with (
@@ -65,7 +65,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def _add(engine: RAGEngine, number: int) -> int:
-    """A document that is not parsed, for only the search is measured; the number of its chunks."""
+    """Store a document without parsing; return its number of chunks."""
     source = random.Random(number)
     paragraphs = [" ".join(_sentence(source) for _ in range(SENTENCES)) for _ in range(PARAGRAPHS)]
     document = engine.documents.add("\n\n".join(paragraphs).encode(), f"note-{number}.txt", enqueue=False)

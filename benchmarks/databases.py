@@ -1,4 +1,4 @@
-"""Databases to measure in: passing ones, and large ones that are kept for the next run."""
+"""Databases for benchmarks: temporary ones, and large ones that later runs reuse."""
 
 import hashlib
 import uuid
@@ -18,7 +18,7 @@ Fill = Callable[[str], None]
 
 @contextmanager
 def server(options: Options) -> Iterator[str]:
-    """The server of `RAG_DATABASE_URL`, else an embedded one with a folder of its own."""
+    """Yield the server of `RAG_DATABASE_URL`, or else an embedded one in a separate folder."""
     if options.config.rag_database_url:
         yield options.config.rag_database_url.get_secret_value()
         return
@@ -29,7 +29,7 @@ def server(options: Options) -> Iterator[str]:
 
 @contextmanager
 def passing(server_url: str, template: str = "template1") -> Iterator[str]:
-    """A new database that is dropped at the end, made like the one named `template`."""
+    """Yield a new database, optionally from `template`, and drop it at the end."""
     name = f"pagelight_bench_{uuid.uuid4().hex}"
     _administer(server_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
     try:
@@ -39,13 +39,13 @@ def passing(server_url: str, template: str = "template1") -> Iterator[str]:
 
 
 def copied(url: str) -> AbstractContextManager[str]:
-    """A copy of a database that nobody is connected to; it is dropped at the end."""
+    """Yield a copy of an unused database and drop it at the end."""
     return passing(url, str(conninfo.conninfo_to_dict(url)["dbname"]))
 
 
 @contextmanager
 def filled(server_url: str, name: str, fill: Fill, *, keep: bool) -> Iterator[str]:
-    """A database that `fill` made; with `keep` it stays for later runs."""
+    """Yield a database made by `fill`; with `keep` later runs reuse it."""
     if keep:
         yield prepared(server_url, name, fill)
         return
@@ -55,9 +55,9 @@ def filled(server_url: str, name: str, fill: Fill, *, keep: bool) -> Iterator[st
 
 
 def prepared(server_url: str, name: str, fill: Fill) -> str:
-    """The database that `fill` made, in this run or an earlier one under the same schema.
+    """Return the database made by `fill`, in this run or in an earlier one with the same schema.
 
-    It gets its name when it is complete; a broken-off one is made again.
+    It gets its name when it is complete; an interrupted one is made again.
     """
     name = f"pagelight_bench_{name}_{schema_version()}"
     if not _exists(server_url, name):
@@ -70,7 +70,7 @@ def prepared(server_url: str, name: str, fill: Fill) -> str:
 
 
 def schema_version() -> str:
-    """Changes with whatever decides how chunks are stored."""
+    """Return a digest of everything that decides how chunks are stored."""
     folder = resources.files("rag.store") / "sql" / "migrations"
     migrations = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     scripts = [(folder / name).read_text(encoding="utf-8") for name in migrations]

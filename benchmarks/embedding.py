@@ -1,4 +1,4 @@
-"""Chunks per second of the embedded model as we run it beside the usual way: one large padded batch."""
+"""Compare our embedding throughput with the usual way, one large padded batch."""
 
 import json
 import subprocess
@@ -20,14 +20,14 @@ BATCH = 256
 
 
 class Run(NamedTuple):
-    """What a process of its own measured: the time for all texts, and the most memory it ever had."""
+    """The result of one process: the time for all texts and its peak memory."""
 
     seconds: float
     megabytes: float
 
 
 def measure(options: Options, section: Section) -> None:
-    """Both in fresh processes, which also tells their memory; the model's loading is not counted."""
+    """Run both in fresh processes; loading the model is not counted."""
     count = QUICK_TEXTS if options.quick else TEXTS
     rng = np.random.default_rng(2)
     lengths = np.interp(rng.uniform(0, 100, count), SHARES, CHARACTERS)
@@ -42,7 +42,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def run(way: str, texts: list[str]) -> Run:
-    """Embed `texts` in a process of its own."""
+    """Embed `texts` in a separate process."""
     command = [sys.executable, "-m", "benchmarks.embedding_process", way]
     done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""Embeds the texts on standard input, `ours` or in a `batch`; prints seconds and the peak of its memory in MB."""
+"""Embed the texts on standard input with `ours` or `batch`; print seconds and peak memory in MB."""
 
 import json
 import resource
@@ -19,14 +19,14 @@ THREADS = 2
 
 
 def embed_ours(texts: list[str]) -> float:
-    """As ingestion does."""
+    """Embed as ingestion does."""
     embedder = LocalEmbedding()
     providers.embed_texts(embedder, texts[:1])
     return seconds(lambda: providers.embed_texts(embedder, texts))
 
 
 def embed_batch(texts: list[str]) -> float:
-    """As most programs do: the same file with onnxruntime's defaults, large batches padded to their longest text."""
+    """Embed with onnxruntime's defaults in large batches padded to their longest text."""
     folder = onnx_models.find_model(onnx_models.BGE_SMALL_EN)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
@@ -49,7 +49,7 @@ def _run_batch(session: Any, tokenizer: tokenizers.Tokenizer, texts: list[str]) 
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process ever had; Linux counts in kB, macOS in bytes."""
+    """Return this process's peak memory; Linux counts in kB, macOS in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1e6 if sys.platform == "darwin" else 1e3)
 

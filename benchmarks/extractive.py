@@ -1,9 +1,9 @@
-"""`python -m benchmarks.extractive QA.jsonl`: fits what answers without a model are chosen and refused by.
+"""`python -m benchmarks.extractive QA.jsonl`: fit the constants that choose and refuse extractive answers.
 
-The questions' documents are asked as they stand in an index, each question in its own document and in all. `WEIGHTS` of
+Each question is asked of its own document and of all documents of an existing index. `WEIGHTS` of
 `rag.answering.extraction.extractive_answer` are a multinomial logit over the candidates of a question, `ODDS` a
-logistic regression of whether the best one is right. Both are fitted to all questions, which gives the constants,
-and to six sevenths of the documents, which tells on the rest what they are worth.
+logistic regression of whether the best one is right. Both are fitted to all questions, which gives the constants, and
+to six sevenths of the documents, which measures their quality on the rest.
 """
 
 import argparse
@@ -42,7 +42,7 @@ SCOPES = ("own", "all")
 
 @dataclass(frozen=True)
 class Case:
-    """A question asked in its own document or in all, and the candidates for an answer."""
+    """A question, asked of its own document or of all, with its candidate answers."""
 
     question: evaluation.Question
     scope: str
@@ -53,12 +53,12 @@ class Case:
 
     @functools.cached_property
     def measures(self) -> Numbers:
-        """A row of features per candidate."""
+        """Return a row of features per candidate."""
         rows = [candidate.features for candidate in self.candidates]
         return np.array(rows, dtype=float).reshape(len(rows), len(Features._fields))
 
     def choice(self) -> Choice | None:
-        """What there was to choose from; None where no candidate is right."""
+        """Return the options and which are right; None if no candidate is right."""
         stands = np.array([self.is_on_gold_page(candidate) for candidate in self.candidates], dtype=bool)
         right = stands & np.array([self.is_said(candidate) for candidate in self.candidates], dtype=bool)
         if right.any():
@@ -66,17 +66,17 @@ class Case:
         return Choice(self.measures, stands, STANDS) if stands.any() else None
 
     def is_on_gold_page(self, candidate: Candidate) -> bool:
-        """Whether it stands where the answer does."""
+        """Return whether a candidate is on a gold page."""
         of_document = candidate.hit.document_name == self.question.file_name
         return self.question.is_scored and of_document and candidate.page_number in self.question.gold_pages
 
     def is_said(self, candidate: Candidate) -> bool:
-        """Whether it has the words of the gold answer."""
+        """Return whether a candidate contains the words of the gold answer."""
         gold = self.question.answer or ""
         return self.question.answerable and bool(evaluation.answers.normalize(gold)) and says(candidate.text, gold)
 
     def best(self, weights: Numbers) -> "Best | None":
-        """The candidate with the highest score; None where there is none."""
+        """Return the candidate with the highest score, or None."""
         if not self.candidates:
             return None
         scores = self.measures @ weights
@@ -88,7 +88,7 @@ class Case:
 
 
 class Best(NamedTuple):
-    """The candidate that is chosen, and what its likelihood is made of: the fields of `Odds` without the base."""
+    """The chosen candidate and the inputs of its likelihood: the fields of `Odds` without the intercept."""
 
     case: Case
     candidate: Candidate
@@ -96,18 +96,18 @@ class Best(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether it stands on a gold page."""
+        """Whether the chosen candidate is on a gold page."""
         return self.case.is_on_gold_page(self.candidate)
 
     def is_refused(self, likely: float, least: float) -> bool:
-        """Whether it is no answer if an answer is to have a likelihood of `least`."""
+        """Return whether the answer is refused at the minimum likelihood `least`."""
         if not extractive_answer.is_relevant(self.case.asked, self.candidate, likely, least):
             return True
         return extractive_answer.lack(self.case.asked, self.case.hits, self.candidate) is not None
 
 
 class Judged(NamedTuple):
-    """A case, the candidate that some weights choose, and its likelihood: None and 0 where there is none."""
+    """A case, the candidate chosen by some weights, and its likelihood; None and 0 if there is none."""
 
     case: Case
     best: Best | None
@@ -115,7 +115,7 @@ class Judged(NamedTuple):
 
 
 def main() -> None:
-    """Print the fitted constants beside those in use, and what both are worth."""
+    """Print the fitted constants next to those in use, and the quality of both."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.extractive", description="Fit answers without a model.")
     made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions as of `pagelight eval`")
     made.add_argument("--index", default="default", help="the index with their documents")
@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def report(cases: Sequence[Case]) -> Iterator[Table]:
-    """The tables: constants, the first candidate, calibration, refusals."""
+    """Print the tables: constants, first candidate, calibration, refusals."""
     in_use = np.array(WEIGHTS), np.array(ODDS)
     fitted = fit_weights(cases), fit_odds(cases, in_use[0])
     per_fold, held_out = cross_validated(cases)
@@ -151,7 +151,7 @@ def report(cases: Sequence[Case]) -> Iterator[Table]:
 
 
 def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]) -> Iterator[Case]:
-    """Each question whose document is in the index, in this document and in all."""
+    """Ask each question whose document is in the index, of this document and of all."""
     ids = {document.name: document.id for document in engine.documents.list(index_name)}
     evaluated = Evaluation(engine.questions, engine.pages, Corpus(index_name, ids, everything=Filters()))
     lookups = evaluated.lookups(asked)
@@ -172,19 +172,19 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
 
 
 def fit_weights(cases: Sequence[Case]) -> Numbers:
-    """`WEIGHTS`."""
+    """Fit `WEIGHTS`."""
     return fitting.choice_weights([choice for case in cases if (choice := case.choice())], CHOICE_RIDGE)
 
 
 def fit_odds(cases: Sequence[Case], weights: Numbers) -> Numbers:
-    """`ODDS` where candidates are chosen by `weights`; they also set the scale of the best one's lead."""
+    """Fit `ODDS` for candidates chosen by `weights`, which also set the scale of the best one's lead."""
     chosen = [best for case in cases if (best := case.best(weights))]
     right = np.array([best.is_right for best in chosen], dtype=bool)
     return fitting.odds_weights(np.array([best.measures for best in chosen]), right, ODDS_RIDGE)
 
 
 def judge(cases: Sequence[Case], weights: Numbers, odds: Numbers) -> list[Judged]:
-    """What is chosen by these constants."""
+    """Apply constants to all cases."""
     judged = []
     for case in cases:
         best = case.best(weights)
@@ -194,7 +194,7 @@ def judge(cases: Sequence[Case], weights: Numbers, odds: Numbers) -> list[Judged
 
 
 def cross_validated(cases: Sequence[Case]) -> tuple[list[tuple[Numbers, Numbers]], list[Judged]]:
-    """The constants of each fold, and each case judged by those that were fitted without its document."""
+    """Return the constants of each fold, and each case judged by those fitted without its document."""
     constants, judged = [], []
     for held in fitting.folds((case.question.file_name for case in cases), FOLDS):
         others = [case for case in cases if case.question.file_name not in held]
@@ -207,7 +207,7 @@ def cross_validated(cases: Sequence[Case]) -> tuple[list[tuple[Numbers, Numbers]
 
 
 def first_candidate(judged: Sequence[Judged]) -> evaluation.Scores:
-    """How often the best candidate, refused or not, stands on a gold page, and of look-up questions says the answer."""
+    """Measure how often the best candidate is on a gold page, and contains the answer of look-up questions."""
     values = defaultdict(list)
     for case, best, _ in judged:
         if case.question.is_scored:
@@ -221,7 +221,7 @@ def first_candidate(judged: Sequence[Judged]) -> evaluation.Scores:
 
 
 def refusals(judged: Sequence[Judged], least: float) -> evaluation.Scores:
-    """How often unanswerable questions are refused, and answerable ones, if an answer is to be so likely."""
+    """Measure right and wrong refusals for several minimum likelihoods."""
     values = defaultdict(list)
     for case, best, likely in judged:
         refused = best is None or best.is_refused(likely, least)
@@ -245,7 +245,7 @@ def _constants(
 
 
 def _scores(title: str, columns: dict[str, evaluation.Scores]) -> Table:
-    """A row per measure, a column per way; in brackets 95 % intervals over documents."""
+    """Return a table with a row per measure and a column per method; brackets contain 95 % intervals."""
     table = Table("", "n", *columns, title=title, title_justify="left")
     measures = dict.fromkeys(name for scores in columns.values() for name in scores.means)
     for measure in sorted(measures, reverse=True):
@@ -255,7 +255,7 @@ def _scores(title: str, columns: dict[str, evaluation.Scores]) -> Table:
 
 
 def with_interval(scores: evaluation.Scores, measure: str) -> str:
-    """Such as “0.61 [.52 .69]”."""
+    """Format a value such as “0.61 [.52 .69]”."""
     if measure not in scores.means:
         return "–"
     ends = " ".join(f"{end:.2f}".removeprefix("0") for end in scores.intervals.get(measure, ()))
@@ -263,7 +263,7 @@ def with_interval(scores: evaluation.Scores, measure: str) -> str:
 
 
 def _calibration(found: dict[str, list[Judged]]) -> Table:
-    """How many of the answers that are called so likely are right, whether they would be refused or not."""
+    """Return a table of the share of right answers per bin of likelihood, refused or not."""
     table = Table("likelihood", "n", "mean", "right", title="Calibration of ODDS", title_justify="left")
     for name, judged in found.items():
         chosen = [one for one in judged if one.best]

@@ -1,4 +1,4 @@
-"""An upload beside somebody else's long evaluation: how much later it is ready than alone."""
+"""Measure the delay of an upload during another user's long evaluation."""
 
 import os
 import statistics
@@ -35,7 +35,7 @@ RATIO = at_most(2)
 
 
 def measure(options: Options, section: Section) -> None:
-    """In turns, so that a disturbance hits both alike: an upload alone, and one beside an evaluation that runs."""
+    """Alternate between an upload alone and one during an evaluation."""
     quick = options.quick
     questions, rounds = (QUICK_QUESTIONS, QUICK_ROUNDS) if quick else (QUESTIONS, ROUNDS)
     pages = QUICK_UPLOADED_PAGES if quick else UPLOADED_PAGES
@@ -74,7 +74,7 @@ def _config(options: Options, folder: str, url: str) -> Config:
 
 @contextmanager
 def _worker(config: Config) -> Iterator[None]:
-    """`pagelight worker` with as many threads as it has unless told."""
+    """Run `pagelight worker` with its default concurrency."""
     assert config.rag_database_url is not None
     settings = {
         "RAG_DATA_DIR": str(config.rag_data_dir),
@@ -91,7 +91,7 @@ def _worker(config: Config) -> Iterator[None]:
 
 
 def _cases(engine: RAGEngine, document: Document, count: int) -> list[dict[str, object]]:
-    """Questions out of the document's own words, as an evaluation takes them."""
+    """Return evaluation questions from the document's own words."""
     texts = [chunk.text for chunk in engine.chunks.list(document.id)]
     return [
         {"id": str(number), "question": question, "pdf": document.name, "goldPages": [1], "answer": "unknown"}
@@ -101,10 +101,10 @@ def _cases(engine: RAGEngine, document: Document, count: int) -> list[dict[str, 
 
 @contextmanager
 def _evaluating(engine: RAGEngine, cases: list[dict[str, object]]) -> Iterator[Callable[[], int]]:
-    """An evaluation that is under way, and how many questions it has answered; cancelled at the end of the block.
+    """Yield a running evaluation with its count of answered questions, and cancel it at the end.
 
     Raises:
-        RuntimeError: it ended before the block did, so that nothing was measured beside it.
+        RuntimeError: if it ended before the block did, which makes the measurement invalid.
     """
     job = engine.jobs.start_evaluation({"subject": "answers", "questions": cases})
 
@@ -125,14 +125,14 @@ def _has_ended(job: Job) -> bool:
 
 
 def _seconds(engine: RAGEngine, path: Path) -> float:
-    """From the upload until it can be searched."""
+    """Return the seconds from upload to searchability."""
     started = time.perf_counter()
     _ready(engine, engine.documents.add(path, path.name))
     return time.perf_counter() - started
 
 
 def _ready(engine: RAGEngine, document: Document) -> Document:
-    """The document, when the worker has made it searchable."""
+    """Return the document once it is searchable."""
 
     def is_ready() -> bool:
         found = engine.documents.get(document.id)

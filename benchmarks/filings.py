@@ -1,4 +1,4 @@
-"""An analyst's documents, made by script: annual reports, contracts and minutes, and what stands in them."""
+"""Generated documents of an analyst: annual reports, contracts and minutes."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -57,11 +57,11 @@ class Report:
         return f"{self.company} annual report {self.year}.pdf"
 
     def revenue(self, year: int) -> str:
-        """What every report of the company says of a year."""
+        """Return a company's revenue in a year."""
         return f"{200 + _number(self.company) * 3.7 + (year - YEARS[0]) * (9.3 + _number(self.company) % 7):.1f}"
 
     def content(self) -> bytes:
-        """Three pages: what it does, how the year went, and the figures of two years."""
+        """Return three pages: business, the year's performance, and the figures of two years."""
         known = {"name": self.company, "trade": self.company.split()[-1].lower(), "year": self.year}
         told = [line.format(**known, markets=_number(self.company) % 30 + 3) for line in REPORT]
         own, before = self.revenue(self.year), self.revenue(self.year - 1)
@@ -95,7 +95,7 @@ class Contract:
         return NOTICE_DAYS[_number(self.seller) % len(NOTICE_DAYS)]
 
     def content(self) -> bytes:
-        """Two pages of clauses."""
+        """Return two pages of clauses."""
         number = _number(self.seller)
         said = {
             "seller": self.seller,
@@ -112,7 +112,7 @@ class Contract:
 
 @dataclass(frozen=True)
 class Minutes:
-    """Of a meeting of an association."""
+    """The minutes of an association's meeting."""
 
     number: int
 
@@ -121,7 +121,7 @@ class Minutes:
         return f"Minutes of meeting {self.number}.pdf"
 
     def content(self) -> bytes:
-        """One page."""
+        """Return one page."""
         told = [line.format(count=self.number + 12) for line in MINUTES]
         return _pdf(((f"Minutes of the harbour association's meeting {self.number}", told),))
 
@@ -130,12 +130,12 @@ Filing = Report | Contract | Minutes
 
 
 def companies() -> list[str]:
-    """A hundred of them, in an order that mixes trades."""
+    """Return a hundred companies with mixed trades."""
     return [f"{place} {trade}" for trade in (*TRADES, *SECOND_TRADES) for place in PLACES]
 
 
 def filings(count: int) -> list[Filing]:
-    """So many documents: of five, three are reports of a company's years, one is a contract, and one minutes."""
+    """Return `count` documents: of five, three are annual reports, one is a contract, and one minutes."""
     return list(itertools.islice(_endless(), count))
 
 

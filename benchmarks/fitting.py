@@ -1,4 +1,4 @@
-"""Fitting by greatest likelihood with a ridge, and judging on documents that were not fitted to; with numpy alone."""
+"""Maximum likelihood fitting with a ridge penalty, and evaluation on held-out documents, with numpy alone."""
 
 import itertools
 import random
@@ -20,7 +20,7 @@ Truths = npt.NDArray[np.bool_]
 
 
 class Choice(NamedTuple):
-    """What there was to choose from: `measures` has a row per candidate, `right` says which are, at least one is."""
+    """The options of one choice: `measures` has a row per candidate, `right` marks the right ones, at least one."""
 
     measures: Numbers
     right: Truths
@@ -28,7 +28,7 @@ class Choice(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """Likelihoods from `low` to below `high`: how many, their mean, and how many of them were right."""
+    """Likelihoods from `low` to below `high`: their number, mean, and share of right ones."""
 
     low: float
     high: float
@@ -38,10 +38,10 @@ class Bin(NamedTuple):
 
 
 def choice_weights(choices: Sequence[Choice], ridge: float) -> Numbers:
-    """What each measure counts so that a right candidate is chosen: a multinomial logit, its penalty ½ · ridge · |w|².
+    """Fit a multinomial logit by which right candidates are chosen, with the penalty ½ · ridge · |w|².
 
-    Where several candidates are right, any of them may be meant: expectation and maximisation in turns, of the latter
-    one Newton step. Source: McFadden, "Conditional logit analysis of qualitative choice behavior", 1974.
+    Where several candidates are right, any of them may be meant: expectation-maximisation, whose M-step is one Newton
+    step. Source: McFadden, "Conditional logit analysis of qualitative choice behavior", 1974.
     """
     size = choices[0].measures.shape[1]
     weights = np.zeros(size)
@@ -61,9 +61,9 @@ def choice_weights(choices: Sequence[Choice], ridge: float) -> Numbers:
 
 
 def odds_weights(measures: Numbers, right: Truths, ridge: float) -> Numbers:
-    """Logistic regression of `right` on a row of `measures` each; last comes the base, which the ridge leaves alone.
+    """Fit a logistic regression of `right` on the rows of `measures`; the intercept is last and not penalised.
 
-    By a bound on the curvature that no step overshoots: Böhning, Lindsay, "Monotonicity of quadratic-approximation
+    Uses a curvature bound that no step overshoots: Böhning, Lindsay, "Monotonicity of quadratic-approximation
     algorithms", 1988.
     """
     rows = _with_base(measures)
@@ -79,12 +79,12 @@ def odds_weights(measures: Numbers, right: Truths, ridge: float) -> Numbers:
 
 
 def likelihoods(weights: Numbers, measures: Numbers) -> Numbers:
-    """The probability of each row of `measures` to be right, by weights of `odds_weights`."""
+    """Return the probability of each row of `measures` to be right, by weights of `odds_weights`."""
     return _logistic(_with_base(measures) @ weights)
 
 
 def folds(names: Iterable[str], count: int) -> Iterator[frozenset[str]]:
-    """`count` parts of the names, alike in size, always the same; fewer where there are fewer names."""
+    """Split names into `count` parts of similar size, deterministically; fewer if there are fewer names."""
     shuffled = sorted(set(names))
     random.Random(0).shuffle(shuffled)
     for first in range(min(count, len(shuffled))):
@@ -92,18 +92,18 @@ def folds(names: Iterable[str], count: int) -> Iterator[frozenset[str]]:
 
 
 def brier(likely: Numbers, right: Truths) -> float:
-    """The mean squared difference of likelihood and outcome; 0 is best, always saying one half is worth 0.25."""
+    """Return the mean squared difference of likelihood and outcome; 0 is best, a constant one half gives 0.25."""
     return float(np.mean((likely - right) ** 2))
 
 
 def auc(likely: Numbers, right: Truths) -> float:
-    """How often what is right is likelier than what is wrong, a tie counting half; nan where all is one of both."""
+    """Return how often a right answer is likelier than a wrong one, ties counting half; nan with one class only."""
     above, below = likely[right][:, None], likely[~right][None]
     return float(np.mean((above > below) + 0.5 * (above == below))) if above.size and below.size else float("nan")
 
 
 def calibration(likely: Numbers, right: Truths) -> list[Bin]:
-    """The bins that hold anything."""
+    """Return the non-empty bins."""
     found = []
     for low, high in itertools.pairwise(BINS):
         inside = (likely >= low) & ((likely < high) | (high == BINS[-1]))

@@ -1,4 +1,4 @@
-"""A reader's hand in the app: it clicks and types, and what it does is counted."""
+"""A simulated user of the app who clicks and types, with counters."""
 
 import re
 import time
@@ -17,9 +17,9 @@ PICTURE = "{number:02} {step}.png"
 
 @dataclass
 class Hand:
-    """On a page of the app. A click is one with the mouse, also into a field to type there.
+    """A simulated user on a page of the app; a click that focuses a field counts, too.
 
-    `seconds` is what passed while `counting`, without the pictures that are kept of each step in `pictures`.
+    `seconds` is the time within `counting`, without taking the screenshots that `pictures` keeps of each step.
     """
 
     page: Page
@@ -31,14 +31,14 @@ class Hand:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Begin a task: from here on it counts."""
+        """Count clicks and time during the block."""
         self.clicks, self.paused = 0, 0.0
         started = time.perf_counter()
         yield
         self.seconds = time.perf_counter() - started - self.paused
 
     def click(self, target: Locator, *, with_shift: bool = False) -> None:
-        """With the mouse, as soon as it is there and can be."""
+        """Click a locator as soon as it is visible and enabled."""
         if with_shift:
             target.click(modifiers=["Shift"])
         else:
@@ -46,35 +46,35 @@ class Hand:
         self.clicks += 1
 
     def type(self, field: Locator, text: str, key: str = "Enter") -> None:
-        """Into a field, after a click there, and a key at the end."""
+        """Click a field, type into it and press a key."""
         self.click(field)
         field.fill(text)
         if key:
             field.press(key)
 
     def go_to(self, page: str) -> None:
-        """By the link at the side."""
+        """Open a page by its link in the sidebar."""
         self.click(self.page.locator(".st-key-pages").get_by_role("link", name=page))
         self.page.locator("h2").filter(has_text=re.compile(f"^{page}$")).wait_for()
 
     def bring(self, field: Locator, files: list[FilePayload]) -> None:
-        """Files into a field for them: one click that opens the system's window, and one there."""
+        """Upload files to a file input: one click opens the system's dialog, one confirms it."""
         field.set_input_files(files)
         self.clicks += 2
 
     def download(self, button: Locator) -> Download:
-        """What a button gives."""
+        """Click a button and return the downloaded file."""
         with self.page.expect_download() as given:
             self.click(button)
         return given.value
 
     def begin(self, path: str = "/") -> None:
-        """In a new session, before a task: nothing of it counts."""
+        """Start a task in a new session; not counted."""
         self.page.goto(path)
         apps.rest(self.page, REST_MS)
 
     def see(self, step: str) -> None:
-        """Keep a picture of what is seen now, outside of the time."""
+        """Take a screenshot, outside of the measured time."""
         self.steps += 1
         if self.pictures is None:
             return

@@ -1,4 +1,4 @@
-"""Pages per second of each stage between a file and a searchable document."""
+"""Measure the throughput of each stage from a file to a searchable document."""
 
 import tempfile
 import time
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 def measure(options: Options, section: Section) -> None:
-    """The stages one by one, called as ingestion calls them; then the whole as one, on the same file."""
+    """Run the stages one by one as ingestion calls them, then all of ingestion on the same file."""
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
@@ -41,7 +41,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def _measure_stages(section: Section, engine: RAGEngine, store: Store, path: Path, rendition: Path) -> None:
-    """Into an index of its own; nothing goes into the cache of embeddings."""
+    """Use a separate index and no embedding cache."""
     document = engine.documents.add(path, path.name, index_name="stages", enqueue=False)
     space = engine.indexes.ensure("stages").space
     _, embedder = providers.embedding_model(engine.config, space)
@@ -69,7 +69,7 @@ def _measure_stages(section: Section, engine: RAGEngine, store: Store, path: Pat
 
 
 def _cut(document: Document, parsed: ParsedDocument) -> tuple[list[Chunk], list[str]]:
-    """Chunks, and what is embedded and indexed of them."""
+    """Return chunks with their texts for embedding and indexing."""
     chunks = split_blocks(
         parsed.blocks, document_id=document.id, name=document.name, title=parsed.title, options=ChunkingOptions()
     )
@@ -77,7 +77,7 @@ def _cut(document: Document, parsed: ParsedDocument) -> tuple[list[Chunk], list[
 
 
 def _timed(call: Callable[[], Result]) -> tuple[float, Result]:
-    """Seconds, and what came of it."""
+    """Return the seconds and the result of a call."""
     started = time.perf_counter()
     result = call()
     return time.perf_counter() - started, result

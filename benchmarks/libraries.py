@@ -1,4 +1,4 @@
-"""Libraries of any size made by script: documents of 50 chunks, whose vectors the embedded model made of their text."""
+"""Generated libraries of any size: documents of 50 chunks with embeddings of their text."""
 
 import hashlib
 import math
@@ -57,9 +57,9 @@ BUILD_MEMORY = "4GB"
 
 @dataclass(frozen=True)
 class Library:
-    """One user's documents; everything follows from their number.
+    """One user's documents, determined by their number.
 
-    `space` is what the index calls the space of the vectors, which are made up in any case.
+    `space` is the index's embedding space; the vectors are synthetic in any case.
     """
 
     user_id: str
@@ -68,12 +68,12 @@ class Library:
 
     @property
     def size(self) -> int:
-        """Chunks."""
+        """The number of chunks."""
         return self.documents * CHUNKS_PER_DOCUMENT
 
     @property
     def made(self) -> int:
-        """Documents that are made, and not copied."""
+        """The number of generated documents, without copies."""
         return math.gcd(self.documents, MADE_DOCUMENTS) if self.documents > MADE_DOCUMENTS else self.documents
 
     def _rng(self, *purpose: object) -> np.random.Generator:
@@ -82,22 +82,22 @@ class Library:
 
     @cached_property
     def chunk_ids(self) -> list[uuid.UUID]:
-        """Of the made chunks, document by document."""
+        """The ids of the generated chunks, by document."""
         made = self.made * CHUNKS_PER_DOCUMENT
         return [uuid.uuid5(uuid.NAMESPACE_OID, f"{self.user_id}/{number}") for number in range(made)]
 
     def texts(self, document: int) -> list[str]:
-        """Of the document's chunks."""
+        """Return the texts of the document's chunks."""
         rng = self._rng("texts", document)
         about = material.topic(rng)
         return [material.text(rng, CHARACTERS, about) for _ in range(CHUNKS_PER_DOCUMENT)]
 
     def vectors(self, document: int) -> list[list[float]]:
-        """Of the document's chunks, each of length 1."""
+        """Return the unit vectors of the document's chunks."""
         return _embedded(tuple(text[:EMBEDDED_CHARACTERS] for text in self.texts(document)))
 
     def questions(self, count: int) -> dict[str, list[float]]:
-        """Words that follow each other at the beginning of some chunk, each with the vector of these words."""
+        """Return consecutive words from the beginning of chunks, each with its vector."""
         rng = self._rng("questions")
         made = len(self.chunk_ids)
         chosen = rng.choice(made, size=count, replace=count > made)
@@ -110,7 +110,7 @@ class Library:
         return found
 
     def nearest(self, url: str, vector: list[float], count: int) -> list[uuid.UUID]:
-        """The chunks nearest to `vector`, the nearest first, by comparing it with each of them."""
+        """Return the chunks nearest to `vector`, nearest first, by exact comparison."""
         query = sql.SQL(
             "SELECT chunk_id FROM {} WHERE user_id = %s ORDER BY (embedding <=> %s::vector) + 0.0 LIMIT %s"
         ).format(TABLE)
@@ -118,11 +118,11 @@ class Library:
             return [row[0] for row in connection.execute(query, (self.user_id, str(vector), count))]
 
     def scope(self, store: Store) -> Scope:
-        """All of it."""
+        """The scope of the whole library."""
         return Scope(index_id=store.of(self.user_id).indexes.get(INDEX_NAME).id)
 
     def fill(self, store: Store) -> None:
-        """Store every document that is made as ingestion does, a transaction each, several at a time."""
+        """Store every generated document as ingestion does, one transaction each, several at a time."""
         index = store.of(self.user_id).indexes.ensure(INDEX_NAME, self.space, ChunkingOptions())
         with ThreadPoolExecutor(WRITERS) as writers:
             for added in [writers.submit(self._add, store, index, number) for number in range(self.made)]:
@@ -170,7 +170,7 @@ def _embedder() -> LocalEmbedding:
 
 
 def _lines(text: str, ordinal: int) -> tuple[Line, ...]:
-    """As parsing would have found them on a page."""
+    """Return lines with boxes, as from parsing."""
     parts = material.lines(text)
     half = ordinal % CHUNKS_PER_PAGE
     return tuple(
@@ -194,7 +194,7 @@ def _parsed() -> ParsedDocument:
 
 
 def fill(url: str, libraries: list[Library]) -> None:
-    """Make a database with these libraries. Large indexes are built at the end, which takes a tenth of the time."""
+    """Fill a database with libraries; large indexes are built at the end, in a tenth of the time."""
     with Store.open(url, pool_size=WRITERS) as store, psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (BUILD_MEMORY,))
         with _built_afterwards(connection, TABLE_NAME, "hnsw"):
@@ -209,7 +209,7 @@ def fill(url: str, libraries: list[Library]) -> None:
 
 @contextmanager
 def _built_afterwards(connection: psycopg.Connection, table: str, method: str) -> Iterator[None]:
-    """A table's indexes of a kind are away meanwhile."""
+    """Drop a table's indexes of a kind during the block and rebuild them."""
     found = connection.execute(INDEXES, (table, method)).fetchall()
     for name, constraint, _ in found:
         drop = "ALTER TABLE {table} DROP CONSTRAINT {name}" if constraint else "DROP INDEX {name}"

@@ -1,6 +1,6 @@
-"""The library page of somebody with thousands of documents, in a browser: until it is ready, filtered, ordered, turned.
+"""Measure the library page with thousands of documents in a browser: loading, filtering, sorting, paging.
 
-Needs Chromium. The documents are rows without files: the page shows no more of them.
+Needs Chromium. The documents are rows without files, which is all the page reads.
 """
 
 import statistics
@@ -48,7 +48,7 @@ ACT = """([act, shown]) => new Promise(done => {
 
 
 def measure(options: Options, section: Section) -> None:
-    """What the database takes by itself, and what a reader waits for."""
+    """Measure the database queries alone and the page in the browser."""
     apps.chromium()
     count, rounds = (QUICK_DOCUMENTS, QUICK_ROUNDS) if options.quick else (DOCUMENTS, ROUNDS)
     section.about = f"{count:,} documents, medians of {rounds}"

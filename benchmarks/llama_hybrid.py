@@ -1,4 +1,4 @@
-"""The hybrid search that LlamaIndex's PGVectorStore brings itself, over the same chunks: what we compare with."""
+"""The hybrid search of LlamaIndex's PGVectorStore over the same chunks, as a baseline."""
 
 import asyncio
 
@@ -16,7 +16,7 @@ HNSW = {"hnsw_m": 16, "hnsw_ef_construction": 64, "hnsw_ef_search": 40}
 
 
 class LlamaHybrid:
-    """A table of its own making, with its GIN and HNSW indexes, on connections of its own making."""
+    """A table made by PGVectorStore with its GIN and HNSW indexes, on its own connections."""
 
     def __init__(self, url: str, *, with_hnsw: bool = True) -> None:
         self._store = PGVectorStore(
@@ -30,15 +30,15 @@ class LlamaHybrid:
         )
 
     def prepare(self) -> None:
-        """Connect and make what is not there."""
+        """Connect and create what is missing."""
         self._store.add([])
 
     def close(self) -> None:
-        """Give back its connections."""
+        """Close the connections."""
         asyncio.run(self._store.close())
 
     def search(self, question: str, vector: list[float], pool: int) -> int:
-        """How many places it finds; `pool` candidates are asked of each of its lists."""
+        """Return the number of results, with `pool` candidates from each list."""
         query = VectorStoreQuery(
             query_str=question,
             query_embedding=vector,
@@ -50,7 +50,7 @@ class LlamaHybrid:
 
 
 def fill(url: str, user_id: str) -> None:
-    """Give it the chunks of `user_id`; its HNSW index is built at the end."""
+    """Insert the chunks of `user_id`; the HNSW index is built at the end."""
     _prepare(url, with_hnsw=False)
     with psycopg.connect(url, autocommit=True) as connection:
         table = sql.Identifier(f"data_{NAME}")

@@ -1,6 +1,6 @@
-"""`pagelight serve` under load: clients of `/retrieve` that ask without a pause, on this same machine.
+"""Load test of `pagelight serve`: clients of `/retrieve` send requests without pause, on the same machine.
 
-Needs locust (`pip install --group load`), and Linux, whose /proc tells the server's memory.
+Needs locust (`pip install --group load`), and Linux, whose /proc reports the server's memory.
 """
 
 import json
@@ -43,7 +43,7 @@ LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 
 
 def measure(options: Options, section: Section) -> None:
-    """The embedded models embed each question; nothing is cached but what the server itself keeps."""
+    """Measure with embedded models that embed each question, and only the server's own caches."""
     locust = shutil.which("locust")
     if locust is None:
         raise errors.ConfigError("The load comes from locust, which is not installed: pip install --group load")
@@ -79,20 +79,20 @@ class Load:
         self._environment = {**os.environ, "BENCHMARK_WORDS": str(words)}
 
     def start(self, clients: int, seconds: int) -> subprocess.Popen[str]:
-        """So many clients for so long."""
+        """Run `clients` clients for the given time."""
         command = [*self._command, "-u", str(clients), "-r", str(clients), "-t", f"{seconds}s"]
         return subprocess.Popen(
             command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
 
     def run(self, clients: int, seconds: int) -> dict[str, float]:
-        """What locust has counted in the end; times in milliseconds."""
+        """Return locust's final counts; times in milliseconds."""
         output, _ = self.start(clients, seconds).communicate()
         return summed_up(json.loads(output)[0])
 
 
 def summed_up(stats: dict[str, Any]) -> dict[str, float]:
-    """Requests per second, percentiles of the response times, and failures, out of locust's own counts."""
+    """Return requests per second, response time percentiles and failures from locust's counts."""
     times = {int(ms): int(count) for ms, count in stats["response_times"].items()}
     requests = sum(times.values())
     seconds = float(stats["last_request_timestamp"]) - float(stats["start_time"])
@@ -121,7 +121,7 @@ def _add(section: Section, clients: int, found: dict[str, float]) -> None:
 
 
 def _measure_memory(section: Section, load: Load, pid: int) -> None:
-    """Resident memory over five minutes of load."""
+    """Measure resident memory over five minutes of load."""
     running = load.start(STEADY_CLIENTS, STEADY_SECONDS)
     samples: list[tuple[float, float]] = []
     started = time.monotonic()
@@ -140,14 +140,14 @@ def _resident_mb(pid: int) -> float:
 
 
 def _forget(url: str) -> None:
-    """The questions' vectors: the next run asks others, and the database stays for it."""
+    """Delete the cached vectors of the questions, so that the database can be reused."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("TRUNCATE embedding_cache")
 
 
 @contextmanager
 def serving(database_url: str, options: Options) -> Iterator[tuple[str, int]]:
-    """`pagelight serve` on a free port without limits of rate: its base URL and process id."""
+    """Run `pagelight serve` on a free port without rate limits; yield its base URL and process id."""
     port = free_port()
     settings = {"RAG_DATABASE_URL": database_url, "RAG_RATE_LIMIT_PER_MINUTE": "0", "RAG_WORKER": "false"}
     with (

@@ -1,4 +1,4 @@
-"""Clients of `/retrieve`, for locust: each asks a new question as soon as it has the answer to the last."""
+"""Clients of `/retrieve` for locust, which send a new question after each answer."""
 
 import json
 import os
@@ -13,11 +13,11 @@ RESULTS = 5
 
 
 class Client(FastHttpUser):
-    """Asks what nobody asked before, so that every question is embedded."""
+    """Sends only new questions, so that each one is embedded."""
 
     @task
     def retrieve(self) -> None:
-        """One question."""
+        """Send one question."""
         query = " ".join(random.choices(WORDS, k=QUESTION_WORDS))
         with self.client.post("/retrieve", json={"query": query}, catch_response=True) as response:
             if response.status_code == 200 and len(response.json()["retrieved_chunks"]) != RESULTS:

@@ -1,15 +1,15 @@
-"""Two machines, as far as one can tell: each with a `pagelight serve`, a `pagelight worker` and a data folder.
+"""Test two simulated machines, each with a `pagelight serve`, a `pagelight worker` and a data folder.
 
-They share a PostgreSQL that listens on TCP and an S3 store, and searches go to a replica. 50 clients ask for three
-minutes; meanwhile one server and one worker are killed as by `kill -9`, and started anew. Counted are
+They share a PostgreSQL on TCP and an S3 store, and searches use a replica. 50 clients send requests for three minutes;
+meanwhile one server and one worker are killed with SIGKILL and restarted. Reported are
 
-- errors: whatever was answered or cut off, but for the connections of the killed server
-- lost: what was confirmed and is not there, is not ready, or has no file
+- errors: failed or interrupted requests, except connections of the killed server
+- lost: confirmed documents that are missing, not ready, or without a file
 - doubled: two documents of one upload
-- admitted too much: what one key got at both doors beyond its limit
+- admitted too much: requests of one key at both servers beyond its limit
 
-The store is that of `RAG_STORAGE_URL`, with the credentials of the environment (`AWS_ENDPOINT_URL`,
-`AWS_ACCESS_KEY_ID` …). The database is that of `RAG_DATABASE_URL`; unless it is set, a server and its replica are made.
+The store is that of `RAG_STORAGE_URL`, with credentials from the environment (`AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`
+…). The database is that of `RAG_DATABASE_URL`; otherwise a server and a replica are started.
 """
 
 import os
@@ -65,7 +65,7 @@ MACHINES = ("first", "second")
 
 @dataclass
 class Kept:
-    """A process that is started again whenever it ends."""
+    """A process that is restarted whenever it ends."""
 
     name: str
     arguments: list[str]
@@ -77,7 +77,7 @@ class Kept:
     _keeper: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start it, and keep it running."""
+        """Start the process and keep it running."""
         self._keeper = threading.Thread(target=self._keep, name=f"keeper of {self.name}")
         self._keeper.start()
 
@@ -90,12 +90,12 @@ class Kept:
                 pass
 
     def kill(self) -> None:
-        """End it as by `kill -9`."""
+        """Kill the process with SIGKILL."""
         if self.process:
             self.process.kill()
 
     def stop(self) -> None:
-        """Ask it to end."""
+        """Ask the process to end."""
         self._stopping.set()
         if self._keeper and self.process:
             self._keeper.join()
@@ -105,7 +105,7 @@ class Kept:
 
 @dataclass
 class Found:
-    """What the clients were told."""
+    """The results reported by the clients."""
 
     uploads: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """Ids by user and SHA-256."""
@@ -120,7 +120,7 @@ class Found:
 
 
 def measure(options: Options, section: Section) -> None:
-    """Clients at both doors, and what is there afterwards."""
+    """Run clients at both servers and check the state afterwards."""
     storage = options.config.rag_storage_url
     if not storage:
         raise errors.ConfigError("Set RAG_STORAGE_URL to s3://bucket/folder, and AWS_ENDPOINT_URL to where it is.")
@@ -170,7 +170,7 @@ def _add(section: Section, found: Found, lost: list[str], doubled: list[str], la
 
 @contextmanager
 def _database(options: Options, folder: Path) -> Iterator[dict[str, str]]:
-    """Settings of a new database: on the server of `RAG_DATABASE_URL`, else on one of its own, with a replica."""
+    """Yield settings of a new database on the server of `RAG_DATABASE_URL`, or on a new one with a replica."""
     if given := options.config.rag_database_url:
         replica = options.config.rag_database_replica_url
         with databases.passing(given.get_secret_value()) as url:
@@ -185,7 +185,7 @@ def _database(options: Options, folder: Path) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def _opened(options: Options, settings: dict[str, str], folder: Path) -> Iterator[Installation]:
-    """The same as the machines see it, for keys and counting."""
+    """Open the same installation, to create keys and count."""
     changes: dict[str, Any] = {"rag_data_dir": folder / "own", "rag_storage_url": settings["RAG_STORAGE_URL"]}
     changes |= {"rag_database_url": pydantic.SecretStr(settings["RAG_DATABASE_URL"]), "rag_database_replica_url": None}
     with Installation(options.config.model_copy(update=changes)) as installation:
@@ -193,7 +193,7 @@ def _opened(options: Options, settings: dict[str, str], folder: Path) -> Iterato
 
 
 def _services(settings: dict[str, str], folder: Path) -> tuple[list[Kept], list[Kept]]:
-    """The doors and the workers, each beside its like on the other machine."""
+    """Yield the servers and workers of both machines."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     doors, workers = [], []
     for machine in MACHINES:
@@ -225,7 +225,7 @@ def _wait_until_healthy(doors: list[Kept]) -> None:
 
 
 def _run(found: Found, doors: list[Kept], workers: list[Kept], keys: tuple[list[str], str], seconds: float) -> float:
-    """Let the clients work, and kill meanwhile; how many seconds it lasted."""
+    """Run the clients and kill processes meanwhile; return the duration in seconds."""
     started = time.monotonic()
     until = started + seconds
     urls = [door.url for door in doors]
@@ -250,7 +250,7 @@ def _run(found: Found, doors: list[Kept], workers: list[Kept], keys: tuple[list[
 
 
 class Client(threading.Thread):
-    """Uploads, looks and asks, at whichever door; one that is cut off goes to another and insists, as a proxy would."""
+    """Uploads, searches and asks at either server; a disconnected client retries at the other one."""
 
     def __init__(self, number: int, key: str, urls: list[str], found: Found, until: float) -> None:
         super().__init__(name=f"client {number}", daemon=True)
@@ -265,7 +265,7 @@ class Client(threading.Thread):
         self._sent = 0
 
     def run(self) -> None:
-        """Until time is up."""
+        """Run until the end."""
         acts = {self._search: 6, self._list: 3, self._upload: 1, self._ask: 1, self._count: 2}
         while time.monotonic() < self._until:
             self._random.choices([*acts], [*acts.values()])[0]()
@@ -293,7 +293,7 @@ class Client(threading.Thread):
         self._insist("GET", "/indexes", {})
 
     def _insist(self, method: str, path: str, body: dict[str, Any]) -> httpx.Response | None:
-        """An answer, from the other door if one cuts off or is busy."""
+        """Return an answer, from the other server if one disconnects or is busy."""
         urls = self._random.sample(self._urls, len(self._urls))
         for url in urls * ATTEMPTS:
             try:
@@ -328,7 +328,7 @@ class Client(threading.Thread):
 
 
 class Eager(threading.Thread):
-    """Asks at both doors in turn with one key, more often than it may."""
+    """Alternates between both servers with one key, beyond its rate limit."""
 
     def __init__(self, key: str, urls: list[str], found: Found, until: float) -> None:
         super().__init__(name="eager", daemon=True)
@@ -338,7 +338,7 @@ class Eager(threading.Thread):
         self._until = until
 
     def run(self) -> None:
-        """Until time is up."""
+        """Run until the end."""
         number = 0
         while time.monotonic() < self._until:
             number += 1
@@ -352,7 +352,7 @@ class Eager(threading.Thread):
 
 
 def _census(installation: Installation, database_url: str, found: Found) -> tuple[list[str], list[str]]:
-    """Confirmed documents that are not there, or not ready in time, and uploads that became two."""
+    """Return confirmed documents that are missing or not ready in time, and duplicated uploads."""
     confirmed = [(user, uuid.UUID(one)) for (user, _), ids in sorted(found.uploads.items()) for one in sorted(ids)]
     troubles = [(user, one, _trouble(installation, user, one)) for user, one in confirmed]
     lost = [f"lost: {one} of {user}: {trouble}" for user, one, trouble in troubles if trouble]

@@ -1,4 +1,4 @@
-"""Texts, PDFs and vectors made by script: the same on every machine and in every run."""
+"""Texts, PDFs and vectors generated deterministically."""
 
 import functools
 import json
@@ -31,7 +31,7 @@ Rng = np.random.Generator
 
 @functools.cache
 def words() -> npt.NDArray[np.object_]:
-    """English words, the most frequent first: the embedded model's own vocabulary."""
+    """Return English words, the most frequent first: the embedded model's vocabulary."""
     content = json.loads(
         (onnx_models.find_model(onnx_models.BGE_SMALL_EN) / "tokenizer.json").read_text(encoding="utf-8")
     )
@@ -43,19 +43,19 @@ def words() -> npt.NDArray[np.object_]:
 
 @functools.cache
 def _cumulative() -> npt.NDArray[np.float64]:
-    """Zipf's law: the word of rank r has probability proportional to 1/r."""
+    """Return Zipf's law: the word of rank r has probability proportional to 1/r."""
     weights = 1.0 / np.arange(1, len(words()) + 1)
     shares: npt.NDArray[np.float64] = np.cumsum(weights) / weights.sum()
     return shares
 
 
 def topic(rng: Rng) -> npt.NDArray[np.int64]:
-    """Ranks of words that one document uses more than others do."""
+    """Return the ranks of words that one document uses more often."""
     return rng.integers(100, len(words()), TOPIC_WORDS)
 
 
 def text(rng: Rng, characters: int, about: npt.NDArray[np.int64] | None = None) -> str:
-    """Sentences of about `characters`, with numbers in them, and with the words of a topic if one is given."""
+    """Return sentences of about `characters` with numbers, and with the words of a topic if given."""
     count = characters // 4
     ranks = np.searchsorted(_cumulative(), rng.random(count))
     if about is not None:
@@ -71,12 +71,12 @@ def text(rng: Rng, characters: int, about: npt.NDArray[np.int64] | None = None) 
 
 
 def lines(content: str, width: int = LINE_CHARS) -> list[str]:
-    """`content` as lines of print."""
+    """Split `content` into lines of print."""
     return textwrap.wrap(content, width, break_on_hyphens=False)
 
 
 def questions(texts: Sequence[str], count: int) -> list[str]:
-    """Words that follow each other somewhere in the texts."""
+    """Return consecutive words from the texts."""
     rng = np.random.default_rng(1)
     chosen = [texts[place].split() for place in rng.integers(0, len(texts), count)]
     starts = [int(rng.integers(0, max(len(words) - QUESTION_WORDS, 1))) for words in chosen]
@@ -84,7 +84,7 @@ def questions(texts: Sequence[str], count: int) -> list[str]:
 
 
 def make_pdf(path: Path, pages: int, *, seed: int = 1) -> Path:
-    """A report: each page has a heading and some 3,000 characters in paragraphs, every fifth also a ruled table."""
+    """Make a report: each page has a heading and some 3,000 characters, every fifth also a ruled table."""
     rng = np.random.default_rng(seed)
     document: Any = pymupdf.open()
     for number in range(1, pages + 1):
@@ -110,14 +110,14 @@ def _font(name: str) -> Any:
 
 
 def _paragraphs(rng: Rng, top: float, count: int) -> Iterator[tuple[float, str]]:
-    """Lines with their places, some seven to a paragraph."""
+    """Yield lines with their positions, about seven per paragraph."""
     for index, line in enumerate(lines(text(rng, count * LINE_CHARS))[:count]):
         yield top, line
         top += LEADING * (1.6 if index % 7 == 6 else 1.0)
 
 
 def _draw_table(page: Any, writer: Any, rng: Rng, top: float) -> None:
-    """Eight rows of four columns with rules around every cell."""
+    """Draw eight rows of four columns with rules around every cell."""
     rows, columns, width = 8, 4, 110.0
     for row in range(rows + 1):
         y = top + row * LEADING
@@ -131,6 +131,6 @@ def _draw_table(page: Any, writer: Any, rng: Rng, top: float) -> None:
 
 
 def normalised(vectors: npt.NDArray[Any]) -> Floats:
-    """Rows of length 1."""
+    """Return rows of length 1."""
     scaled: Floats = (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
     return scaled

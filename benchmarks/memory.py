@@ -1,4 +1,4 @@
-"""The most memory of each process while a large PDF is uploaded in the app and read by its worker."""
+"""Measure the peak memory of each process while a large PDF is uploaded in the app and ingested."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ KINDS = {
 
 
 def measure(options: Options, section: Section) -> None:
-    """With a database and a data folder that are dropped at the end."""
+    """Use a temporary database and data folder."""
     if not PROC.is_dir():
         raise errors.ConfigError("The memory of processes is read from /proc, which only Linux has. Leave this out.")
     with (
@@ -56,13 +56,13 @@ def measure(options: Options, section: Section) -> None:
 
 
 def kind_of(process: Process) -> str:
-    """What a process is to the app."""
+    """Return the role of a process in the app."""
     return next((kind for part, kind in KINDS.items() if part in process.command), "other")
 
 
 @contextmanager
 def app(path: Path, data_dir: Path, url: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that runs the app's upload page with the file at `path` dropped on it, and so starts a worker."""
+    """Run the app's upload page with the file at `path`, which also starts a worker."""
     environment = {
         **os.environ,
         "RAG_DATA_DIR": str(data_dir),
@@ -84,14 +84,14 @@ def app(path: Path, data_dir: Path, url: str) -> Iterator[subprocess.Popen[bytes
 
 
 def postmaster(url: str) -> set[int]:
-    """The process that all of the database's processes descend from; empty when it runs on another machine."""
+    """Return the parent of all database processes; empty if it runs on another machine."""
     with psycopg.connect(url) as connection:
         backend = running().get(connection.info.backend_pid)
     return {backend.parent} if backend and "postgres" in backend.command else set()
 
 
 def wait(options: Options, data_dir: Path, url: str, process: subprocess.Popen[bytes]) -> Document:
-    """The document that the app took in, when it is ready or has failed."""
+    """Return the document once it is ready or has failed."""
     changes = {"rag_data_dir": data_dir, "rag_database_url": pydantic.SecretStr(url), "rag_storage_url": None}
     with RAGEngine(options.config.model_copy(update=changes)) as engine:
         while process.poll() is None:

@@ -1,8 +1,8 @@
-"""A library many times over, made in the database itself: a million chunks in minutes.
+"""Copy a library many times within the database: a million chunks in minutes.
 
-Documents are copied with their words as they are, which is what lists of postings grow by. The vectors of a copy are
-mixed with those of other chunks, so that all copies of a chunk are a cluster around the vector that the model made:
-like the same section in the filings of many years, near to each other and not the same.
+Copies keep their words, which lengthens the postings. The vectors of a copy are mixed with those of other chunks, so
+that all copies of a chunk form a cluster around the original vector: like the same section in the filings of many
+years, near each other but not equal.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ OF_COPIES: Mapping[str, Mapping[str, str]] = {
 
 
 def multiply(connection: psycopg.Connection, table: str, user_id: str, times: int) -> None:
-    """Make of a user's documents, whose chunks are in `table`, `times` as many."""
+    """Copy a user's documents, whose chunks are in `table`, until there are `times` as many."""
     if times == 1:
         return
     parameters = {"user_id": user_id, "copies": times - 1, "mixed": MIXED, "step": _step(connection, user_id)}
@@ -78,7 +78,7 @@ def multiply(connection: psycopg.Connection, table: str, user_id: str, times: in
 
 
 def _step(connection: psycopg.Connection, user_id: str) -> int:
-    """What the numbers of a copy are more than those of the copy before."""
+    """Return the offset between the numbers of consecutive copies."""
     row = connection.execute(
         "SELECT max(number) - min(number) + 1 FROM documents WHERE user_id = %s", (user_id,)
     ).fetchone()

@@ -1,4 +1,4 @@
-"""Pages per second of our parser beside MuPDF's bare extraction of the same pages."""
+"""Compare the throughput of our parser with MuPDF's bare extraction."""
 
 import tempfile
 from pathlib import Path
@@ -15,7 +15,7 @@ ROUNDS = 3
 
 
 def measure(options: Options, section: Section) -> None:
-    """`page.get_text("dict")` alone, our parser in this process, and the whole of it in a process of its own."""
+    """Measure `page.get_text("dict")` alone, our parser in this process, and parsing in a child process."""
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "report.pdf"
         path = options.pdf or material.make_pdf(made, QUICK_PAGES if options.quick else PAGES)
@@ -36,7 +36,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def extract(path: Path) -> None:
-    """What every parser on MuPDF does at the least."""
+    """Run MuPDF's extraction, the lower bound for every parser based on it."""
     with pymupdf.open(path) as document:
         for page in document:
             page.get_text("dict")

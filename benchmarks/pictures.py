@@ -1,8 +1,8 @@
-"""How well words in pictures are read: pages of PDFs become pictures on pages that have other text.
+"""Measure OCR of pictures: pages of PDFs become pictures on pages with other text.
 
-The truth are the words and boxes of the original page. A box is right when it stands where one of the original does:
-its middle is within that one's height, and they share at least half of the width that both take up together. Words are
-what stands between spaces and has a letter or digit.
+The ground truth are the words and boxes of the original page. A box is right if its middle is within the height of an
+original one and they share at least half of their combined width. Words are separated by spaces and contain a letter or
+digit.
 """
 
 import tempfile
@@ -35,7 +35,7 @@ class Word(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Words of the original, words recognised, and how many of these stand right, and are right."""
+    """Counts of original and recognised words, and of those with the right box and the right text."""
 
     true: int
     found: int
@@ -44,7 +44,7 @@ class Score(NamedTuple):
 
 
 def measure(options: Options, section: Section) -> None:
-    """Precision and recall over one page of each of some documents."""
+    """Measure precision and recall over one page each of some documents."""
     if options.pdfs is None:
         section.about = "left out: give a folder of PDFs with --pdfs"
         return
@@ -63,7 +63,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def _page_of(path: Path) -> tuple[Any, list[Word]] | None:
-    """The picture of the page with most words among three, and these words."""
+    """Return a picture of the page with most words among three, and its words."""
     with pymupdf.open(path) as document:
         places = {document.page_count * part // 4 for part in (1, 2, 3)}
         pages = [document[place] for place in sorted(places) if not document[place].rotation]
@@ -100,7 +100,7 @@ def _score(picture: Any, words: Sequence[Word]) -> Score:
 
 
 def _pairs(words: Sequence[Word], found: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
-    """Each word of the page with one that was recognised in its place."""
+    """Pair each word of the page with the one recognised in its place."""
     free = [*found]
     for true in words:
         box = Rect(true.bbox.x0, true.bbox.y0 + HEADER_PT, true.bbox.x1, true.bbox.y1 + HEADER_PT)
@@ -111,7 +111,7 @@ def _pairs(words: Sequence[Word], found: Sequence[Word]) -> Iterator[tuple[Word,
 
 
 def _shared(box: Rect, other: Rect) -> float:
-    """The width that two boxes share, of the width that they take up together; 0 on different lines."""
+    """Return the shared share of two boxes' combined width; 0 on different lines."""
     if not box.y0 <= (other.y0 + other.y1) / 2 <= box.y1:
         return 0.0
     shared = min(box.x1, other.x1) - max(box.x0, other.x0)

@@ -1,4 +1,4 @@
-"""Processes: servers to wait for, and the memory of each, as Linux keeps it in /proc."""
+"""Wait for servers and read the memory of processes from /proc."""
 
 import secrets
 import socket
@@ -23,7 +23,7 @@ listening at its port would find it taken by somebody's connection."""
 
 
 def free_port() -> int:
-    """A port of this machine that nothing listens on."""
+    """Return a free port of this machine."""
     while True:
         port = secrets.choice(PORTS)
         with socket.socket() as probe, suppress(OSError):
@@ -45,7 +45,7 @@ def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True)
 class Process:
-    """A process as it is now; `peak_mb` is the most memory it had resident since it began."""
+    """A process; `peak_mb` is its peak resident memory."""
 
     pid: int
     parent: int
@@ -54,7 +54,7 @@ class Process:
 
 
 def running() -> dict[int, Process]:
-    """All processes by id; those that end meanwhile are left out."""
+    """Return all processes by id, without those that end meanwhile."""
     found: dict[int, Process] = {}
     for folder in PROC.iterdir():
         if folder.name.isdigit():
@@ -71,7 +71,7 @@ def _read(folder: Path) -> Process:
 
 
 def below(roots: set[int], processes: dict[int, Process]) -> list[Process]:
-    """The processes of `roots` and all that descend from them."""
+    """Return the processes of `roots` and their descendants."""
     family = set(roots)
     grown = True
     while grown:
@@ -83,20 +83,20 @@ def below(roots: set[int], processes: dict[int, Process]) -> list[Process]:
 
 @dataclass
 class Peaks:
-    """The most memory of any process by its kind, in MB."""
+    """The peak memory of processes by kind, in MB."""
 
     kind: Callable[[Process], str]
     megabytes: dict[str, float] = field(default_factory=dict)
 
     def look(self, roots: set[int]) -> None:
-        """Take down what the processes below `roots` have had until now."""
+        """Record the peaks of the processes below `roots`."""
         for process in below(roots, running()):
             kind = self.kind(process)
             self.megabytes[kind] = max(self.megabytes.get(kind, 0.0), process.peak_mb)
 
     @contextmanager
     def watching(self, roots: set[int]) -> Iterator[None]:
-        """Look again and again until the block ends."""
+        """Record peaks repeatedly until the block ends."""
         done = threading.Event()
 
         def watch() -> None:

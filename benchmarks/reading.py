@@ -1,9 +1,9 @@
-"""`python -m benchmarks.reading FOLDER`: are questions about passages answered by the right sentence, and only then?
+"""`python -m benchmarks.reading FOLDER`: measure reading comprehension on passages and questions.
 
-The folder has passages and questions in the form of BEIR (`corpus.jsonl`, `queries.jsonl`, `qrels.tsv`), and beside
-them `answers.jsonl`, a line `{"qid", "answers": [{"text"}, …]}` per question with the words that answer it. A passage
-becomes a text file of its own in the index, once. A question is put to all of them, without a language model, and once
-more to all but the one that answers it: there is then no answer, however much the others speak of it.
+The folder is in BEIR format (`corpus.jsonl`, `queries.jsonl`, `qrels.tsv`) with an additional `answers.jsonl`, one
+`{"qid", "answers": [{"text"}, …]}` per question. Each passage becomes a text file in the index, once. A question is
+asked of all passages without a language model, and again without the passage that answers it, where the right reaction
+is a refusal.
 """
 
 import argparse
@@ -30,7 +30,7 @@ WITH, WITHOUT = "with the passage that answers", "without it"
 
 @dataclass(frozen=True)
 class Read:
-    """A question, the passage that answers it and its answers, each put in words of its own."""
+    """A question, its passage and its answers, each normalised to words."""
 
     id: str
     text: str
@@ -39,11 +39,11 @@ class Read:
 
     @property
     def question(self) -> evaluation.Question:
-        """As evaluations have it."""
+        """The question as evaluations use it."""
         return evaluation.Question(id=self.id, question=self.text, pdf=self.passage)
 
     def is_said_first(self, row: AnswerRow) -> bool:
-        """Whether the first sentence is of the passage and holds an answer."""
+        """Return whether the first sentence is from the passage and contains an answer."""
         first = next(iter(row.shown), None)
         return (
             first is not None
@@ -52,12 +52,12 @@ class Read:
         )
 
     def is_said(self, row: AnswerRow) -> bool:
-        """Whether any of the sentences holds one."""
+        """Return whether any sentence contains an answer."""
         return row.status == "ok" and any(says(row.answer, one) for one in self.answers)
 
 
 def main() -> None:
-    """Print how often the first sentence answers, how many sentences are quoted, and what is refused."""
+    """Print how often the first sentence answers, the number of quoted sentences, and refusals."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.reading", description="Measure reading comprehension.")
     made.add_argument("folder", type=Path, metavar="FOLDER", help="passages and questions, in the form of BEIR")
     made.add_argument("--index", default="reading", help="the index for the passages")
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def load(folder: Path) -> Iterator[Read]:
-    """The questions that have an answer and a passage."""
+    """Return the questions that have an answer and a passage."""
     answers = {line["qid"]: tuple(answer["text"] for answer in line["answers"]) for line in _lines(folder, "answers")}
     judged = (line.split("\t") for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:])
     passages = {question: file_name(passage) for question, passage, relevance in judged if int(relevance) > 0}
@@ -85,12 +85,12 @@ def load(folder: Path) -> Iterator[Read]:
 
 
 def file_name(passage: str) -> str:
-    """What the file of a passage is called."""
+    """Return the file name of a passage."""
     return f"{passage}.txt"
 
 
 def take_in(engine: RAGEngine, index_name: str, folder: Path, console: Console) -> dict[str, uuid.UUID]:
-    """The passages in the index, by their files' names; those that are missing are taken in."""
+    """Return the indexed passages by file name, after adding missing ones."""
     engine.indexes.ensure(index_name)
     ids = {document.name: document.id for document in engine.documents.list(index_name)}
     passages = {file_name(line["_id"]): line["text"] for line in _lines(folder, "corpus")}
@@ -104,7 +104,7 @@ def take_in(engine: RAGEngine, index_name: str, folder: Path, console: Console) 
 def ask(
     engine: RAGEngine, index_name: str, questions: Iterable[Read], ids: Mapping[str, uuid.UUID], way: str
 ) -> Iterator[AnswerRow]:
-    """The answers to all questions, with their passages or without."""
+    """Return the answers to all questions, with or without their passages."""
     for question in questions:
         among = tuple(key for name, key in ids.items() if way == WITH or name != question.passage)
         request = AnswerRequest(
@@ -117,7 +117,7 @@ def ask(
 
 
 def score(questions: Sequence[Read], given: Iterable[AnswerRow], without: Iterable[AnswerRow]) -> evaluation.Scores:
-    """The measures of the table, each with an interval over passages."""
+    """Return the measures, each with an interval over passages."""
     values = defaultdict(list)
     for question, row, other in zip(questions, given, without, strict=True):
         for name, value in {
@@ -132,7 +132,7 @@ def score(questions: Sequence[Read], given: Iterable[AnswerRow], without: Iterab
 
 
 def table(scores: evaluation.Scores) -> Table:
-    """For people."""
+    """Return a printable table."""
     made = Table("", "mean", title=f"{scores.questions} questions", title_justify="left")
     for measure in scores.means:
         made.add_row(measure, with_interval(scores, measure))

@@ -1,4 +1,4 @@
-"""Figures, the table that shows them and the JSON that keeps them."""
+"""Figures, their tables and their JSON."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Goal:
-    """A limit that a figure should keep: at least or at most so much."""
+    """A minimum or maximum for a figure."""
 
     limit: float
     at_least: bool
@@ -20,23 +20,23 @@ class Goal:
         return f"{'≥' if self.at_least else '≤'} {self.limit:g}"
 
     def is_met(self, value: float) -> bool:
-        """Whether `value` keeps it."""
+        """Return whether `value` meets the goal."""
         return value >= self.limit if self.at_least else value <= self.limit
 
 
 def at_least(limit: float) -> Goal:
-    """The more the better."""
+    """Return a minimum goal."""
     return Goal(limit, at_least=True)
 
 
 def at_most(limit: float) -> Goal:
-    """The less the better."""
+    """Return a maximum goal."""
     return Goal(limit, at_least=False)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number; `unit` "×" is a ratio of two figures of the same run."""
+    """A measurement; the unit "×" is a ratio of two figures of the same run."""
 
     name: str
     value: float
@@ -45,20 +45,20 @@ class Figure:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether it keeps its goal; None when it has none."""
+        """Return whether the figure meets its goal; None without a goal."""
         return None if self.goal is None else self.goal.is_met(self.value)
 
     def to_json(self) -> dict[str, Any]:
-        """As a row of the report."""
+        """Return a JSON row."""
         goal = str(self.goal) if self.goal else None
         return {"name": self.name, "value": self.value, "unit": self.unit, "goal": goal, "met": self.is_met}
 
 
 @dataclass
 class Section:
-    """The figures of one part; `about` says what was measured, as sizes and counts.
+    """The figures of one part; `about` describes sizes and counts.
 
-    `notes` are lines below the table. A part that `failed` gives the command exit code 1; a missed goal alone does not.
+    `notes` are lines below the table. A part that `failed` causes exit code 1; a missed goal does not.
     """
 
     part: str
@@ -69,11 +69,11 @@ class Section:
     failed: bool = False
 
     def add(self, name: str, value: float, unit: str, goal: Goal | None = None) -> None:
-        """Take down a figure."""
+        """Add a figure."""
         self.figures.append(Figure(name, value, unit, goal))
 
     def to_json(self) -> dict[str, Any]:
-        """As an entry of the report."""
+        """Return a JSON entry."""
         return {
             "part": self.part,
             "about": self.about,
@@ -83,7 +83,7 @@ class Section:
         }
 
     def table(self) -> Table:
-        """For people."""
+        """Return a printable table."""
         table = Table(title=f"{self.part} · {self.about}", title_justify="left", title_style="bold")
         table.add_column("")
         for name in ("value", "unit", "goal"):
@@ -96,12 +96,12 @@ class Section:
 
 
 def readable(value: float) -> str:
-    """Three significant digits or all before the point."""
+    """Format with three significant digits, or all before the decimal point."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def to_json(sections: Sequence[Section], *, quick: bool) -> dict[str, Any]:
-    """The whole report with the machine it was made on."""
+    """Return the whole report with a description of the machine."""
     machine = {
         "system": platform.platform(),
         "python": platform.python_version(),

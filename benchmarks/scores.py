@@ -1,9 +1,8 @@
-"""`python -m benchmarks.scores QA.jsonl`: how the constants behind a score were chosen, on questions of one's own.
+"""`python -m benchmarks.scores QA.jsonl`: measure the constants behind a score on your own questions.
 
-The documents that the questions are about are searched as they stand in an index, once; every candidate is then ranked
-anew with each value of each constant. A value is worth the recall of five distinct pages and the reciprocal rank, in
-the question's own document and among all, on documents for which it was not chosen: of five parts of the documents four
-choose and the fifth judges.
+The questions' documents are searched once in an existing index; the candidates are then ranked again with each value of
+each constant. The quality of a value is the mean of the recall of five distinct pages and the reciprocal rank, in the
+question's own document and in all, cross-validated: four of five parts of the documents choose, the fifth measures.
 """
 
 import argparse
@@ -44,7 +43,7 @@ TRIED: Mapping[str, Sequence[float]] = {
 
 @dataclass(frozen=True)
 class Searched:
-    """A question with the candidates of both searches and the document that was searched, None for all."""
+    """A question with the candidates of both searches and the searched document, None for all."""
 
     question: evaluation.Question
     names: Mapping[uuid.UUID, str]
@@ -53,13 +52,13 @@ class Searched:
     matches: LexicalMatches
 
     def ranked(self, values: Values) -> Ranking:
-        """The candidates, with some of the constants other than they are."""
+        """Rank the candidates with some constants changed."""
         weights = Weights(**{**WEIGHTS._asdict(), **{name: values[name] for name in WEIGHTS._fields if name in values}})
         scale = Similarity(values["unrelated"], values["related"])
         return rank(self.near, self.matches, OPTIONS, scale, weights=weights)
 
     def worth(self, values: Values) -> float:
-        """Recall of the first distinct pages and reciprocal rank, their mean."""
+        """Return the mean of page recall and reciprocal rank."""
         ranking = self.ranked(values)
         places = (ranking.places[key] for key in best_first(ranking.fused))
         pages = list(dict.fromkeys((self.names[document], page) for document, page in places))
@@ -68,7 +67,7 @@ class Searched:
         return (len(gold & {*pages[:PAGES]}) / len(gold) + (1 / first if first else 0.0)) / 2
 
     def best_right(self, values: Values) -> float:
-        """The best score on a page that answers."""
+        """The best score on a right page."""
         ranking, gold = self.ranked(values), {*self.question.gold_pages}
         right = (key for key, (document, page) in ranking.places.items() if self._is_own(document) and page in gold)
         return max((ranking.fused[key] for key in right), default=0.0)
@@ -85,7 +84,7 @@ OPTIONS = as_configured(RetrievalOptions(mode="hybrid", fusion="weighted"), load
 
 
 def main() -> None:
-    """Print for each constant what its values are worth, and how right and unrelated hits score."""
+    """Print the quality of each constant's values, and the scores of right and unrelated hits."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.scores", description="Measure the constants of scores.")
     made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions as of `pagelight eval`")
     made.add_argument("--index", default="default", help="the index with their documents")
@@ -111,7 +110,7 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Library:
-    """An index with its documents' names, and what searches it."""
+    """An index with its documents' names and searcher."""
 
     store: UserStore
     index: Index
@@ -120,14 +119,14 @@ class Library:
 
     @classmethod
     def of(cls, engine: RAGEngine, index_name: str) -> "Library":
-        """The engine's user's index of this name, embedded by the packaged model."""
+        """Return the user's index of this name, embedded by the packaged model."""
         store = engine.installation.workspace(engine.user_id).store
         index = store.indexes.find(index_name)
         embedder = providers.CachedEmbedding(providers.LocalEmbedding(), index.space, store.embedding_cache)
         return cls(store, index, embedder, {one.id: one.name for one in engine.documents.list(index_name)})
 
     def search(self, questions: Sequence[evaluation.Question]) -> list[Searched]:
-        """Each question in its own document, in all, and in one that it is not about."""
+        """Search each question in its own document, in all, and in an unrelated one."""
         ids = {name: key for key, name in self.names.items()}
         found = []
         for question in questions:
@@ -147,7 +146,7 @@ class Library:
 
 
 def _table(asked: Sequence[Searched], used: Values) -> Table:
-    """A row per constant: what each of its values is worth, and what is gained by choosing on other documents."""
+    """Return a row per constant: the quality of its values and the gain of choosing on other documents."""
     table = Table("", "what its values are worth", "in use", "gained by choosing", "95 %")
     current = [found.worth(used) for found in asked]
     documents = sorted({found.question.file_name for found in asked})

@@ -1,4 +1,4 @@
-"""Search in small and large libraries: how long, how exact, and beside PGVectorStore's own hybrid search."""
+"""Measure latency and recall of search in small and large libraries, compared with PGVectorStore's hybrid search."""
 
 import functools
 import math
@@ -39,7 +39,7 @@ RECALL = at_least(0.99)
 
 
 class GivenVectors(BaseEmbedding):
-    """Knows the questions' vectors already: what is measured is the search alone."""
+    """An embedding model with precomputed question vectors, so that only the search is measured."""
 
     _vectors: dict[str, list[float]] = PrivateAttr()
 
@@ -51,7 +51,7 @@ class GivenVectors(BaseEmbedding):
         return self._vectors[query]
 
     def _get_text_embedding(self, text: str) -> list[float]:
-        """Only those texts are asked for by which the scale of a space is measured; any directions will do."""
+        """Return a random vector; only the texts that calibrate the space are requested."""
         rng = random.Random(text)
         vector = [rng.gauss(0.0, 1.0) for _ in next(iter(self._vectors.values()))]
         length = math.hypot(*vector)
@@ -68,7 +68,7 @@ SPACE_TAKEN = """
 
 
 class Table(NamedTuple):
-    """A table of chunks that several users share."""
+    """A table of chunks shared by several users."""
 
     url: str
     store: Store
@@ -76,12 +76,12 @@ class Table(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As in the figures."""
+        """The user's name in the figures."""
         return f"{self.size:,} chunks"
 
 
 def measure(options: Options, section: Section) -> None:
-    """Three users share each table; the largest owns as many chunks as the size says, the others a part of that."""
+    """Measure three users of each table; the largest owns as many chunks as the size says, others a fraction."""
     sizes = QUICK_SIZES if options.quick else options.chunks
     count = QUICK_QUESTIONS if options.quick else QUESTIONS
     section.about = f"{count} questions per user"
@@ -106,7 +106,7 @@ def _library(size: int, share: float) -> Library:
 
 
 def _measure_space(section: Section, table: Table) -> None:
-    """Bytes on disk for each chunk. In memory is of that what is searched: the indexes, and half of the postings."""
+    """Measure bytes on disk per chunk; searches keep the indexes and half of the postings in memory."""
     query = sql.SQL(SPACE_TAKEN).format(chunks=libraries.TABLE)
     with psycopg.connect(table.url) as connection:
         row = connection.execute(query, {"chunks": libraries.TABLE_NAME}).fetchone()
@@ -122,7 +122,7 @@ def _fill(url: str, owners: list[Library]) -> None:
 
 
 def _measure_owner(section: Section, table: Table, share: float, library: Library, count: int) -> Percentiles:
-    """Adds the figures of each way to search; returns those of the hybrid one."""
+    """Add the figures of each kind of search and return those of hybrid search."""
     store, label = table.store, f"{table.name}, {library.user_id}"
     questions = library.questions(count + _warm_up(count))
     scope = library.scope(store)
@@ -150,7 +150,7 @@ def _measure_owner(section: Section, table: Table, share: float, library: Librar
 
 
 def _theirs(url: str, library: Library, count: int) -> Percentiles:
-    """PGVectorStore's hybrid search, in the same pools and for the same questions as ours."""
+    """Measure PGVectorStore's hybrid search with the same pools and questions."""
     questions = library.questions(count + _warm_up(count))
     store = llama_hybrid.LlamaHybrid(url)
     found = _timed(lambda question: store.search(question, questions[question], POOL), questions, count)
@@ -165,7 +165,7 @@ def _compare(section: Section, label: str, ours: Percentiles, theirs: Percentile
 
 
 def _timed(search: Callable[[str], object], questions: Iterable[str], count: int) -> Percentiles:
-    """Of the last `count` questions; the others come before, untimed."""
+    """Time the last `count` questions after running the others for warm-up."""
     asked = [*questions]
     for question in asked[:-count]:
         search(question)

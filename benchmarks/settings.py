@@ -1,4 +1,4 @@
-"""What every part is told, and settings under which nothing but the embedded models is used."""
+"""Options of all parts, and a configuration that uses only the embedded models."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +8,7 @@ from rag.config import Config, load_config
 
 @dataclass(frozen=True)
 class Chaos:
-    """How often what goes wrong; everything that chance decides comes from `seed`.
-
-    Beside other work nothing is as fast: all that is waited for may take `patience` times as long.
-    """
+    """Numbers of faults; `seed` determines all randomness, `patience` multiplies timeouts on busy machines."""
 
     rounds: int = 30
     disk_full: int = 2
@@ -23,10 +20,10 @@ class Chaos:
 
 @dataclass(frozen=True)
 class Options:
-    """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script.
+    """Options of a run: small sizes with `quick`; `pdf` replaces the generated PDF.
 
-    `pdfs` is a folder of documents that claims, or pictures, are made of, `files` one of any files; into `screenshots`
-    go pictures of what is done in a browser. `chunks` are the sizes of the tables that are searched.
+    `pdfs` is the folder of documents for claims and pictures, `files` one of any files; `screenshots` is the folder for
+    screenshots. `chunks` are the sizes of the searched tables.
     """
 
     config: Config
@@ -40,14 +37,14 @@ class Options:
 
     @property
     def folder(self) -> Path:
-        """Where prepared databases and passing files are kept."""
+        """Return the folder of prepared databases and temporary files."""
         folder = self.config.rag_data_dir / "benchmarks"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
 
 def local_config() -> Config:
-    """This environment's folders and database without its keys: no text leaves the machine."""
+    """Return this environment's folders and database without API keys: no text leaves the machine."""
     own = load_config()
     return load_config(
         rag_data_dir=own.rag_data_dir,

@@ -1,9 +1,9 @@
-"""Reading and taking in real PDFs beside what others would use for it, all in one run.
+"""Compare parsing and ingestion of real PDFs with common alternatives, in one run.
 
 Needs the dependency group `stacks` and a folder of PDFs (`--pdfs`). Parsing: pages per second of bare MuPDF, pypdf,
 pdfplumber and pymupdf4llm. Ingestion: LlamaIndex's tutorial (`SimpleDirectoryReader`, `SentenceSplitter`,
-`VectorStoreIndex`) with the embedding model that we use, once run as its users would run it, in padded batches on all
-cores, and once by our own `LocalEmbedding`.
+`VectorStoreIndex`) with the same embedding model, once in padded batches on all cores, as its users run it, and once
+with our `LocalEmbedding`.
 """
 
 import tempfile
@@ -47,7 +47,7 @@ _WITHOUT_WORDS = (DocumentStatus.QUEUED, DocumentStatus.PARSING)
 
 
 def measure(options: Options, section: Section) -> None:
-    """Parsing, then ingestion end to end."""
+    """Measure parsing, then ingestion end to end."""
     if options.pdfs is None:
         raise SystemExit("Name a folder of PDFs: --pdfs FOLDER")
     files, pages = _sample(options.pdfs, QUICK_PAGES if options.quick else PAGES)
@@ -69,7 +69,7 @@ def _sample(folder: Path, wanted: int) -> tuple[list[Path], int]:
 
 
 def _measure_parsing(section: Section, files: list[Path], pages: int, slow_pages: int) -> None:
-    """Each library on all files; the slow ones on the first pages."""
+    """Run each library on all files; the slow ones on the first pages."""
     with tempfile.TemporaryDirectory() as folder:
         rendition = Path(folder) / "rendition.pdf"
         parsing.read_file(files[0], name=files[0].name, rendition=rendition)  # starts the server of parsing processes
@@ -102,7 +102,7 @@ def _measure_ingestion(options: Options, section: Section, files: list[Path], pa
 
 
 class _Ours(NamedTuple):
-    """Seconds until the words of all files were searched, and until all were ready; the chunks that they became."""
+    """Seconds until all files were searchable by words and until all were ready, and their chunks."""
 
     words: float
     whole: float
@@ -110,7 +110,7 @@ class _Ours(NamedTuple):
 
 
 def _ours(options: Options, files: list[Path]) -> _Ours:
-    """By a worker, whose lanes read one file while another is embedded, into an empty PostgreSQL."""
+    """Ingest with a worker, whose lanes parse one file while another is embedded, into an empty database."""
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
@@ -139,7 +139,7 @@ def _wait(engine: RAGEngine, until_none: Collection[DocumentStatus]) -> None:
 
 
 def _tutorial(files: list[Path], embedder: BaseEmbedding) -> tuple[int, float]:
-    """Nodes and seconds; the index is in memory, as in the tutorial."""
+    """Return nodes and seconds; the index is in memory, as in the tutorial."""
     embedder.get_text_embedding("Open the model before the time is taken.")
     started = time.perf_counter()
     reader = SimpleDirectoryReader(input_files=[str(path) for path in files], file_extractor={".pdf": PDFReader()})

@@ -1,6 +1,6 @@
-"""Ten tasks of an analyst in the app, in a browser, done by a script: how many clicks each takes, and how long.
+"""Measure clicks and seconds of ten analyst tasks in the app, performed by a script in a browser.
 
-Needs Chromium. A task that does not come to its end as it should is told by name, and then the part has failed.
+Needs Chromium. A task that does not succeed is named and fails the part.
 """
 
 import csv
@@ -53,7 +53,7 @@ QUESTIONS = (
 
 @dataclass(frozen=True)
 class Desk:
-    """What lies on it: the documents, and how much of each thing is to be done."""
+    """The library, and the sizes of the tasks."""
 
     report: Report
     contract: Contract
@@ -76,7 +76,7 @@ Task = Callable[[Hand, Desk], None]
 
 
 def measure(options: Options, section: Section) -> None:
-    """The library is read, then each task is done once."""
+    """Prepare the library, then perform each task once."""
     apps.chromium()  # before anything is made for it
     count = QUICK_DOCUMENTS if options.quick else DOCUMENTS
     section.about = f"a library of {count} documents, each task done once"
@@ -112,7 +112,7 @@ def _do(task: Task, hand: Hand, desk: Desk, section: Section) -> None:
 
 @contextmanager
 def _library(options: Options, count: int) -> Iterator[tuple[Path, str]]:
-    """A copy of a library, for the tasks change it: its folder and the URL of its database. A large one is kept."""
+    """Yield the folder and database URL of a copy of the library, since tasks change it. A large one is reused."""
     with ExitStack() as stack:
         server_url = stack.enter_context(databases.server(options))
         name = f"tasks_{count}"
@@ -131,7 +131,7 @@ def _library(options: Options, count: int) -> Iterator[tuple[Path, str]]:
 
 
 def _fill(options: Options, folder: Path, url: str, count: int) -> None:
-    """Documents that are read, and yesterday's chats, of which the first is the oldest."""
+    """Add ingested documents and yesterday's chats, of which the first is the oldest."""
     changes = {
         "rag_data_dir": folder,
         "rag_storage_url": None,
@@ -195,8 +195,8 @@ def compare_two_years(hand: Hand, desk: Desk) -> None:
         _prove(hand, answer, desk.report.revenue(year))
 
 
-def find_where_a_contract_says(hand: Hand, desk: Desk) -> None:
-    """Find where a contract says something."""
+def find_a_clause(hand: Hand, desk: Desk) -> None:
+    """Find a clause in a contract."""
     page = hand.page
     with hand.counting():
         hand.go_to("Library")
@@ -212,15 +212,15 @@ def find_where_a_contract_says(hand: Hand, desk: Desk) -> None:
         hand.see("where the contract says it")
 
 
-def discover_that_it_is_not_there(hand: Hand, desk: Desk) -> None:
-    """Discover that something is not there."""
+def find_that_something_is_missing(hand: Hand, desk: Desk) -> None:
+    """Find that something is missing."""
     with hand.counting():
         answer = _ask(hand, f"How many patents does {desk.report.company} hold in Japan?")
         expect(answer).to_have_class("answer insufficient")
 
 
-def get_a_report_out(hand: Hand, desk: Desk) -> None:
-    """Get a report out of an answer."""
+def export_an_answer(hand: Hand, desk: Desk) -> None:
+    """Export an answer as a report."""
     page = hand.page
     _ask(hand, desk.question)
     with hand.counting():
@@ -250,8 +250,8 @@ def undo_a_mistake(hand: Hand, _: Desk) -> None:
     hand.see("they are back")
 
 
-def hand_over_the_evidence(hand: Hand, desk: Desk) -> None:
-    """Hand a colleague the evidence."""
+def give_a_colleague_the_evidence(hand: Hand, desk: Desk) -> None:
+    """Give a colleague the evidence."""
     page = hand.page
     _ask(hand, desk.question)
     page.locator(".mark.quote").first.wait_for()
@@ -310,8 +310,8 @@ def return_to_yesterday(hand: Hand, desk: Desk) -> None:
         hand.see("the answer of yesterday")
 
 
-def add_files_and_order_them(hand: Hand, desk: Desk) -> None:
-    """Add files and order them."""
+def add_and_organise_files(hand: Hand, desk: Desk) -> None:
+    """Add and organise files."""
     page = hand.page
     tenders = [_tender(number) for number in range(desk.added)]
     with hand.counting():
@@ -338,14 +338,14 @@ def _tender(number: int) -> FilePayload:
 TASKS: tuple[Task, ...] = (
     find_a_figure,
     compare_two_years,
-    find_where_a_contract_says,
-    discover_that_it_is_not_there,
-    get_a_report_out,
+    find_a_clause,
+    find_that_something_is_missing,
+    export_an_answer,
     undo_a_mistake,
-    hand_over_the_evidence,
+    give_a_colleague_the_evidence,
     fill_a_matrix,
     return_to_yesterday,
-    add_files_and_order_them,
+    add_and_organise_files,
 )
 
 
@@ -353,7 +353,7 @@ TASKS: tuple[Task, ...] = (
 
 
 def _ask(hand: Hand, question: str) -> Locator:
-    """The answer to a question, when it is complete."""
+    """Ask a question and return the complete answer."""
     hand.type(hand.page.get_by_placeholder(PLACEHOLDER), question)
     answer = hand.page.locator(".answer").last
     answer.locator(".source").first.wait_for()
@@ -362,7 +362,7 @@ def _ask(hand: Hand, question: str) -> Locator:
 
 
 def _prove(hand: Hand, answer: Locator, figure: str) -> None:
-    """Click the citation whose quote has the figure, and see it lit."""
+    """Click the citation whose quote has the figure, and wait for its highlight."""
     hand.click(answer.locator(f'.text .chip[data-tip*="{figure}"]').first)
     expect(hand.page.locator(".mark.quote").first).to_be_in_viewport()
     hand.see(f"{figure} is proved")
@@ -373,7 +373,7 @@ def _find_by_name(hand: Hand, words: str) -> None:
 
 
 def _tick(hand: Hand, count: int) -> None:
-    """Choose the first rows of the library: the first, and with the shift key the last."""
+    """Select the first rows of the library with a click and a shift-click."""
     rows = hand.page.locator(ROWS)
     hand.click(rows.nth(0).locator("td.tick input"))
     hand.click(rows.nth(count - 1).locator("td.tick input"), with_shift=True)
@@ -381,9 +381,9 @@ def _tick(hand: Hand, count: int) -> None:
 
 
 def _paste_questions(hand: Hand, count: int) -> None:
-    """Into the table of questions, from the clipboard, where they stand in lines.
+    """Paste lines into the table of questions from the clipboard.
 
-    Into the one that is empty: the one of the template before stays until the page has run.
+    Waits for an empty table, because the previous template's table stays until the page has run.
     """
     table = hand.page.locator(".st-key-matrix-questions-Questions-of-your-own").get_by_test_id("stDataFrame")
     hand.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))

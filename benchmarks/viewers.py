@@ -1,6 +1,6 @@
-"""Our viewer and `streamlit-pdf-viewer` with the whole document: from the click to the light, and the browser's memory.
+"""Compare our viewer with `streamlit-pdf-viewer`: time from click to highlight, and the browser's memory.
 
-Needs Chromium, and Linux, whose /proc tells its memory.
+Needs Chromium, and Linux for the browser's memory in /proc.
 """
 
 import math
@@ -77,7 +77,7 @@ CLICK = """([viewer, number, page]) => new Promise(done => {
 
 
 def measure(options: Options, section: Section) -> None:
-    """Each viewer and document in a browser of its own."""
+    """Measure each viewer and document in a separate browser."""
     apps.chromium()
     sizes, clicks = (QUICK_PAGES, QUICK_CLICKS) if options.quick else (PAGES, CLICKS)
     section.about = f"{clicks} clicks, a browser for each"
@@ -118,7 +118,7 @@ def _address(base_url: str, viewer: str, places: Sequence[tuple[uuid.UUID, int]]
 
 
 def _most(times: Sequence[float]) -> float:
-    """What 95 % of the clicks take at most."""
+    """Return the 95th percentile of the clicks."""
     return sorted(times)[math.ceil(0.95 * len(times)) - 1]
 
 
@@ -129,7 +129,7 @@ def _add(engine: RAGEngine, folder: Path, pages: int) -> uuid.UUID:
 
 
 def _watch(address: str, viewer: str, pages: int, places: Sequence[tuple[uuid.UUID, int]]) -> tuple[list[float], float]:
-    """Milliseconds of each click, and the most megabytes that the process of the page had."""
+    """Return the milliseconds of each click and the page process's peak memory in megabytes."""
     order = [(step + 1) * STRIDE % len(places) for step in range(len(places))]
     with apps.opened(address) as page:
         page.goto(address)

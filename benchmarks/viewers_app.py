@@ -1,4 +1,4 @@
-"""The page of `viewers_page.py`, and beside it the door that our viewer asks: `streamlit run viewers_app.py`."""
+"""The page of `viewers_page.py` with the page server of our viewer: `streamlit run viewers_app.py`."""
 
 import streamlit as st
 from starlette.routing import Mount

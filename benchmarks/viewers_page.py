@@ -1,6 +1,7 @@
-"""Places in documents, lit in one viewer: `?viewer=…&places=document:page,document:page`.
+"""Highlight places of documents in one viewer: `?viewer=…&places=document:page,document:page`.
 
-Ours is beside an answer that cites them, theirs below a button for each, and shows the first document only.
+Our viewer is next to an answer that cites the places; the other is below a button for each and shows the first document
+only.
 """
 
 import uuid
@@ -19,7 +20,7 @@ MESSAGE = uuid.UUID(int=1)
 
 
 def main() -> None:
-    """All of it, on each click."""
+    """Draw the page, on each click."""
     st.set_page_config(layout="wide")
     places = [(uuid.UUID(document), int(page)) for document, page in _asked()]
     hits = [_hit(document_id, page) for document_id, page in places]
@@ -39,7 +40,7 @@ def _asked() -> list[list[str]]:
 
 @st.cache_data
 def _hit(document_id: uuid.UUID, page: int) -> Hit:
-    """A page that was found for a line in its middle."""
+    """Return a hit for a line in the middle of a page."""
     document = session.engine().documents.get(document_id)
     passage = session.engine().pages.text(document_id, [page])
     chunk = Chunk(document_id=document_id, lines=(_quoted(passage),), id=uuid.uuid4(), ordinal=0)
@@ -56,7 +57,7 @@ def _place(hit: Hit) -> Region:
 
 
 def _answer(hits: Sequence[Hit]) -> AnswerResponse:
-    """One sentence for each place."""
+    """Return an answer with one sentence for each place."""
     sentences: list[Sentence] = []
     text = ""
     for number, hit in enumerate(hits):

@@ -1,4 +1,4 @@
-"""How many words of real PDFs are glued to others or split when they are read, by file."""
+"""Count the words of real PDFs that parsing glues together or splits, by file."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ EXAMPLES = 6
 
 
 def measure(options: Options, section: Section) -> None:
-    """The words glued or split of each file that has any, with examples, and of all files together."""
+    """Report the glued and split words of each affected file with examples, and of all files."""
     if options.pdfs is None:
         section.about = "left out: give a folder of PDFs with --pdfs"
         return
@@ -40,7 +40,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def read(file: Path, pages: int | None) -> Completeness:
-    """What reading the first `pages` pages of a PDF does to its words; None: all of them."""
+    """Compare the words of the first `pages` pages of a PDF (None: all) with those of MuPDF."""
     tally = Tally(None)
     with pymupdf.open(file) as document:
         for index in range(min(document.page_count, pages or document.page_count)):

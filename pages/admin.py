@@ -10,9 +10,7 @@ page_frame.page(N_("Admin"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Admin"), anchor=False, width="content")
     views = {N_("Users"): users.users, N_("Keys"): users.keys, N_("Jobs"): users.jobs}
-    view = st.segmented_control(
-        _("View"), list(views), default="Users", label_visibility="collapsed", required=True, format_func=_
-    )
+    view = page_frame.choose_view(views)
 with page_frame.error_boundary():
     users.require_administrator()
-    views[view or "Users"]()
+    view()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rag.ui import page_frame, split_view
+from rag.ui import components, page_frame
 from rag.ui.chat import conversation, conversation_list, document_scope
 from rag.ui.language import N_
 from rag.ui.viewer import citation_viewer, place_links
@@ -20,7 +20,7 @@ with page_frame.error_boundary():
     citation_viewer.show_first_citation(conversation_list.conversation_id())
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        split_view.resizable()
+        components.resizable_columns()
         asked = document_scope.choose_scope(documents)
         first = asked[0] if asked else documents[0].id
         document_scope.still_reading(asked)

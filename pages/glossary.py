@@ -10,11 +10,9 @@ page_frame.page(N_("Glossary"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Glossary"), anchor=False, width="content")
     views = {N_("Words"): glossary.synonyms, N_("File"): glossary.file}
-    view = st.segmented_control(
-        _("View"), list(views), default="Words", label_visibility="collapsed", required=True, format_func=_
-    )
+    view = page_frame.choose_view(views)
 left, right = st.columns([6, 5], gap="medium")
 with left, page_frame.error_boundary():
-    views[view or "Words"]()
+    view()
 with right, page_frame.error_boundary():
     glossary.try_question()

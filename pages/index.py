@@ -26,9 +26,6 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
         N_("Health"): health_check.problems,
         N_("Evaluation"): evaluation.evaluations,
     }
-    st.session_state.setdefault(chunk_browser.VIEW, "Overview")
-    view = st.segmented_control(
-        _("View"), list(views), key=chunk_browser.VIEW, label_visibility="collapsed", required=True, format_func=_
-    )
+    view = page_frame.choose_view(views, key=chunk_browser.VIEW)
 with page_frame.error_boundary(), st.container(key="view"):
-    views[view or "Overview"]()
+    view()

@@ -10,10 +10,8 @@ page_frame.page(N_("Library"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Library"), anchor=False, width="content")
     views = {N_("Documents"): library_page.documents, N_("Trash"): trash.trash}
-    view = st.segmented_control(
-        _("View"), list(views), default="Documents", label_visibility="collapsed", required=True, format_func=_
-    )
+    view = page_frame.choose_view(views)
     with page_frame.error_boundary():
         sharing.share_menu()
 with page_frame.error_boundary():
-    views[view or "Documents"]()
+    view()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rag.ui import page_frame, split_view
+from rag.ui import components, page_frame
 from rag.ui.language import N_, _
 from rag.ui.matrix import matrix_form, matrix_page
 
@@ -13,11 +13,13 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
         matrix_form.form_button()
 with page_frame.error_boundary():
     clicked = matrix_page.clicked()
-    left, right = st.columns([6, 5] if clicked else [99, 1], gap="medium")  # the same two: the table keeps its place
+    left, right = st.columns(
+        [6, 5] if clicked else [99, 1], gap="medium"
+    )  # always two columns, so that the table stays in place
     with left:
         matrix_page.table()
         if clicked:
-            split_view.resizable("matrix", up=clicked.key)
+            components.resizable_columns("matrix", up=clicked.key)
     if clicked:
         with right:
             matrix_page.viewer(clicked)

@@ -1,4 +1,4 @@
-"""A collector of traces on this machine: it takes what OpenTelemetry sends by OTLP over HTTP."""
+"""A local trace collector that accepts OpenTelemetry's OTLP over HTTP."""
 
 import gzip
 import http.server
@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 
 class Spans:
-    """What was sent, by the names of spans."""
+    """The received spans by name."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -19,28 +19,28 @@ class Spans:
         self.paths: set[str] = set()
 
     def named(self, name: str) -> list[Any]:
-        """All spans of this name, in the order of their beginnings."""
+        """Return all spans of this name, ordered by start."""
         found = [span for span in self.all if span.name == name]
         return sorted(found, key=lambda span: int(span.start_time_unix_nano))
 
     def one(self, name: str) -> Any:
-        """The only span of this name."""
+        """Return the only span of this name."""
         (span,) = self.named(name)
         return span
 
     def parent(self, span: Any) -> str | None:
-        """The name of the span that this one is a part of; None for the first of a trace."""
+        """Return the name of the span's parent; None for the root."""
         found = [other.name for other in self.all if other.span_id == span.parent_span_id]
         assert len(found) == bool(span.parent_span_id), f"{span.name} has a parent that was not sent"
         return found[0] if found else None
 
     def words(self) -> str:
-        """Every name, value, event and message that was sent."""
+        """Return every name, value, event and message that was received."""
         return "\n".join(map(str, self.all))
 
 
 def attributes(span: Any) -> dict[str, Any]:
-    """A span's attributes, without the prefix that ours have."""
+    """Return a span's attributes without our prefix."""
     return {
         item.key.removeprefix("pagelight."): getattr(item.value, item.value.WhichOneof("value"))
         for item in span.attributes
@@ -49,7 +49,7 @@ def attributes(span: Any) -> dict[str, Any]:
 
 @contextmanager
 def collecting() -> Iterator[Spans]:
-    """A collector while the block runs."""
+    """Run a collector during the block."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -63,7 +63,7 @@ def collecting() -> Iterator[Spans]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Nothing is printed."""
+            """Print nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         spans = Spans(f"http://127.0.0.1:{server.server_port}")

@@ -1,4 +1,4 @@
-"""What holds for every test: no setting, key or file of the developer's machine reaches it."""
+"""Fixtures and hooks for all tests; they isolate tests from the developer's settings, keys and files."""
 
 import gc
 import os
@@ -53,11 +53,11 @@ EXTERNAL_DATABASE_URL = os.environ.get("RAG_DATABASE_URL")
 
 @pytest.fixture(scope="session", autouse=True)
 def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The environment of a fresh machine, and an empty working folder, where no `.env` is read.
+    """Provide the environment of a fresh machine and an empty working folder without `.env`.
 
-    `RAG_DATA_DIR` is set, so that a test that does not choose a folder never touches the user's own; and there is no
-    key ring, but where a test brings one. The processes that tests start import this working copy, wherever they run,
-    and not what else is installed under the name of one of its packages, as `tests` often is.
+    `RAG_DATA_DIR` is set, so that no test touches the user's data folder; there is no key ring unless a test provides
+    one. Child processes import this working copy from any folder, and no installed package with the same name, as
+    `tests` often has.
     """
     folder = tmp_path_factory.mktemp("cwd")
     with pytest.MonkeyPatch.context() as environment:
@@ -72,16 +72,16 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 
 @pytest.fixture(scope="session", autouse=True)
 def interruptible() -> None:
-    """Ctrl-C reaches the processes that tests start, also where the tests themselves run in the background.
+    """Let Ctrl-C reach child processes even if the tests run in the background.
 
-    A shell lets what it starts there ignore it, and what ignores it hands that on.
+    A shell makes background processes ignore SIGINT, and they pass that on to their children.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def external_database_url() -> str | None:
-    """The server of `RAG_DATABASE_URL=… make test`: tests make databases of their own there. None: the embedded one."""
+    """The server of `RAG_DATABASE_URL=… make test`, for databases made by tests; None: the embedded one."""
     return EXTERNAL_DATABASE_URL
 
 
@@ -97,9 +97,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _keep_temporary_files_in_memory(config: pytest.Config) -> None:
-    """Keep temporary files in memory, where there is enough of it: on a disk the tests take a sixth longer.
+    """Keep temporary files in memory if there is room: on a disk the tests take a sixth longer.
 
-    They are removed at the end. `TMPDIR=/var/tmp make test` has them on a disk, and kept.
+    They are removed at the end. `TMPDIR=/var/tmp make test` uses a disk and keeps them.
     """
     if "TMPDIR" in os.environ or not _is_memory_free():
         return
@@ -128,12 +128,12 @@ In one process it is the other way round: there the quick tests find most faults
 
 
 def pytest_collection() -> None:
-    """While tests are collected nothing is garbage, and looking for it takes a third of the time."""
+    """Disable garbage collection during collection, which takes a third of its time."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """All that is there by now stays to the end; to look through it for garbage takes a tenth of the time of tests."""
+    """Exclude existing objects from garbage collection, which takes a tenth of the tests' time."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -147,7 +147,7 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 
 
 class FilesAndBrowser(scheduler.LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
-    """Each file goes to one process; those that need a browser go to the same one, which alone starts the app."""
+    """Schedules each file in one process, and all browser tests in the same one, which alone starts the app."""
 
     def _split_scope(self, nodeid: str) -> str:
         return "e2e" if nodeid.startswith("tests/e2e/") else super()._split_scope(nodeid)
@@ -159,7 +159,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesAndB
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Print, after pytest's own closing line, which tests were left out because a program is missing."""
+    """Print the tests skipped for missing programs, after pytest's summary."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:  # a worker of xdist, which prints nothing
         return

@@ -1,6 +1,6 @@
-"""Databases for tests, each with our schema and nothing in it; they are emptied and lent again.
+"""Databases for tests, with our schema and no rows; they are emptied and reused.
 
-To make a database and to drop it costs the server a third of a second of computing, to empty one a thirtieth of that.
+Creating and dropping a database costs the server a third of a second of CPU, emptying one a thirtieth of that.
 """
 
 import uuid
@@ -59,7 +59,7 @@ RESTART = """
 
 
 class Databases:
-    """Databases of one server, each lent to one test at a time."""
+    """The databases of a server, each lent to one test at a time."""
 
     def __init__(self, server_url: str) -> None:
         self._server_url = server_url
@@ -68,12 +68,12 @@ class Databases:
         self._free: list[tuple[str, str]] = []
 
     def close(self) -> None:
-        """Drop them."""
+        """Drop all databases."""
         self._known.close()
 
     @contextmanager
     def lent(self) -> Iterator[str]:
-        """The URL of an empty one."""
+        """Yield the URL of an empty database."""
         url, schema = self._free.pop() if self._free else self._made()
         yield url
         with psycopg.connect(url, autocommit=True) as connection:
@@ -97,7 +97,7 @@ def _schema(connection: psycopg.Connection) -> str:
 
 
 def _empty(connection: psycopg.Connection) -> None:
-    """Delete all rows, by no trigger and no foreign key hindered, and let identities begin again."""
+    """Delete all rows, ignoring triggers and foreign keys, and restart identities."""
     connection.execute("SET session_replication_role = replica")
     for (name,) in connection.execute(FILLED).fetchall():
         connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)))
@@ -106,9 +106,9 @@ def _empty(connection: psycopg.Connection) -> None:
 
 @contextmanager
 def _migrated(server_url: str) -> Iterator[str]:
-    """The name of a database with our schema and nothing in it; nobody is connected to it, so that it can be copied.
+    """Return a database with our schema and no rows or connections, to be copied.
 
-    It is opened as a store, once: only then the roles are there and have their rights, which each copy would need anew.
+    It is opened as a store once: only then the roles exist with their rights, which each copy would need again.
     """
     with new_database(server_url) as url:
         store.Store.open(url, pool_size=1).close()
@@ -119,7 +119,7 @@ def _migrated(server_url: str) -> Iterator[str]:
 
 @contextmanager
 def new_database(server_url: str, *, template: str = "template1") -> Iterator[str]:
-    """The URL of a new database on the server, which is dropped at the end."""
+    """Yield the URL of a new database on the server and drop it at the end."""
     name = sql.Identifier(f"test_{uuid.uuid4().hex}")
     with psycopg.connect(server_url, autocommit=True) as connection:
         # Copying files takes a third of the time of copying rows, where the server need not wait for the disk.

@@ -1,4 +1,4 @@
-"""A local HTTP server that speaks the wire format of Google Drive v3, as far as folders are read, and of its tokens."""
+"""A local HTTP server for the parts of Google Drive v3 that reading folders needs, and for its tokens."""
 
 import json
 import re
@@ -20,9 +20,9 @@ IN_PARENTS = re.compile(r"'([\w-]+)' in parents and trashed = false")
 
 @dataclass
 class Drive:
-    """What the server has. `pdf` is what a Doc or a presentation is exported as; `page_size` bounds a page of a list.
+    """The server's contents. `pdf` is the export of a Doc or presentation; `page_size` limits list pages.
 
-    `refusals` are answered, each once, before anything else: a status and a message.
+    `refusals` are sent first, each once: a status and a message.
     """
 
     url: str = ""
@@ -42,7 +42,7 @@ class Drive:
             self.contents[file_id] = content
 
     def children(self, folder_id: str) -> list[dict[str, Any]]:
-        """What is in a folder."""
+        """Return the contents of a folder."""
         return [item for item in self.files.values() if folder_id in item["parents"]]
 
 
@@ -51,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
     drive: Drive
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Silence."""
+        """Print nothing."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -108,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def drive_server() -> Iterator[Drive]:
-    """A Drive with one empty folder, whose id is `root`."""
+    """Yield a Drive with one empty folder, whose id is `root`."""
     drive = Drive()
     drive.add("root", "Reports", FOLDER, "")
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("BoundHandler", (_Handler,), {"drive": drive}))

@@ -1,4 +1,4 @@
-"""Embedding models without a network or a model file, for tests: vectors follow from the words of a text."""
+"""Embedding models for tests, without a network or model files; vectors depend on the words of a text."""
 
 import hashlib
 import math
@@ -14,7 +14,7 @@ Embed = Callable[[list[str]], list[list[float]]]
 
 
 def bag_of_words(dimensions: int) -> Embed:
-    """Counts of words, each at a place that its hash and the number of dimensions tell; of length 1."""
+    """Return the normalised word counts, each at a position given by its hash."""
 
     def embed(text: str) -> list[float]:
         vector = [1e-3] * dimensions
@@ -29,12 +29,12 @@ def bag_of_words(dimensions: int) -> Embed:
 
 
 def blind(dimensions: int) -> Embed:
-    """The same vector for every text: a model that tells nothing apart."""
+    """Return the same vector for every text."""
     return lambda texts: [[1.0] * dimensions for _ in texts]
 
 
 def register(registry: providers.Registry, name: str, dimensions: int, embed: Embed | None = None) -> EmbeddingSpace:
-    """Make `name:model` known; bags of words unless `embed` is given."""
+    """Register `name:model`, by default with bags of words."""
     model = providers.EmbeddingModel("model", dimensions=dimensions)
     registry.register(name, embed or bag_of_words(dimensions), model)
     return EmbeddingSpace(provider=name, model="model", dimensions=dimensions)

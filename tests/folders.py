@@ -1,4 +1,4 @@
-"""Folders in which database servers live, and the processes that use them."""
+"""Folders of database servers, and the processes that use them."""
 
 import os
 import shutil
@@ -15,9 +15,9 @@ from tests.waiting import eventually
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """A temporary folder that every account can enter; nothing is running in it at the end.
+    """Yield a temporary folder that every account can enter; no process uses it at the end.
 
-    As root the server runs under another account, who must be able to enter. A server stops a moment after its last
+    As root the server runs under another account, which must be able to enter. A server stops shortly after its last
     user is gone, and writes until then.
     """
     folder = Path(tempfile.mkdtemp(prefix="pagelight-test-")).resolve()
@@ -31,13 +31,13 @@ def open_folder() -> Iterator[Path]:
 
 
 def processes(*words: str) -> list[int]:
-    """Processes, other than this one, whose command line has all the words."""
+    """Return other processes whose command line has all the words."""
     lines = [(process.pid, " ".join(process.info["cmdline"] or ())) for process in psutil.process_iter(["cmdline"])]
     return [pid for pid, line in lines if pid != os.getpid() and all(word in line for word in words)]
 
 
 def kill(*pids: int) -> None:
-    """Kill them at once, so that none sees another's end; those that are gone are left alone."""
+    """Kill processes at once, so that none reacts to another's end; ignore those already gone."""
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

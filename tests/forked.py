@@ -1,6 +1,6 @@
-"""Processes for tests to kill, or to serve them: forked from one that has imported the engine, which takes seconds.
+"""Fork processes for tests from a server that has imported the engine, which takes seconds.
 
-And what asks and takes in, which `rag.lazy_imports` would have each of them load.
+The server also imports the modules that `rag.lazy_imports` defers.
 """
 
 import atexit
@@ -37,7 +37,7 @@ PAGELIGHT = "from rag.cli import main; main()"
 
 
 def run(code: str, *arguments: object, output: Path | None = None, errors: Path | None = None) -> int:
-    """`start` a process and wait for its end; gives its exit code. A negative one is the signal that has killed it."""
+    """Start a process, wait, and return its exit code; a negative one is the signal that killed it."""
     process = start(code, *arguments, output=output, errors=errors)
     process.join()
     exit_code = process.exitcode
@@ -53,10 +53,10 @@ def start(
     errors: Path | None = None,
     talk: socket.socket | None = None,
 ) -> ForkServerProcess:
-    """Start `code` with `arguments` as `sys.argv[1:]` in a process of its own.
+    """Start `code` with `arguments` as `sys.argv[1:]` in a separate process.
 
-    What it prints goes to `output`; what it says on stderr too, unless `errors` is where. With `talk` it reads from
-    there, and prints to there.
+    Its stdout goes to `output`, and so does stderr unless `errors` is given. With `talk` it reads from there and writes
+    to there.
     """
     streams = (talk, output, errors or output)
     command = (textwrap.dedent(code), [*map(str, arguments)], dict(os.environ), Path.cwd(), streams)
@@ -68,7 +68,7 @@ def start(
 
 
 def stop(process: ForkServerProcess, *, seconds: float) -> None:
-    """End a process in good order, in which it may take so long."""
+    """Stop a process gracefully within the timeout."""
     process.terminate()
     process.join(seconds)
     assert not process.is_alive()

@@ -1,4 +1,4 @@
-"""Key rings as their library knows them, for tests."""
+"""Key rings for tests, with the interface of the keyring library."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from keyring import backend, errors
 
 
 class MemoryKeyring(backend.KeyringBackend):
-    """Keeps what it is given as long as it is there; while it is `locked`, it gives and takes nothing."""
+    """An in-memory key ring, which fails while it is `locked`."""
 
     priority = 5
 
@@ -39,7 +39,7 @@ class MemoryKeyring(backend.KeyringBackend):
 
 @contextmanager
 def using(ring: backend.KeyringBackend) -> Iterator[backend.KeyringBackend]:
-    """Let `ring` be the key ring of this process."""
+    """Make `ring` the key ring of this process."""
     before = keyring.get_keyring()
     keyring.set_keyring(ring)
     try:

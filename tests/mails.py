@@ -1,4 +1,4 @@
-"""Mails and archives made on the spot. All functions return the file's bytes."""
+"""Generated mails and archives. All functions return the file's bytes."""
 
 import io
 import zipfile
@@ -19,7 +19,7 @@ HTML_BODY = (
 
 
 def picture() -> bytes:
-    """A small PNG, all red."""
+    """A small red PNG."""
     pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 60, 30))
     pixels.set_rect(pixels.irect, (255, 0, 0))
     content: bytes = pixels.tobytes("png")
@@ -29,7 +29,7 @@ def picture() -> bytes:
 def message(
     files: Mapping[str, bytes] | None = None, *, subject: str = "Offer for a crane", text: str = DEFAULT_BODY
 ) -> EmailMessage:
-    """A mail with attachments by their names; their kinds are not told."""
+    """A mail with attachments by name, without content types."""
     mail = EmailMessage()
     mail["From"] = "Grace Höpper <grace@harbour.example>"
     mail["To"] = "Ada Lovelace <ada@works.example>, bob@works.example"
@@ -51,7 +51,7 @@ def eml(
 
 
 def rich() -> bytes:
-    """A mail in plain text and in HTML with a picture of its own, one from outside, a script, and a PDF attached."""
+    """A mail in text and HTML with an embedded and a remote picture, a script, and a PDF attachment."""
     mail = message()
     mail.add_alternative(HTML_BODY, subtype="html")
     html = list(mail.iter_parts())[1]
@@ -62,7 +62,7 @@ def rich() -> bytes:
 
 
 def nested(depth: int) -> bytes:
-    """A mail in a mail in a mail, so many deep; the innermost has a text file."""
+    """A mail within mails, `depth` levels deep; the innermost has a text file."""
     mail = message({"deep.txt": b"the innermost file speaks of amber"}, subject="level 0")
     for level in range(1, depth + 1):
         outer = message(subject=f"level {level}")
@@ -72,7 +72,7 @@ def nested(depth: int) -> bytes:
 
 
 def archive(files: Mapping[str, bytes], *, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A zip file of `files` by their paths, which may be anything."""
+    """A ZIP file of `files` by path; paths may be invalid."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", compression) as packed:
         for name, content in files.items():

@@ -1,4 +1,4 @@
-"""Small office files and books, made part by part. All functions return the file's bytes."""
+"""Small generated office files and books. All functions return the file's bytes."""
 
 import io
 import zipfile
@@ -40,7 +40,7 @@ _DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xlink="http://www.w3.or
 
 
 def convert(folder: Path, content: bytes, kind: str, config: ParsingConfig) -> conversion.Conversion:
-    """What our converters make of a file that has no others in it."""
+    """Convert a file without attachments."""
     (folder / "source").write_bytes(content)
     nothing = Unpacking("source", folder, Unpacked(), config)
     return converting.convert(folder / "source", kind, config, nothing, lambda pages: None)
@@ -80,7 +80,7 @@ def word_cell(text: str, span: int = 1) -> str:
 
 
 def text_box(text: str) -> str:
-    """A paragraph on which a text box hangs, written in the newer way and once more in the older one."""
+    """A paragraph with an anchored text box, in the current and in the older format."""
     inner = f"<w:txbxContent>{p(text)}</w:txbxContent>"
     return (
         "<w:p><w:r><w:t>Anchor of the box.</w:t></w:r><w:r><mc:AlternateContent>"
@@ -91,7 +91,7 @@ def text_box(text: str) -> str:
 
 
 def word_picture(relation: str = "rId9", *, linked: bool = False) -> str:
-    """A paragraph with the picture to which a relation leads."""
+    """A paragraph with the picture of a relation."""
     blip = f'<a:blip r:{"link" if linked else "embed"}="{relation}"/>'
     size = '<a:ext cx="1270000" cy="952500"/>'
     fill = f"<pic:blipFill>{blip}<a:stretch><a:fillRect/></a:stretch></pic:blipFill>"
@@ -106,7 +106,7 @@ def word_picture(relation: str = "rId9", *, linked: bool = False) -> str:
 def docx(
     body: str, *, parts: Mapping[str, str | bytes] | None = None, relations: str = "", prolog: str = "", core: str = ""
 ) -> bytes:
-    """A DOCX; `parts` are further parts by their names below word/ (of XML parts, what stands in the root)."""
+    """A DOCX; `parts` are further parts by name below word/ (for XML parts, the root's content)."""
     kinds = "application/vnd.openxmlformats-officedocument.wordprocessingml"
     types = (
         f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.'
@@ -164,7 +164,7 @@ def _open_document(kind: str, body: str, styles: str, meta: str, others: Mapping
 
 
 def odt(body: str, *, header: str = "", meta: str = "") -> bytes:
-    """An ODT with a header on its pages."""
+    """An ODT with a page header."""
     page = f"<style:header><text:p>{header}</text:p></style:header>" if header else ""
     styles = (
         f"<office:master-styles><style:master-page style:name='S'>{page}</style:master-page></office:master-styles>"
@@ -173,7 +173,7 @@ def odt(body: str, *, header: str = "", meta: str = "") -> bytes:
 
 
 def odp(*slides: str, others: Mapping[str, str | bytes] | None = None) -> bytes:
-    """An ODP; `slides` are what stands in each."""
+    """An ODP; `slides` has the content of each."""
     pages = "".join(f'<draw:page draw:name="p{number}">{slide}</draw:page>' for number, slide in enumerate(slides))
     layout = '<style:page-layout-properties fo:page-width="28cm" fo:page-height="21cm"/>'
     styles = f'<office:automatic-styles><style:page-layout style:name="L">{layout}</style:page-layout>'
@@ -181,7 +181,7 @@ def odp(*slides: str, others: Mapping[str, str | bytes] | None = None) -> bytes:
 
 
 def frame(inner: str, x: float = 2.0, y: float = 2.0, width: float = 20.0, height: float = 4.0) -> str:
-    """A frame of a slide, its place in centimetres."""
+    """A frame of a slide, positioned in centimetres."""
     place = f'svg:x="{x}cm" svg:y="{y}cm" svg:width="{width}cm" svg:height="{height}cm"'
     return f"<draw:frame {place}>{inner}</draw:frame>"
 

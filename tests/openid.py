@@ -1,7 +1,7 @@
-"""A provider of OpenID Connect on this machine: discovery, authorisation with PKCE, tokens, keys, logout.
+"""A local OpenID Connect provider: discovery, authorisation with PKCE, tokens, keys, logout.
 
-People log in by their name, without a password. It refuses what a provider refuses: another client, secret, address,
-code or verifier.
+Users log in by name, without a password. Like a real provider it refuses wrong clients, secrets, addresses, codes and
+verifiers.
 """
 
 import base64
@@ -25,7 +25,7 @@ CLIENT_SECRET = "the secret of the client"
 
 
 class Provider:
-    """What it knows: people with their claims by their subjects, and which codes it has given out."""
+    """The provider's state: users with claims by subject, and issued codes."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -35,11 +35,11 @@ class Provider:
         self.rotate()
 
     def rotate(self) -> None:
-        """Sign with another key from now on, and publish only this one."""
+        """Sign with a new key from now on, and publish only this one."""
         self.key = RSAKey.generate_key(2048, {"kid": secrets.token_hex(4), "use": "sig", "alg": "RS256"})
 
     def token(self, subject: str, audience: str, key: RSAKey | None = None, **claims: Any) -> str:
-        """A signed token about somebody."""
+        """Return a signed token about a user."""
         now = int(time.time())
         stated = {"iss": self.url, "sub": subject, "aud": audience, "iat": now, "exp": now + 600, **claims}
         signer = key or self.key
@@ -59,7 +59,7 @@ class Provider:
         }
 
     def exchange(self, form: Mapping[str, str], authorization: str) -> dict[str, Any] | None:
-        """The tokens for a code, which is good for one time; None where anything is wrong."""
+        """Return the tokens for a one-time code; None if anything is wrong."""
         given = base64.b64encode(f"{CLIENT}:{CLIENT_SECRET}".encode()).decode()
         asked = self.codes.pop(form.get("code", ""), None)
         if asked is None or authorization != f"Basic {given}" or form.get("redirect_uri") != asked["redirect_uri"]:
@@ -126,12 +126,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @contextmanager
 def serving() -> Iterator[Provider]:
-    """A provider on a port of its own while the block runs."""
+    """Run a provider on its own port during the block."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {}))
     provider = Provider(f"http://127.0.0.1:{server.server_port}")
     server.RequestHandlerClass.provider = provider  # type: ignore[attr-defined]

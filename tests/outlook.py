@@ -1,4 +1,4 @@
-"""Outlook's mails made on the spot: compound files (MS-CFB) of properties (MS-OXMSG), as small as they can be."""
+"""Generated Outlook mails: minimal compound files (MS-CFB) of properties (MS-OXMSG)."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ def _row(number: int, kind: int, value: bytes) -> bytes:
 
 
 class _File:
-    """Sectors, small sectors and directory entries as they come."""
+    """Sectors, small sectors and directory entries in order."""
 
     def __init__(self) -> None:
         self.sectors: list[bytes] = []
@@ -77,7 +77,7 @@ class _File:
         self.entries: list[bytes] = []
 
     def chain(self, content: bytes) -> int:
-        """Content in sectors; gives the first."""
+        """Store content in sectors and return the first."""
         first = len(self.sectors)
         count = -(-len(content) // _SECTOR)
         self.sectors += [content[n * _SECTOR : (n + 1) * _SECTOR].ljust(_SECTOR, b"\0") for n in range(count)]
@@ -85,7 +85,7 @@ class _File:
         return first if count else _END
 
     def stream(self, content: bytes) -> int:
-        """Content where its size belongs; gives its first sector."""
+        """Store content according to its size and return its first sector."""
         if len(content) >= _CUTOFF or not content:
             return self.chain(content)
         first, count = len(self.small_fat), -(-len(content) // _MINI)
@@ -94,7 +94,7 @@ class _File:
         return first
 
     def enter(self, tree: Tree) -> int:
-        """The members of a storage as a chain of brothers; gives the first."""
+        """Store the members of a storage as a sibling chain and return the first."""
         numbers = range(len(self.entries), len(self.entries) + len(tree))
         self.entries += [b""] * len(tree)
         for number, (name, member) in zip(numbers, tree.items(), strict=True):
@@ -113,7 +113,7 @@ def _entry(name: str, kind: int, brother: int, child: int, place: tuple[int, int
 
 
 def pack(tree: Tree) -> bytes:
-    """The compound file of a tree; up to 6 MB."""
+    """Return the compound file of a tree; up to 6 MB."""
     file = _File()
     file.entries.append(b"")
     child = file.enter(tree)

@@ -1,4 +1,4 @@
-"""Small files made on the spot: each shows one thing that real files do. All functions return the file's bytes."""
+"""Small generated PDFs; each shows one feature of real files. All functions return the file's bytes."""
 
 import io
 import zipfile
@@ -22,14 +22,14 @@ SENTENCES = (
 
 
 def finish(document: Any, **options: Any) -> bytes:
-    """The document's bytes; it is closed."""
+    """Close the document and return its bytes."""
     content: bytes = document.tobytes(**options)
     document.close()
     return content
 
 
 def write(page: Any, x: float, y: float, text: str, *, size: float = 11, bold: bool = False, rotate: int = 0) -> None:
-    """Puts a line of text on `page`, its baseline starting at x, y."""
+    """Write a line of text on `page` with its baseline starting at x, y."""
     page.insert_text((x, y), text, fontsize=size, fontname="hebo" if bold else "helv", rotate=rotate)
 
 
@@ -50,7 +50,7 @@ def pages(
     line: Callable[[int], str] = lambda n: f"Page {n} speaks of topic number {n}.",
     others: Sequence[str] = SENTENCES,
 ) -> bytes:
-    """Many pages with a few lines each; `line` gives the first line of page n, `others` are the same on all pages."""
+    """Pages with a few lines each; `line` gives the first line of page n, `others` are on all pages."""
     document = pymupdf.open()
     for number in range(1, count + 1):
         page = document.new_page(width=WIDTH, height=HEIGHT)
@@ -61,9 +61,9 @@ def pages(
 
 
 def underlined_links() -> bytes:
-    """Lines of runs of text, some of which are underlined, as Chrome prints links: each line under its run.
+    """Lines of text runs, some underlined, as Chrome prints links: each underline is drawn below its run.
 
-    The spaces belong to the runs before or after them, and MuPDF ends a line of text where the underline is drawn.
+    The spaces belong to the runs before or after them, and MuPDF splits a line of text at each underline.
     """
     document = pymupdf.open()
     page = document.new_page(width=WIDTH, height=HEIGHT)
@@ -102,7 +102,7 @@ def two_columns(*, row_by_row: bool = False) -> bytes:
 def turned(rotation: int, *, crop: tuple[float, float, float, float] | None = None, user_unit: int = 1) -> bytes:
     """The lines of `plain` on a page with /Rotate, upright when displayed.
 
-    `crop` is the part that is displayed, given on the displayed page.
+    `crop` is the displayed part, in coordinates of the displayed page.
     """
     source = pymupdf.open(stream=plain(), filetype="pdf")
     document = pymupdf.open()
@@ -185,7 +185,7 @@ def form(name: str = "Acme Harbours plc") -> bytes:
 
 
 def low_running_head() -> bytes:
-    """Four pages that begin with the same large line well below the margin, each with a section of its own."""
+    """Four pages that start with the same large line well below the margin, each with its own section."""
     document = pymupdf.open()
     for number in range(1, 5):
         page = document.new_page(width=WIDTH, height=HEIGHT)
@@ -224,9 +224,9 @@ STAMP = "Case 1:20-cv-01234 Document 5 Filed 01/02/20 Page 3 of 16"
 
 
 def stamped(rotation: int = 0, *, strips: int = 1, slanted: str = "") -> bytes:
-    """A page that is a picture, in `strips`, of `SENTENCES` and of `STAMP`, on which that stands as text once more.
+    """A page that is a picture, in `strips`, of `SENTENCES` and `STAMP`, with the stamp also as text.
 
-    `slanted` is set across the page as a watermark.
+    `slanted` sets it across the page as a watermark.
     """
     with pymupdf.open(stream=plain(), filetype="pdf") as source:
         write(source[0], 72, 30, STAMP, size=9)
@@ -246,7 +246,7 @@ def stamped(rotation: int = 0, *, strips: int = 1, slanted: str = "") -> bytes:
 
 
 def _turned_back(upright: Any, rotation: int) -> bytes:
-    """The page of `upright` with /Rotate, upright when displayed."""
+    """Set /Rotate on the page of `upright`, so that it is upright when displayed."""
     document = pymupdf.open()
     sideways = rotation in {90, 270}
     page = document.new_page(width=HEIGHT if sideways else WIDTH, height=WIDTH if sideways else HEIGHT)
@@ -257,14 +257,14 @@ def _turned_back(upright: Any, rotation: int) -> bytes:
 
 
 def recognised_before() -> bytes:
-    """A scan that has an unseen layer of text already, though only of one line of it."""
+    """A scan with an invisible text layer for only one of its lines."""
     document = pymupdf.open(stream=scanned(), filetype="pdf")
     document[0].insert_text((72, 100), SENTENCES[0], fontsize=11, render_mode=3)
     return finish(document)
 
 
 def slide() -> bytes:
-    """A slide whose background is a picture with writing in it, under `SENTENCES` as text."""
+    """A slide whose background is a picture with writing, under `SENTENCES` as text."""
     with pymupdf.open(stream=plain(["A billboard in the background"]), filetype="pdf") as source:
         picture = source[0].get_pixmap(dpi=100)
     document = pymupdf.open()
@@ -276,7 +276,7 @@ def slide() -> bytes:
 
 
 def figure() -> bytes:
-    """A page with a figure, in which something is written, and a short caption."""
+    """A page with a figure that contains text, and a short caption."""
     with pymupdf.open(stream=plain(["The axis of a diagram"]), filetype="pdf") as source:
         picture = source[0].get_pixmap(dpi=100, clip=pymupdf.Rect(0, 0, WIDTH, 400))
     document = pymupdf.open()
@@ -305,7 +305,7 @@ def chart_picture(labels: Mapping[str, tuple[int, int]] = CHART) -> Any:
 def charts(rotation: int = 0, *, pages: int = 1, logo: bool = False, icon: bool = False) -> bytes:
     """Pages of text, each with the same bar chart at (100, 300).
 
-    A `logo` with words stands at the top of each page, an `icon` of 30 points beside the text.
+    A `logo` with words is at the top of each page, an `icon` of 30 points next to the text.
     """
     picture = chart_picture()
     words = chart_picture({"HARBOUR TRUST": (20, 60)})
@@ -324,7 +324,7 @@ def charts(rotation: int = 0, *, pages: int = 1, logo: bool = False, icon: bool 
 
 
 def bullets() -> bytes:
-    """A list whose bullets stand well before its lines."""
+    """A list whose bullets are far to the left of its lines."""
     document = pymupdf.open()
     page = document.new_page(width=WIDTH, height=HEIGHT)
     for index, line in enumerate(SENTENCES):
@@ -334,7 +334,7 @@ def bullets() -> bytes:
 
 
 def drawn_twice() -> bytes:
-    """The lines of `plain`, each made bold by drawing it again a little to the right."""
+    """The lines of `plain`, each made bold by drawing it again slightly to the right."""
     document = pymupdf.open(stream=plain(), filetype="pdf")
     for index, line in enumerate(SENTENCES):
         write(document[0], 72.3, 100 + 16 * index, line)
@@ -342,20 +342,20 @@ def drawn_twice() -> bytes:
 
 
 def blank() -> bytes:
-    """A page with nothing on it."""
+    """An empty page."""
     document = pymupdf.open()
     document.new_page()
     return finish(document)
 
 
 def encrypted(password: str) -> bytes:
-    """The file of `plain`, which opens only with `password`; an empty one restricts the owner's rights only."""
+    """The file of `plain`, which opens only with `password`; an empty one restricts permissions only."""
     document = pymupdf.open(stream=plain(), filetype="pdf")
     return finish(document, encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw=password, owner_pw="owner's own")
 
 
 def broken_page(count: int = 3, broken: int = 2) -> bytes:
-    """Pages of which one, numbered `broken`, is its own parent's parent."""
+    """Pages of which one, numbered `broken`, is its own grandparent."""
     document = pymupdf.open(stream=pages(count), filetype="pdf")
     xref = document.page_xref(broken - 1)
     _, parent = document.xref_get_key(xref, "Parent")
@@ -364,7 +364,7 @@ def broken_page(count: int = 3, broken: int = 2) -> bytes:
 
 
 def broken_table_of_objects() -> bytes:
-    """The file of `plain` with a wrong cross-reference table, as a careless transfer leaves it."""
+    """The file of `plain` with a wrong cross-reference table, as from a corrupted transfer."""
     content = plain()
     start = content.rindex(b"startxref")
     return content[:start] + b"startxref\n7\n%%EOF\n"
@@ -374,7 +374,7 @@ HEBREW = '<p dir="rtl">המגדלור נבנה לפני מאה שנה</p><p dir=
 
 
 def right_to_left(markup: str = HEBREW) -> bytes:
-    """Two lines of Hebrew and one of English, or other text set by MuPDF."""
+    """Two lines of Hebrew and one of English, or other text laid out by MuPDF."""
     document = pymupdf.open()
     page = document.new_page(width=WIDTH, height=HEIGHT)
     page.insert_htmlbox(pymupdf.Rect(72, 72, 500, 300), markup)
@@ -415,7 +415,7 @@ STYLES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/st
 
 
 def word_document(paragraphs: Sequence[str] = SENTENCES, heading: str = "Minutes of the Harbour Board") -> bytes:
-    """The smallest DOCX with a heading and paragraphs."""
+    """A minimal DOCX with a heading and paragraphs."""
     word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     relations = "http://schemas.openxmlformats.org/package/2006/relationships"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
@@ -456,7 +456,7 @@ Rows = Sequence[tuple[str, ...]]
 def statement(
     page: Any, title: str, years: Sequence[str], rows: Rows, *, scale: str = "(in thousands of crowns)"
 ) -> None:
-    """A statement as reports print it: title, scale, years over the columns, and a row for each line item."""
+    """A financial statement: title, scale, years as column headings, and a row for each line item."""
     write(page, 72, 80, title, size=14, bold=True)
     write(page, 72, 100, scale, size=9)
     for y, cells in zip(range(130, 800, 16), [("", *years), *rows], strict=False):
@@ -519,7 +519,7 @@ CHAPTERS = (
 
 
 def annual_report(name: str, *, sheet: Rows = SHEET, income: Rows = INCOME, employees: str = "412") -> bytes:
-    """Six pages of a company's report: cover, three chapters, an income statement and a balance sheet."""
+    """An annual report of six pages: cover, three chapters, an income statement and a balance sheet."""
     document = pymupdf.open()
     for _ in range(3 + len(CHAPTERS)):
         document.new_page(width=WIDTH, height=HEIGHT)
@@ -538,7 +538,7 @@ def annual_report(name: str, *, sheet: Rows = SHEET, income: Rows = INCOME, empl
 
 
 def with_affiliates(report: bytes, count: int) -> bytes:
-    """A report with a page on what each of its affiliates earned, which says more of it than its own statement."""
+    """A report with a page on its affiliates' earnings, which has more figures than its own statement."""
     document = pymupdf.open("pdf", report)
     for number in range(count):
         page = document.new_page(width=WIDTH, height=HEIGHT)

@@ -1,4 +1,4 @@
-"""What each process that tests fork would make anew, for a second: `tests.forked` has it made before."""
+"""Preload slow objects into the process that `tests.forked` forks, which saves a second per process."""
 
 from rag import parsing, vocabulary
 

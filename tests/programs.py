@@ -1,4 +1,4 @@
-"""The external programs that some tests need. A test marked `needs_…` is skipped where its program is missing."""
+"""External programs that some tests need. Tests marked `needs_…` are skipped if their program is missing."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import pytest
 
 
 class Program(NamedTuple):
-    """A program and the package that installs it; `homebrew` is empty for what does not exist on macOS."""
+    """A program and the package that installs it; `homebrew` is empty if there is none for macOS."""
 
     name: str
     is_installed: Callable[[], bool]
@@ -20,12 +20,12 @@ class Program(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why a test is skipped where the program is missing."""
+        """The reason for skipping a test."""
         return f"needs {self.name}"
 
     @property
     def package(self) -> str:
-        """The name of its package on this machine."""
+        """The name of the package on this machine."""
         return self.homebrew if sys.platform == "darwin" else self.debian
 
 
@@ -62,7 +62,7 @@ PROGRAMS = {
 
 
 def skip_where_missing(items: Iterable[pytest.Item]) -> None:
-    """Skip the tests whose program is missing. A program that no test needs is not looked for."""
+    """Skip tests with missing programs; search only for programs that tests need."""
     items = list(items)
     for marker, program in PROGRAMS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
@@ -72,7 +72,7 @@ def skip_where_missing(items: Iterable[pytest.Item]) -> None:
 
 
 def summary(reasons: Iterable[str]) -> str | None:
-    """One line that tells which programs were missing, how many tests each, and how to install them."""
+    """Return one line with the missing programs, the number of skipped tests, and install commands."""
     skipped = Counter(reasons)
     missing = [program for program in PROGRAMS.values() if program.package and program.reason in skipped]
     if not missing:

@@ -1,4 +1,4 @@
-"""A language model that says what the test wants."""
+"""A scripted language model."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from rag.store import CompletionKind
 
 
 class Scripted(Completions):
-    """Completions that say what the test wants, and keep what they were asked."""
+    """A language model that returns given completions and records its prompts."""
 
     def __init__(self, *replies: str) -> None:
         object.__setattr__(self, "replies", [*replies])

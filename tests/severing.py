@@ -1,4 +1,4 @@
-"""A way to the database that breaks where it hurts: when a transaction was committed, and nobody was told yet."""
+"""A database proxy that drops the answer to a COMMIT."""
 
 import contextlib
 import socket
@@ -15,7 +15,7 @@ PIECE_BYTES = 65536
 
 
 class Severing:
-    """Passes everything on between clients and the server behind `url`; `sever` makes it drop an answer."""
+    """Forwards traffic between clients and the server at `url`; `sever` makes it drop an answer."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self._behind = conninfo.conninfo_to_dict(url)
@@ -28,12 +28,12 @@ class Severing:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def sever(self, statement: bytes) -> None:
-        """Drop the answer to the next COMMIT of a transaction in which `statement` was sent, and the connection."""
+        """Drop the answer to the next COMMIT of a transaction with `statement`, and the connection."""
         self.severed.clear()
         self._armed = statement
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Stop accepting connections."""
         self._listener.close()
 
     def _accept(self) -> None:
@@ -83,7 +83,7 @@ class Severing:
 
 @contextmanager
 def severing(url: str) -> Iterator[Severing]:
-    """Such a way to the database behind `url`."""
+    """Yield a proxy to the database at `url`."""
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         way = Severing(url, Path(folder))
         yield way

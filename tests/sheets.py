@@ -1,4 +1,4 @@
-"""Small spreadsheets made on the spot. All functions return the file's bytes."""
+"""Small generated spreadsheets. All functions return the file's bytes."""
 
 import io
 import struct
@@ -27,7 +27,7 @@ BALANCE: Rows = (
 
 
 def workbook(change: Callable[[Any], None] | None = None, **sheets: Rows) -> bytes:
-    """An XLSX file with a sheet for each of `sheets`, which `change` may change before it is saved."""
+    """An XLSX file with the given `sheets`; `change` may modify it before it is saved."""
     book: Any = openpyxl.Workbook()
     book.remove(book.active)
     for name, rows in sheets.items():
@@ -40,14 +40,14 @@ def workbook(change: Callable[[Any], None] | None = None, **sheets: Rows) -> byt
 
 
 def saved(book: Any) -> bytes:
-    """A workbook's bytes."""
+    """Return a workbook's bytes."""
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
 
 
 def balance() -> bytes:
-    """A workbook with a balance sheet: amounts with commas, negative ones in parentheses; a comment, a hidden row."""
+    """A workbook with a balance sheet: thousands separators, negatives in parentheses, a comment, a hidden row."""
 
     def change(book: Any) -> None:
         sheet = book["Balance"]
@@ -61,7 +61,7 @@ def balance() -> bytes:
 
 
 def cells(found: Mapping[tuple[int, int], object]) -> bytes:
-    """A workbook with one sheet, “Data”, that has something at these rows and columns only."""
+    """A workbook with one sheet, “Data”, with values at these rows and columns only."""
     book: Any = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "Data"
@@ -71,7 +71,7 @@ def cells(found: Mapping[tuple[int, int], object]) -> bytes:
 
 
 def with_member(content: bytes, member: str, changed: Callable[[bytes], bytes]) -> bytes:
-    """An archive with one of its members changed."""
+    """An archive with one of its members replaced."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for info in source.infolist():
@@ -81,13 +81,13 @@ def with_member(content: bytes, member: str, changed: Callable[[bytes], bytes]) 
 
 
 def said_to_unpack_to(content: bytes, size: int) -> bytes:
-    """An archive whose directory says that its first member has `size` bytes when it is unpacked (APPNOTE, 4.3.12)."""
+    """An archive whose directory declares `size` bytes for its first member (APPNOTE, 4.3.12)."""
     entry = content.index(b"PK\x01\x02")
     return content[: entry + 24] + struct.pack("<I", size) + content[entry + 28 :]
 
 
 def opendocument(table_rows: str, *, styles: str = "", attributes: str = 'table:name="Ledger"') -> bytes:
-    """An ODS file with one sheet of these rows, in the words of its XML."""
+    """An ODS file with one sheet of these rows, given as XML."""
     spaces = " ".join(
         f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
         for short, name in {

@@ -44,12 +44,12 @@ def hit(
 
 
 def response(*hits: Hit, query: str = "question") -> SearchResponse:
-    """What a search that found `hits` gives."""
+    """The response of a search that found `hits`."""
     return SearchResponse(query=query, top_k=8, min_score=0.2, mode="hybrid", results=hits)
 
 
 def locate(document_id: uuid.UUID, found: Passage, start: int, end: int) -> tuple[Region, ...]:
-    """Whole lines that `found.text[start:end]` touches; a stand-in for the page, which has no part in these tests."""
+    """Return the whole lines that `found.text[start:end]` touches; replaces the lookup on the page."""
     assert document_id == found.document_id
     rects: list[Rect] = []
     offset = 0

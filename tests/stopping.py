@@ -1,4 +1,4 @@
-"""PostgreSQL servers that stop answering for a while."""
+"""PostgreSQL servers that stop responding for a while."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +11,7 @@ from tests.folders import open_folder
 
 @contextmanager
 def own_server() -> Iterator[embedded.EmbeddedServer]:
-    """An embedded server that nobody else uses."""
+    """Yield an embedded server for the test alone."""
     with open_folder() as folder:
         server = embedded.start(folder / "database")
         try:
@@ -22,7 +22,7 @@ def own_server() -> Iterator[embedded.EmbeddedServer]:
 
 @contextmanager
 def frozen(server: embedded.EmbeddedServer) -> Iterator[None]:
-    """All processes of the server are stopped, as by SIGSTOP, until the end of the block."""
+    """Stop all processes of the server with SIGSTOP during the block."""
     postmaster = psutil.Process(int((server.data_dir / "postmaster.pid").read_text().split()[0]))
     postmaster.suspend()  # first, so that it starts no others
     stopped = [postmaster, *postmaster.children(recursive=True)]

@@ -1,6 +1,6 @@
-"""Local HTTP servers that speak the wire formats of OpenAI, Gemini and Vertex AI, and can fail as vendors do.
+"""Local HTTP servers with the wire formats of OpenAI, Gemini and Vertex AI, which can fail as vendors do.
 
-A server answers every request well unless a fault is queued for it; it keeps the requests it got.
+A server answers normally unless a fault is queued, and records its requests.
 """
 
 import base64
@@ -31,7 +31,7 @@ SLOW_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Refusal:
-    """An error response in the vendor's words."""
+    """An error response in the vendor's format."""
 
     status: int
     message: str = "No."
@@ -39,31 +39,31 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection is closed after so many pieces of a stream; 0: before any answer."""
+    """Close the connection after a number of stream pieces; 0: before any answer."""
 
     after: int = 0
 
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A stream that ends in good form, but without the vendor's end mark."""
+    """A well-formed stream without the vendor's end mark."""
 
 
 @dataclass(frozen=True)
 class Slow:
-    """Nothing more comes in time after so many pieces of a stream; 0: nothing at all."""
+    """Send nothing more after a number of stream pieces until the timeout; 0: nothing at all."""
 
     after: int = 0
 
 
 @dataclass(frozen=True)
 class Endless:
-    """The first piece of a stream is said again and again until the client leaves."""
+    """Repeat the first piece of a stream until the client disconnects."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A run of the Responses protocol that begins well and fails, in the vendor's words."""
+    """A run of the Responses protocol that starts well and then fails, in the vendor's format."""
 
     message: str
 
@@ -73,7 +73,7 @@ Fault = Refusal | Cut | Unfinished | Slow | Endless | Failed
 
 @dataclass(frozen=True)
 class Request:
-    """What a server got."""
+    """A received request."""
 
     path: str
     headers: Mapping[str, str]
@@ -82,14 +82,11 @@ class Request:
 
 @dataclass
 class VendorServer:
-    """A running server's script and record. `pieces` are what the model says, piece by piece.
+    """A running server's script and log. `pieces` are the pieces of the model's answer.
 
-    `replies` are what it says before that, one a request.
-
-    `pages` are what it tells of itself, by path, and `redirects` where it leads instead; `looked` are the paths that
-    were asked for so.
-
-    `left` is set when a client goes before its answer is complete.
+    `replies` are earlier answers, one per request. `pages` are further GET responses by path, `redirects` redirects by
+    path; `looked` are the paths requested that way. `left` is set when a client disconnects before its answer is
+    complete.
     """
 
     url: str = ""
@@ -104,7 +101,7 @@ class VendorServer:
     left: threading.Event = field(default_factory=threading.Event)
 
     def said(self) -> list[str]:
-        """What the model says to a request, piece by piece."""
+        """Return the pieces of the model's answer to a request."""
         return [self.replies.popleft()] if self.replies else self.pieces
 
     @property
@@ -114,13 +111,13 @@ class VendorServer:
 
 
 def listed(*models: str, **more: object) -> dict[str, object]:
-    """OpenAI's list of models; `more` is what a server adds to each."""
+    """OpenAI's list of models; `more` has additional fields for each."""
     rows = [{"id": name, "object": "model", "created": 1, "owned_by": "somebody", **more} for name in models]
     return {"object": "list", "data": rows}
 
 
 def vector(text: str, dimensions: int) -> list[float]:
-    """Some vector of `text`, longer than 1."""
+    """Return a vector for `text`, longer than 1."""
     digest = hashlib.sha256(text.encode()).digest()
     return [float(digest[index % len(digest)] - 127) for index in range(dimensions)]
 
@@ -133,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.tell()
 
     def tell(self) -> None:
-        """What it says of itself."""
+        """Answer a GET request."""
         self.script.looked.append(self.path)
         page = self.script.pages.get(self.path)
         if isinstance(page, Slow):
@@ -169,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.answer(body, fault)
 
     def fault(self, *, is_stream: bool) -> Fault | None:
-        """What goes wrong now, if anything. A stream without end waits for a stream."""
+        """Return the next fault, if any; an endless stream waits for a streaming request."""
         faults = self.script.faults
         return faults.popleft() if faults and (is_stream or not isinstance(faults[0], Endless)) else None
 
@@ -180,7 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.script.left.set()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Silence."""
+        """Print nothing."""
 
     def send_json(self, value: object, status: int = 200) -> None:
         content = json.dumps(value).encode()
@@ -235,7 +232,7 @@ class _OpenAIHandler(_Handler):
             self.send_json({**self.head(body, "chat.completion"), "choices": [choice], "usage": self.usage()})
 
     def respond(self, body: dict[str, Any], fault: Fault | None) -> None:
-        """OpenAI's Responses; strict, as Perplexity is: any other field is refused."""
+        """Answer OpenAI's Responses; strict, as Perplexity is: unknown fields are refused."""
         if unknown := set(body) - RESPONSES_FIELDS:
             self.send_json(self.refusal(Refusal(400, f"unknown field {min(unknown)}")), 400)
             return
@@ -322,7 +319,7 @@ class _GeminiHandler(_Handler):
 
 
 class _VertexHandler(_GeminiHandler):
-    """Gemini's chat; embeddings by `predict` or, for the newer models, `embedContent`; tokens for service accounts."""
+    """Gemini's chat; embeddings by `predict` or, for newer models, `embedContent`; service account tokens."""
 
     def do_POST(self) -> None:
         if self.path != TOKEN_PATH:

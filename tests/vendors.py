@@ -1,4 +1,4 @@
-"""Every model vendor as a setting that points to a local server which speaks its wire format."""
+"""Settings for every model vendor, pointing to local servers with their wire formats."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ KEY = "correct-horse-battery-staple"
 
 @dataclass
 class Vendor:
-    """A provider's settings, and the server behind them."""
+    """A provider's settings, and its server."""
 
     name: str
     server: VendorServer
@@ -34,21 +34,21 @@ class Vendor:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The vendor's name in messages."""
         return self.row.label
 
     @property
     def secret(self) -> str:
-        """What it is asked with, which must not show anywhere."""
+        """The secret of its requests, which must not appear anywhere."""
         return vendor_servers.ACCESS_TOKEN if self.name == "vertex_gemini" else KEY
 
     def config(self, **settings: object) -> Config:
-        """Settings under which it is the only vendor."""
+        """A configuration with this vendor only."""
         defaults: dict[str, object] = {"provider_max_retries": 0, "provider_timeout_seconds": 5.0}
         return Config(**{**defaults, **self.settings, **settings})  # type: ignore[arg-type]  # validated by pydantic
 
     def llm(self, **settings: object) -> LLM:
-        """Its language model."""
+        """The vendor's language model."""
         llm = providers.language_model(self.config(**settings))
         assert llm is not None
         return llm
@@ -56,14 +56,14 @@ class Vendor:
 
 @cache
 def private_key() -> str:
-    """Some RSA key, as in a service account's key file; short, for each client checks it anew."""
+    """Return a short RSA key, since each client verifies it."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
     pem, pkcs8, clear = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     return key.private_bytes(pem, pkcs8, clear).decode()
 
 
 def service_account(folder: Path, token_uri: str) -> Path:
-    """The key file of a service account whose tokens come from `token_uri`."""
+    """Return the key file of a service account whose tokens come from `token_uri`."""
     path = folder / "service-account.json"
     account = {
         "type": "service_account",
@@ -78,7 +78,7 @@ def service_account(folder: Path, token_uri: str) -> Path:
 
 
 def _keyed(name: str) -> Callable[[VendorServer, Path], dict[str, object]]:
-    """A key and an address."""
+    """Return settings with a key and a URL."""
     return lambda server, _: {f"{name}_api_key": SecretStr(KEY), f"{name}_base_url": server.url}
 
 
@@ -115,7 +115,7 @@ EMBEDDING = tuple(name for name in NAMES if name != "perplexity")
 
 @contextmanager
 def vendor(name: str, folder: Path) -> Iterator[Vendor]:
-    """The vendor with a server of its own; `folder` keeps its key file, if it has one."""
+    """Yield the vendor with a server; `folder` stores its key file, if it has one."""
     open_server, settings = _VENDORS[name]
     with open_server() as server:
         yield Vendor(name, server, settings(server, folder))

@@ -1,4 +1,4 @@
-"""Waiting for what comes in its own time."""
+"""Wait for asynchronous results."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ PATIENCE_SECONDS = 240.0
 
 
 def eventually(condition: Callable[[], object]) -> bool:
-    """Whether the condition comes true within the patience of a test; how long it takes is no matter."""
+    """Return whether the condition becomes true within the tests' timeout."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > deadline:

@@ -1,17 +1,17 @@
-"""The proof of durability: processes are killed, disks fill, the database stands still, the power is cut, and nothing
-that was acknowledged is lost.
+"""Durability test: inject faults under load and check that nothing acknowledged is lost.
 
-Several users upload, ask, throw away, restore, purge and back up through the doors of a real installation (`pagelight
-serve`, `pagelight worker`, the app, the embedded PostgreSQL) while one thing after another goes wrong. After each, all
-is left to recover, and then counted against what the users were told (`benchmarks.chaos.census`):
+Several users upload, ask, delete, restore, purge and back up through a real installation (`pagelight serve`, `pagelight
+worker`, the app, the embedded PostgreSQL) while faults happen: killed processes, full disks, a frozen database, power
+cuts. After each fault the system recovers and its state is compared with what the users were told
+(`benchmarks.chaos.census`):
 
-- lost: what was confirmed is gone, or in another state; a file that was read before failed for no fault of its own
+- lost: confirmed data is gone or in another state; an unaffected file failed
 - doubled: two documents of one upload, two copies of chunks
 - orphaned: files, temporary folders or rows that no row owns
-- half-searchable: a ready document whose chunks, postings or vectors are not all there; not one current version
-- hung: a request without an answer in time, a document that nothing happens to, a process left over
+- half-searchable: a ready document with missing chunks, postings or vectors; not exactly one current version
+- hung: a request without a timely answer, a document without progress, a leftover process
 
-What the machine must allow for power cuts and full disks stands in `benchmarks.chaos.disks`.
+`benchmarks.chaos.disks` describes what power cuts and full disks require of the machine.
 """
 
 import dataclasses
@@ -51,14 +51,14 @@ KILL = "kill "
 
 @dataclass(frozen=True)
 class Round:
-    """One fault, by its name."""
+    """A fault with its name."""
 
     name: str
     fault: Callable[[Stage], str]
 
 
 def measure(options: Options, section: Section) -> None:
-    """Rounds of faults in an installation of its own, which is removed at the end."""
+    """Run rounds of faults in a temporary installation."""
     if not PROC.is_dir():
         raise errors.ConfigError("Processes are found in /proc, which only Linux has. Leave this out.")
     ledger = Ledger()
@@ -84,7 +84,7 @@ def measure(options: Options, section: Section) -> None:
 
 
 def plan(options: Options, disk: Folder, chance: random.Random) -> list[Round]:
-    """The rounds in their order; what the machine does not allow is left out."""
+    """Return the rounds in order, without those that the machine does not support."""
     chaos = options.chaos
     if options.quick:
         once = {name: min(1, getattr(chaos, name)) for name in ("disk_full", "freezes", "power_cuts")}
@@ -103,7 +103,7 @@ def plan(options: Options, disk: Folder, chance: random.Random) -> list[Round]:
 def installation(
     options: Options, disk: Folder, logs: Path, ledger: Ledger, chance: random.Random
 ) -> Iterator[tuple[Stage, Crowd]]:
-    """A running installation on `disk`, and its users, who wait."""
+    """Yield a running installation on `disk` with its users, who wait to start."""
     data, temporary, backups = (disk.path / name for name in ("data", "tmp", "backups"))
     temporary.mkdir()
     backups.mkdir()
@@ -130,7 +130,7 @@ def installation(
 
 
 def _run(this: Round, stage: Stage, crowd: Crowd) -> None:
-    """A fault at a random moment of everybody's work."""
+    """Inject a fault at a random moment."""
     before, after = (QUICK_BEFORE_SECONDS, QUICK_AFTER_SECONDS) if stage.quick else (BEFORE_SECONDS, AFTER_SECONDS)
     stage.services.wait_until_healthy()
     crowd.go()

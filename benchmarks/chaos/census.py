@@ -1,4 +1,4 @@
-"""What there is, counted against what the users were told: in the database, among the files, among the processes."""
+"""Compare the database, files and processes with what the users were told."""
 
 import hashlib
 import time
@@ -64,7 +64,7 @@ UNFINISHED = ("queued", "parsing", "embedding")
 
 
 class Census:
-    """Counts when nobody does anything and everything has recovered; what nobody owns is swept for `sweep_seconds`."""
+    """Counts violations in a recovered, idle installation; orphans older than `sweep_seconds` are cleaned up first."""
 
     def __init__(self, services: Services, ledger: Ledger, sweep_seconds: float = SWEEP_SECONDS) -> None:
         self._services = services
@@ -72,7 +72,7 @@ class Census:
         self._sweep_seconds = sweep_seconds * services.patience
 
     def take(self) -> None:
-        """All counts."""
+        """Run all counts."""
         for url in self._services.wait_until_healthy():
             self._ledger.report(Wrong.HUNG, url, "does not come back")
         try:
@@ -85,7 +85,7 @@ class Census:
             self._ledger.report(Wrong.HUNG, f"process {process.pid}", f"left over: {process.command[:120]}")
 
     def count(self, connection: Connection) -> None:
-        """What is in the database, and among the files."""
+        """Count violations in the database and the files."""
         rows = {(row["user_id"], row["id"]): row for row in connection.execute(DOCUMENTS)}
         self._count_documents(rows)
         self._count_chunks(connection)
@@ -93,7 +93,7 @@ class Census:
         self._count_files(rows)
 
     def stop(self) -> None:
-        """Ask all processes to end, and count what is left of them."""
+        """Stop all processes and count those left over."""
         for process in self._services.stop():
             self._ledger.report(Wrong.HUNG, f"process {process.pid}", f"does not end: {process.command[:120]}")
         self._count_strays(lambda: dict.fromkeys(self._services.temporary.iterdir(), "left over when all had ended"))
@@ -110,7 +110,7 @@ class Census:
     # --- documents ---
 
     def _settle(self, connection: Connection) -> None:
-        """Wait until all that is to be read has been read, as long as there is progress."""
+        """Wait for ingestion to finish, as long as it makes progress."""
         before: list[Row] = []
         since = time.monotonic()
         while waiting := [row for row in connection.execute(DOCUMENTS) if is_waiting(row)]:
@@ -226,7 +226,7 @@ class Census:
         )
 
     def _count_strays(self, look: Callable[[], dict[Path, str]]) -> None:
-        """What is left of them after a sweep as of the worker and `pagelight doctor --mend`, which wait for a day."""
+        """Count orphans that remain after the cleanup of `pagelight doctor --mend`, run without its age limit."""
         deadline = time.monotonic() + self._sweep_seconds
         while look() and time.monotonic() < deadline:
             self._services.python("-m", SWEEP, log="sweep").wait()
@@ -237,7 +237,7 @@ class Census:
 
 
 def strays(root: Path, owned: set[Path]) -> list[Path]:
-    """Files below `root` that are none of a document's, and empty folders of users."""
+    """Return the files below `root` that no document owns, and users' empty folders."""
     found = []
     with suppress(FileNotFoundError):
         for user in root.iterdir():
@@ -252,7 +252,7 @@ def strays(root: Path, owned: set[Path]) -> list[Path]:
 
 
 def is_waiting(row: Row) -> bool:
-    """Whether a worker is to do something with a document."""
+    """Return whether a worker still has to process a document."""
     return not row["in_trash"] and (
         row["status"] in UNFINISHED or (row["status"] == "ready" and row["pictures_waiting"])
     )

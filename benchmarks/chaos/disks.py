@@ -1,14 +1,14 @@
-"""Where the data folder lies: on a file system of its own, so that it can be full and can crash.
+"""Disks for the data folder that can be full and can crash.
 
-What a power cut needs is a file system that loses what was never brought to disk. `dmsetup` would have dm-flakey and
-dm-log-writes for it, but many kernels, those of small virtual machines above all, come without the device mapper. So
-ext4 itself is crashed: `EXT4_IOC_SHUTDOWN` with `NOLOGFLUSH` stops a mounted file system at once, with its journal as
-it is on disk and everything else in memory lost; mounting it again replays the journal, as after a real power cut. The
-image is a sparse file on a loop device. What this does not show is a disk that loses or reorders what it has confirmed.
+A power cut requires a file system that loses unsynced data. dm-flakey and dm-log-writes provide that, but many kernels,
+above all those of small virtual machines, lack the device mapper. Therefore ext4 itself is crashed: `EXT4_IOC_SHUTDOWN`
+with `NOLOGFLUSH` stops a mounted file system at once, keeps its journal as it is on disk and loses everything in
+memory; mounting it again replays the journal, as after a real power cut. The image is a sparse file on a loop device.
+This does not simulate disks that lose or reorder confirmed writes.
 
-- `Image`: ext4 on a loop device, for root who may mount; it can be full and can crash.
-- `Memory`: tmpfs of a fixed size, for root where ext4 cannot be had; it can be full.
-- `Folder`: a plain folder, for everybody else; it can do neither.
+- `Image`: ext4 on a loop device, for root with the right to mount; can be full and can crash.
+- `Memory`: tmpfs of a fixed size, for root without loop devices; can be full.
+- `Folder`: a plain folder for other users; supports neither.
 """
 
 import fcntl
@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 30.0
 
 
 class Folder:
-    """A plain folder at `path`, which `say` describes."""
+    """A plain folder at `path`; `say` describes it."""
 
     can_fill = False
     can_crash = False
@@ -45,15 +45,15 @@ class Folder:
         self.path = path
 
     def open(self) -> None:
-        """Make it."""
+        """Create the disk."""
         self.path.mkdir(parents=True)
 
     def close(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove the disk with its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
 
     def fill(self) -> int:
-        """Take all the space that is left; gives the bytes."""
+        """Fill the disk completely; return the bytes written."""
         free = shutil.disk_usage(self.path).free
         descriptor = os.open(self.path / FILLER, os.O_CREAT | os.O_WRONLY)
         try:
@@ -65,20 +65,20 @@ class Folder:
         return free
 
     def free(self) -> None:
-        """Give the space back."""
+        """Release the space taken by `fill`."""
         (self.path / FILLER).unlink(missing_ok=True)
 
     def crash(self) -> None:
-        """Lose at once what is not on disk; nothing can be read or written until `revive`."""
+        """Lose all unsynced data; reads and writes fail until `revive`."""
         raise NotImplementedError
 
     def revive(self) -> None:
-        """Mount it again, when no process has anything open on it."""
+        """Mount the disk again once no process has open files there."""
         raise NotImplementedError
 
 
 class Memory(Folder):
-    """tmpfs of a fixed size."""
+    """A tmpfs of fixed size."""
 
     can_fill = True
     say = "tmpfs: no power is cut, which needs ext4 on a loop device"
@@ -93,7 +93,7 @@ class Memory(Folder):
 
 
 class Image(Memory):
-    """ext4 in a sparse file on a loop device."""
+    """An ext4 file system in a sparse file on a loop device."""
 
     can_crash = True
     say = "ext4 on a loop device"
@@ -138,7 +138,7 @@ def _write_until_full(descriptor: int) -> None:
 
 @contextmanager
 def best(path: Path) -> Iterator[Folder]:
-    """The disk that can most on this machine, at `path`, which is gone at the end."""
+    """Yield the most capable disk of this machine at `path`, and remove it at the end."""
     kinds = [Image, Memory] if sys.platform == "linux" and os.geteuid() == 0 else []
     for kind in (*kinds, Folder):
         disk = kind(path)
@@ -155,7 +155,7 @@ def best(path: Path) -> Iterator[Folder]:
 
 
 def _unmount(path: Path) -> None:
-    """As soon as the last process that had something open there is gone."""
+    """Unmount as soon as no process has open files there."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while path.is_mount():
         try:

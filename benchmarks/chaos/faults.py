@@ -1,4 +1,4 @@
-"""What goes wrong: processes are killed, the disk is full, the database stands still, the power is cut."""
+"""Faults: killed processes, a full disk, a frozen database, a power cut."""
 
 import os
 import random
@@ -27,7 +27,7 @@ They promise 5 seconds for health, and 15 for what may take long by itself; the 
 
 @dataclass(frozen=True)
 class Stage:
-    """Where faults happen; `key` opens the doors, `quick` keeps them short."""
+    """The installation that faults affect; `key` authenticates requests, `quick` shortens the faults."""
 
     services: Services
     disk: Folder
@@ -38,7 +38,7 @@ class Stage:
 
 
 def processes(services: Services, kind: str) -> list[Process]:
-    """Those of a kind that run now."""
+    """Return the running processes of a kind."""
     found = services.all()
     supervisors = {process.pid for process in found if is_supervisor(process)}
     postmasters = {process.pid for process in found if process.parent in supervisors and "postgres" in process.command}
@@ -58,7 +58,7 @@ KILLED = ("worker", "parser", "backend", "api", "postmaster", "app", "supervisor
 
 
 def kill(stage: Stage, kind: str) -> str:
-    """Kill -9 one process of a kind."""
+    """Kill one process of a kind with SIGKILL."""
     deadline = time.monotonic() + WAIT_SECONDS
     while not (found := processes(stage.services, kind)) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -70,7 +70,7 @@ def kill(stage: Stage, kind: str) -> str:
 
 
 def fill_disk(stage: Stage) -> str:
-    """No byte is left for a while."""
+    """Keep the disk full for a while."""
     size = stage.disk.fill()
     time.sleep(stage.random.uniform(1, 2) if stage.quick else stage.random.uniform(5, 12))
     stage.disk.free()
@@ -78,7 +78,7 @@ def fill_disk(stage: Stage) -> str:
 
 
 def freeze_database(stage: Stage) -> str:
-    """The database's processes stand still for a while; who asks meanwhile is to be told so in time."""
+    """Stop the database's processes for a while; requests must fail in time meanwhile."""
     stopped = [process for kind in ("postmaster", "backend") for process in processes(stage.services, kind)]
     _signal(stopped, signal.SIGSTOP)
     # Those that were forked meanwhile.
@@ -116,7 +116,7 @@ def _signal(stopped: list[Process], request: signal.Signals) -> None:
 
 
 def cut_power(stage: Stage) -> str:
-    """What was not brought to disk is lost, then everything starts anew."""
+    """Lose unsynced data, end all processes and start again."""
     stage.services.cuts += 1
     stage.disk.crash()
     stage.services.cut()

@@ -1,4 +1,4 @@
-"""Files for the users to send, none like another."""
+"""Generate unique files for uploads."""
 
 import hashlib
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ LINES = 40
 
 @dataclass(frozen=True)
 class File:
-    """`marker` is a word of its text that stands nowhere else."""
+    """A generated file; `marker` is a word that occurs in no other file."""
 
     name: str
     content: bytes
@@ -29,7 +29,7 @@ class File:
 
 
 def make(number: int, pages: int, *, kind: str = "pdf") -> File:
-    """The file of this number: a PDF, an encrypted one (`locked`), or plain `text`, which is made a PDF of first."""
+    """Return file `number`: a PDF, an encrypted PDF (`locked`), or plain `text` that needs conversion."""
     rng = np.random.default_rng(number)
     marker = f"zq{''.join(chr(ord('a') + int(digit)) for digit in str(number))}x{int(rng.integers(100, 999))}"
     texts = [f"The {marker} of part {page}. {material.text(rng, PAGE_CHARS)}" for page in range(1, pages + 1)]

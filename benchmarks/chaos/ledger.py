@@ -1,4 +1,4 @@
-"""What the users were told has been done, and what turned out to be wrong."""
+"""The log of confirmed actions and of violations."""
 
 import enum
 import itertools
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 
 class Wrong(enum.StrEnum):
-    """Ways to break a promise; the goal of each is 0."""
+    """Kinds of violations; the goal of each is 0."""
 
     LOST = "lost"
     DOUBLED = "doubled"
@@ -21,7 +21,7 @@ class Wrong(enum.StrEnum):
 
 
 class State(enum.Enum):
-    """Where a document is."""
+    """The state of a document."""
 
     KEPT = "in the library"
     TRASHED = "in the trash"
@@ -30,7 +30,7 @@ class State(enum.Enum):
 
 @dataclass(frozen=True)
 class Version:
-    """A file that a user sent: the word that no other file has, and what was answered."""
+    """An uploaded file: its unique word and the server's answer."""
 
     marker: str
     sha256: str
@@ -39,9 +39,10 @@ class Version:
 
 @dataclass
 class Entry:
-    """A document as its owner knows it, in all its versions. `states` are the possible ones: two, if no answer came.
+    """A document with all its versions, as its owner knows it.
 
-    One is `settled` when it was seen to be ready since its last version was sent.
+    `states` has two possible states if a request got no answer. `settled` is True if the document was ready at some
+    point since its last version was sent.
     """
 
     user: str
@@ -52,17 +53,17 @@ class Entry:
 
     @property
     def current(self) -> Version:
-        """The version that was sent last."""
+        """Return the version sent last."""
         return self.versions[-1]
 
     def is_surely(self, state: State) -> bool:
-        """Whether it is nothing else."""
+        """Return whether `state` is the only possible state."""
         return self.states == {state}
 
 
 @dataclass
 class Chat:
-    """A conversation: questions that were answered."""
+    """A conversation with its answered questions."""
 
     user: str
     id: uuid.UUID
@@ -71,7 +72,7 @@ class Chat:
 
 @dataclass(frozen=True)
 class Violation:
-    """A broken promise, by what, and what tells it."""
+    """A violation with its evidence."""
 
     wrong: Wrong
     round: str
@@ -82,12 +83,12 @@ class Violation:
 
 
 def tell(what: str) -> None:
-    """Say what happens, for those who watch: a run takes long."""
+    """Print progress, since a run takes long."""
     print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)
 
 
 class Ledger:
-    """The log of all users. Each user's entries are changed by that user alone."""
+    """The log of all users; only its user changes an entry."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -102,16 +103,16 @@ class Ledger:
         self._numbers = itertools.count(1)
 
     def number(self) -> int:
-        """One that no other thing has."""
+        """Return a unique number."""
         return next(self._numbers)
 
     def note(self, what: str) -> None:
-        """Something was confirmed."""
+        """Count a confirmed action."""
         with self._lock:
             self.acknowledged[what] += 1
 
     def report(self, wrong: Wrong, subject: str, evidence: str) -> None:
-        """Take down a violation, once for each `subject`."""
+        """Record a violation, once per `subject`."""
         with self._lock:
             if (wrong, subject) not in self._seen:
                 self._seen.add((wrong, subject))
@@ -119,5 +120,5 @@ class Ledger:
                 tell(str(self.violations[-1]))
 
     def of(self, user: str) -> list[Entry]:
-        """A user's entries, oldest first."""
+        """Return a user's entries, oldest first."""
         return [entry for entry in self.entries if entry.user == user]

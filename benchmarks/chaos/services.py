@@ -1,6 +1,6 @@
-"""The processes of an installation: `pagelight serve`, `pagelight worker`, and the app; and what they start themselves.
+"""The processes of an installation: `pagelight serve`, `pagelight worker`, the app and their children.
 
-One that ends is started again at once, as a service manager would.
+Ended services are restarted at once, as by a service manager.
 """
 
 import os
@@ -30,7 +30,7 @@ NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 @dataclass
 class Service:
-    """A process that is to run."""
+    """A process to keep running."""
 
     name: str
     arguments: list[str]
@@ -41,9 +41,10 @@ class Service:
 
 @dataclass
 class Services:
-    """All of an installation with the data folder `data`; `logs` is on another file system, `temporary` on the same.
+    """The services of an installation with data folder `data`.
 
-    Of two `workers` the app has one beside it. On a busy machine all may take `patience` times as long.
+    `logs` is on another file system, `temporary` on the same. One of two `workers` is started by the app. `patience`
+    multiplies all timeouts on busy machines.
     """
 
     data: Path
@@ -69,12 +70,12 @@ class Services:
 
     @property
     def urls(self) -> list[str]:
-        """Of the doors."""
+        """The base URLs of the servers."""
         return [service.url for service in self._services if service.url]
 
     @property
     def environment(self) -> dict[str, str]:
-        """What every process of the installation has; `RAG_DATA_DIR` tells whose a process is."""
+        """The environment of all processes; `RAG_DATA_DIR` identifies them."""
         own = {name: value for name, value in os.environ.items() if not name.startswith((*FOREIGN, NO_BYTECODE))}
         models = {name: value for name, value in os.environ.items() if name == "RAG_LOCAL_MODEL_DIR"}
         return own | models | {
@@ -90,7 +91,7 @@ class Services:
         }  # fmt: skip
 
     def start(self) -> None:
-        """Start what does not run, and keep it running."""
+        """Start what is not running, and keep it running."""
         self._stopping.clear()
         for service in self._services:
             keeper = threading.Thread(target=self._keep, args=(service,), name=f"keeper-{service.name}")
@@ -104,11 +105,11 @@ class Services:
                 pass
 
     def run(self, *arguments: str, log: str, settings: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """A command of `pagelight` in this installation."""
+        """Run a `pagelight` command in this installation."""
         return self.python("-m", "rag", *arguments, log=log, settings=settings)
 
     def python(self, *arguments: str, log: str, settings: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """A Python of this installation."""
+        """Run Python in this installation."""
         with (self.logs / f"{log}.log").open("ab") as output:
             return subprocess.Popen(
                 [sys.executable, *arguments],
@@ -126,7 +127,7 @@ class Services:
         self._keepers.clear()
 
     def stop(self) -> list[Process]:
-        """Ask all to end, as a service manager does. Gives the processes that do not."""
+        """Ask all services to end; return the processes that do not."""
         self._leave()
         for service in self._services:
             if service.process:
@@ -136,7 +137,7 @@ class Services:
         return left
 
     def cut(self) -> None:
-        """End all at once."""
+        """End all services at once."""
         self._leave()
         while found := self.all():
             self.kill(found)
@@ -144,20 +145,20 @@ class Services:
 
     @staticmethod
     def kill(processes: list[Process]) -> None:
-        """As by `kill -9`."""
+        """Kill processes with SIGKILL."""
         for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process.pid, 9)
 
     def all(self) -> list[Process]:
-        """Every process of the installation, whoever its parent is."""
+        """Return every process of the installation, regardless of its parent."""
         for service in self._services:
             if service.process:
                 service.process.poll()
         return [process for process in running().values() if self._owns(process)]
 
     def _owns(self, process: Process) -> bool:
-        """By its environment; PostgreSQL's processes, which have none, by the folder that they work in."""
+        """Identify a process by its environment, PostgreSQL's by their working folder."""
         folder = PROC / str(process.pid)
         with suppress(OSError):
             if f"RAG_DATA_DIR={self.data}".encode() in (folder / "environ").read_bytes().split(b"\0"):
@@ -166,7 +167,7 @@ class Services:
         return False
 
     def left_over(self) -> list[Process]:
-        """Processes that nobody's are: neither below the services nor below the one supervisor; after some patience."""
+        """Return processes that descend neither from the services nor from the only supervisor, after a while."""
         return _gone(self._strays, END_SECONDS * self.patience)
 
     def _strays(self) -> list[Process]:
@@ -178,7 +179,7 @@ class Services:
         return [process for process in found if process.pid not in family]
 
     def wait_until_healthy(self) -> list[str]:
-        """Wait for all doors. Gives those that do not open."""
+        """Wait for all servers; return those that do not become healthy."""
         deadline = time.monotonic() + RECOVERY_SECONDS * self.patience
         waiting = list(self.urls)
         while waiting and time.monotonic() < deadline:
@@ -189,7 +190,7 @@ class Services:
 
 
 def is_healthy(url: str, seconds: float) -> bool:
-    """Whether a door answers within so many seconds that all is well."""
+    """Return whether a server reports good health within the timeout."""
     try:
         return httpx.get(f"{url}/health", timeout=seconds).status_code == httpx.codes.OK
     except httpx.HTTPError:
@@ -197,7 +198,7 @@ def is_healthy(url: str, seconds: float) -> bool:
 
 
 def _gone(look: Callable[[], list[Process]], seconds: float) -> list[Process]:
-    """What is still there after so long."""
+    """Wait for processes to end; return those that are still running."""
     deadline = time.monotonic() + seconds
     while (found := look()) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
@@ -205,5 +206,5 @@ def _gone(look: Callable[[], list[Process]], seconds: float) -> list[Process]:
 
 
 def is_supervisor(process: Process) -> bool:
-    """Whether it keeps the embedded server."""
+    """Return whether a process supervises the embedded server."""
     return "server_supervisor.py" in process.command

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.chaos.sweep`: what the worker sweeps away when it is a day old, at once; nobody is at work."""
+"""`python -m benchmarks.chaos.sweep`: run the worker's cleanup of orphans without its age limit."""
 
 import datetime as dt
 

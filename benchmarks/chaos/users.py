@@ -1,7 +1,7 @@
-"""Users who work without a pause: each uploads, asks, throws away, restores, purges; one makes backups.
+"""Simulated users who upload, ask, delete, restore and purge without pause; one makes backups.
 
-Each does one thing after another, through whichever door, and insists: what was not answered is sent again, uploads
-under the same idempotency key, until there is an answer. What it says goes into the ledger.
+Each performs one action at a time through a random server and repeats requests without an answer, uploads under the
+same idempotency key. Confirmed results go into the ledger.
 """
 
 import random
@@ -42,7 +42,7 @@ PURGED = (HTTPStatus.OK, HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND)
 
 
 class Worker(threading.Thread):
-    """Does something again and again while it may."""
+    """A thread that repeats an action while allowed to."""
 
     def __init__(self, name: str, ledger: Ledger, services: Services, seed: int) -> None:
         super().__init__(name=name, daemon=True)
@@ -56,7 +56,7 @@ class Worker(threading.Thread):
         self.insist_seconds = PATIENCE_SECONDS * services.patience
 
     def run(self) -> None:
-        """Until it is over."""
+        """Run until the end."""
         while True:
             self.idle.set()
             self.may_go.wait()
@@ -67,11 +67,11 @@ class Worker(threading.Thread):
 
     @abstractmethod
     def act(self) -> None:
-        """Do one thing."""
+        """Perform one action."""
 
 
 class User(Worker):
-    """Somebody with documents and chats of their own; `pages` is the most that a document has."""
+    """A user with documents and chats; documents have at most `pages` pages."""
 
     def __init__(self, name: str, ledger: Ledger, services: Services, seed: int, *, key: str, pages: int) -> None:
         super().__init__(name, ledger, services, seed)
@@ -79,7 +79,7 @@ class User(Worker):
         self._client = httpx.Client(headers={"x-api-key": key}, timeout=self.request_seconds)
 
     def act(self) -> None:
-        """What it is, chance decides."""
+        """Perform a random action."""
         acts = {self.upload: 8, self.ask: 3, self.search: 3}
         acts |= {self.replace: 3} if self._some(State.KEPT, settled=True) else {}
         acts |= {self.trash: 3} if self._some(State.KEPT) else {}
@@ -88,14 +88,14 @@ class User(Worker):
         time.sleep(self.random.uniform(0.0, PAUSE_SECONDS))
 
     def _some(self, state: State, *, settled: bool = False) -> list[Entry]:
-        """The user's documents in this state. With several versions only a settled one: which is current, is known."""
+        """Return a document in this state; one with several versions must be settled, to know the current one."""
         own = [entry for entry in self.ledger.of(self.name) if entry.is_surely(state)]
         return [entry for entry in own if entry.settled or (not settled and len(entry.versions) == 1)]
 
     # --- what users do ---
 
     def upload(self) -> None:
-        """A new document; now and then it is sent twice at the same time."""
+        """Upload a new document, sometimes twice at the same time."""
         file = self._file()
         twice = self.random.random() < 0.15
         with ThreadPoolExecutor(2) as pool:
@@ -108,7 +108,7 @@ class User(Worker):
             self.ledger.entries.append(Entry(self.name, file.name, [version]))
 
     def replace(self) -> None:
-        """A new version of a document."""
+        """Upload a new version of a document."""
         entry = self.random.choice(self._some(State.KEPT, settled=True))
         file = self._file()
         entry.settled = False
@@ -116,15 +116,15 @@ class User(Worker):
             entry.versions.append(Version(file.marker, file.sha256, found))
 
     def trash(self) -> None:
-        """Throw a document away."""
+        """Move a document to the trash."""
         self._move(State.KEPT, State.TRASHED, "DELETE", "", HTTPStatus.NO_CONTENT)
 
     def restore(self) -> None:
-        """Take one out of the trash."""
+        """Restore a document from the trash."""
         self._move(State.TRASHED, State.KEPT, "POST", "/restore", HTTPStatus.OK)
 
     def purge(self) -> None:
-        """Remove one for good. When the first answer was lost, it is not there any more."""
+        """Purge a document; if the first answer was lost, it may already be gone."""
         self._move(State.TRASHED, State.PURGED, "DELETE", "?permanent=true", *PURGED)
 
     def _move(self, before: State, after: State, method: str, path: str, *accepted: HTTPStatus) -> None:
@@ -135,7 +135,7 @@ class User(Worker):
             self.ledger.note(after.name.lower())
 
     def ask(self) -> None:
-        """A question in a chat. One that got no answer is asked anew, as another question."""
+        """Ask a question in a chat; an unanswered one is asked again as a new question."""
         chats = [chat for chat in self.ledger.chats if chat.user == self.name]
         if not chats or self.random.random() < 0.2:
             body = {"json": {"title": f"Chat {self.ledger.number()}"}}
@@ -158,13 +158,13 @@ class User(Worker):
             self.ledger.note("questions")
 
     def search(self) -> None:
-        """What is ready is found at any time, what is in the trash is not."""
+        """Check that ready documents are found and documents in the trash are not."""
         for state, wrong in ((State.KEPT, Wrong.HALF), (State.TRASHED, Wrong.LOST)):
             if entries := [entry for entry in self._some(state) if entry.settled]:
                 self.look_for(self.random.choice(entries), wrong, is_there=state is State.KEPT)
 
     def look_for(self, entry: Entry, wrong: Wrong, *, is_there: bool) -> None:
-        """Search for the word that only this document has."""
+        """Search for the unique word of a document."""
         body = {"json": {"query": entry.current.marker, "retrieval": {"minScore": 0, "topK": 20}}}
         answer = self.call("POST", "/search", body)
         if answer is None or answer.status_code != HTTPStatus.OK:
@@ -204,7 +204,7 @@ class User(Worker):
         accepted: tuple[HTTPStatus, ...],
         body: Callable[[], Mapping[str, Any]] = dict,
     ) -> httpx.Response | None:
-        """Ask until there is an answer; one that is none of those `accepted` breaks a promise, and gives None."""
+        """Repeat a request until it is answered; an answer not in `accepted` is a violation and returns None."""
         deadline = time.monotonic() + self.insist_seconds
         said = "nothing"
         while time.monotonic() < deadline and not self.over:
@@ -224,7 +224,7 @@ class User(Worker):
         return None
 
     def call(self, method: str, path: str, keywords: Mapping[str, Any]) -> httpx.Response | None:
-        """The answer to one request; None if there is none, or if the power was cut before it could be read."""
+        """Return the answer to one request, or None if there was none or the power was cut first."""
         url = self.random.choice(self.services.urls)
         era = self.services.cuts
         try:
@@ -239,7 +239,7 @@ class User(Worker):
 
 
 class Archivist(Worker):
-    """Makes backups and checks them, at `most` so many; `folder` is where they go."""
+    """Makes and verifies backups in `folder`, at most `most` of them."""
 
     def __init__(
         self, name: str, ledger: Ledger, services: Services, seed: int, *, folder: Path, most: int | None = None
@@ -250,7 +250,7 @@ class Archivist(Worker):
         self._rests_until = 0.0
 
     def act(self) -> None:
-        """One backup. A fault may break it off: then nothing is left of it."""
+        """Make one backup; if a fault interrupts it, nothing may be left."""
         is_enough = self._most is not None and self.ledger.acknowledged["backups"] >= self._most
         if is_enough or time.monotonic() < self._rests_until:
             time.sleep(PAUSE_SECONDS)
@@ -301,28 +301,28 @@ def _clear(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Crowd:
-    """All of them."""
+    """All users."""
 
     workers: list[Worker]
     ledger: Ledger
 
     @property
     def users(self) -> list[User]:
-        """Without the archivist."""
+        """All users without the archivist."""
         return [worker for worker in self.workers if isinstance(worker, User)]
 
     def start(self) -> None:
-        """They wait for `go`."""
+        """Start the threads, which wait for `go`."""
         for worker in self.workers:
             worker.start()
 
     def go(self) -> None:
-        """Let them work."""
+        """Let the users act."""
         for worker in self.workers:
             worker.may_go.set()
 
     def pause(self) -> None:
-        """Wait until each has done what it is at."""
+        """Wait until each user has finished its current action."""
         for worker in self.workers:
             worker.may_go.clear()
         for worker in self.workers:
@@ -330,7 +330,7 @@ class Crowd:
                 self.ledger.report(Wrong.HUNG, worker.name, "does not come back from what it is at")
 
     def end(self) -> None:
-        """They do nothing more."""
+        """Stop all users."""
         for worker in self.workers:
             worker.over = True
         self.go()

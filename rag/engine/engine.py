@@ -185,9 +185,9 @@ class Installation:
         """
         store = self._resources.store  # migrates the schema, so that every archive has a known one
         drafts = PartialFiles(self.config.drafts_dir)
-        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
+        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, partial_files=drafts)
         status.record_backup(store, path, manifest)
-        store.of(actor, origin).audit.note(
+        store.of(actor, origin).audit.add(
             "export", Subject("backup", name=path.name), documents=manifest.rows("documents"), files=len(manifest.files)
         )
         return manifest

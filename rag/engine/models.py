@@ -41,7 +41,7 @@ class Models:
         self._preferences = preferences
         self.registry = registry
         self._embedders: dict[EmbeddingSpace, embeddings.BaseEmbedding] = {
-            space: providers.own_embedding(embedder, space) for space, embedder in (embedders or {}).items()
+            space: providers.wrap_custom_embedding(embedder, space) for space, embedder in (embedders or {}).items()
         }
         self._given = tuple(self._embedders)
         self._default = next(iter(self._given), None)

@@ -23,7 +23,7 @@ from rag.config import Config
 from rag.ingestion import language_detection
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
-from rag.store import UserFiles, UserStore, put_rendition
+from rag.store import UserFiles, UserStore
 from rag.types import (
     Chunk,
     Document,
@@ -99,7 +99,7 @@ class Ingestion:
         """
 
         def begin(beginning: ParsedDocument, rendition: Path) -> None:
-            put_rendition(self._store, self._files, document.id, rendition)
+            self._store.put_rendition(self._files, document.id, rendition)
             cut = self._cut(document, beginning, _Limit(document=document.name))
             self._put(document, cut, vectors=None, partial=True, while_read=True)
 
@@ -157,7 +157,7 @@ class Ingestion:
                 config=self._config.rag_parsing,
                 pictures=True,
             )
-            put_rendition(self._store, self._files, document.id, rendition)
+            self._store.put_rendition(self._files, document.id, rendition)
         self.index(document, _with_known(again, document))
 
     def index(self, document: Document, parsed: ParsedDocument) -> None:
@@ -184,7 +184,7 @@ class Ingestion:
 
     def _cut(self, document: Document, parsed: ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
         """The document's chunks, after these `steps`."""
-        name, given_title = self._store.document_metadata.called(document.id)  # it may have been renamed meanwhile
+        name, given_title = self._store.document_metadata.names(document.id)  # it may have been renamed meanwhile
         title = given_title or parsed.title
         file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
         pipeline = ingestion.IngestionPipeline(transformations=[self._node_parser, *steps], disable_cache=True)
@@ -247,7 +247,7 @@ class Ingestion:
                 unpacked=self._store.attachments.unpacked(document.id),
             )
             step.add(document=document.id, pages=len(parsed.pages), blocks=len(parsed.blocks))
-            put_rendition(self._store, self._files, document.id, rendition)
+            self._store.put_rendition(self._files, document.id, rendition)
             if on_parts:
                 on_parts(parsed.parts)
         return parsed

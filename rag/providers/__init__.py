@@ -4,19 +4,19 @@ from typing import TYPE_CHECKING
 
 from rag import lazy_imports
 from rag.config import Config
-from rag.providers.google_drive import DriveFolder, is_drive
+from rag.providers.google_drive import DriveFolder, is_drive_url
 from rag.providers.local_servers import find_servers
 from rag.providers.oidc_tokens import OpenIdProvider
 from rag.providers.provider_catalogue import LOCAL, Embed, EmbeddingModel, Provider
 from rag.providers.registry import EXTRACTIVE, EmbeddingCapabilities, Registry
-from rag.providers.web_files import Web, WebFile, is_public
+from rag.providers.web_files import WebDownloader, WebFile, is_public
 from rag.types import EmbeddingSpace, GenerationOptions
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.llms import LLM
 
-    from rag.providers.embedded_models import CrossEncoder, LocalEmbedding, count_tokens, most_tokens
+    from rag.providers.embedded_models import CrossEncoder, LocalEmbedding, count_tokens, estimate_max_tokens
     from rag.providers.embedding_cache import CachedEmbedding
     from rag.providers.model_calls import (
         complete,
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         embed_query,
         embed_texts,
         model_id,
-        room_left,
+        remaining_tokens,
     )
-    from rag.providers.vendor_models import own_embedding
+    from rag.providers.vendor_models import wrap_custom_embedding
 else:
     __getattr__ = lazy_imports.names(
         __name__,
@@ -42,10 +42,10 @@ else:
                 "embed_query",
                 "embed_texts",
                 "model_id",
-                "room_left",
+                "remaining_tokens",
             ),
-            "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "most_tokens"),
-            "vendor_models": ("own_embedding",),
+            "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "estimate_max_tokens"),
+            "vendor_models": ("wrap_custom_embedding",),
         },
     )
 
@@ -62,7 +62,7 @@ __all__ = [
     "OpenIdProvider",
     "Provider",
     "Registry",
-    "Web",
+    "WebDownloader",
     "WebFile",
     "complete",
     "complete_stream",
@@ -72,22 +72,22 @@ __all__ = [
     "embed_query",
     "embed_texts",
     "embedding_model",
+    "estimate_max_tokens",
     "find_servers",
-    "is_drive",
+    "is_drive_url",
     "is_public",
     "language_model",
     "model_id",
-    "most_tokens",
-    "own_embedding",
-    "room_left",
+    "remaining_tokens",
+    "wrap_custom_embedding",
 ]
 
 
 def embedding_model(config: Config, space: EmbeddingSpace | None = None) -> "tuple[EmbeddingSpace, BaseEmbedding]":
-    """`Registry.embedding_model` of the built-in providers."""
+    """Open an embedding model of a built-in provider (see `Registry.embedding_model`)."""
     return Registry().embedding_model(config, space)
 
 
 def language_model(config: Config, options: GenerationOptions | None = None) -> "LLM | None":
-    """`Registry.language_model` of the built-in providers."""
+    """Open a language model of a built-in provider (see `Registry.language_model`)."""
     return Registry().language_model(config, options)

@@ -1,7 +1,7 @@
-"""LlamaIndex's own integrations, built from a provider's row; imported only when a provider is used.
+"""Build LlamaIndex's vendor integrations from rows of the provider catalogue.
 
-Each client retries by itself (429, 5xx, timeouts, with back-off and the vendor's Retry-After); the second layer of
-retries that the integrations put around it is off, or attempts would multiply.
+The vendors' clients retry by themselves (429, 5xx, timeouts, with back-off and Retry-After); the integrations' own
+retries are off, or attempts would multiply.
 """
 
 import json
@@ -22,21 +22,20 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM
 
 NO_KEY = "none"
-"""What the OpenAI client must be given where a server wants no key."""
+"""Placeholder key for servers that need none: the OpenAI client refuses an empty one."""
 
 REASONING_TEMPERATURE = 1.0
-"""The only one that OpenAI's reasoning models accept; the integration always sends one."""
-
+"""The only temperature that OpenAI's reasoning models accept; the integration always sends one."""
 
 GOOGLE = {Protocol.GEMINI, Protocol.VERTEX}
 
 CLOUD_SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
-"""What Vertex AI wants a token to allow."""
+"""OAuth scopes that Vertex AI requires."""
 
 
 @dataclass(frozen=True, repr=False)
-class Access:
-    """How a provider is reached; `settings` are the values of its row's `client_settings`."""
+class ProviderConnection:
+    """The key, address and limits for requests to a provider, and the values of its `client_settings`."""
 
     provider: Provider
     key: str | None
@@ -46,34 +45,34 @@ class Access:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def open_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
-    """The integration that embeds with `model`.
+def open_embedding(connection: ProviderConnection, model: EmbeddingModel) -> "BaseEmbedding":
+    """Open the integration that embeds with `model`.
 
     Raises:
-        errors.ConfigError: the extra that brings it is not installed.
+        errors.ConfigError: the extra with the integration is not installed.
     """
-    with _extra(access.provider):
-        if access.provider.protocol in GOOGLE:
-            return _google_embedding(access, model)
-        return _openai_embedding(access, model)
+    with _missing_extra_errors(connection.provider):
+        if connection.provider.protocol in GOOGLE:
+            return _google_embedding(connection, model)
+        return _openai_embedding(connection, model)
 
 
-def open_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
-    """The integration that chats with `model`, with the parameters its family takes.
+def open_llm(connection: ProviderConnection, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+    """Open the integration that chats with `model`, with the parameters of its family.
 
     Raises:
-        errors.ConfigError: the extra that brings it is not installed.
+        errors.ConfigError: the extra with the integration is not installed.
     """
-    with _extra(access.provider):
-        if access.provider.protocol in GOOGLE:
-            return _google_llm(access, model, family, options)
-        if access.provider.protocol is Protocol.RESPONSES:
-            return _responses_llm(access, model, family, options)
-        return _openai_llm(access, model, family, options)
+    with _missing_extra_errors(connection.provider):
+        if connection.provider.protocol in GOOGLE:
+            return _google_llm(connection, model, family, options)
+        if connection.provider.protocol is Protocol.RESPONSES:
+            return _responses_llm(connection, model, family, options)
+        return _openai_llm(connection, model, family, options)
 
 
 @contextmanager
-def _extra(provider: Provider) -> Iterator[None]:
+def _missing_extra_errors(provider: Provider) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
@@ -86,29 +85,29 @@ def _extra(provider: Provider) -> Iterator[None]:
 # --- OpenAI's protocol ------------------------------------------------------------------------------
 
 
-def _openai_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
+def _openai_embedding(connection: ProviderConnection, model: EmbeddingModel) -> "BaseEmbedding":
     import llama_index.core
     from llama_index.embeddings.openai import OpenAIEmbedding
 
-    class ClientRetries(OpenAIEmbedding):
-        """The client retries; the integration's own decorator would repeat all of its attempts."""
+    class WithoutRetries(OpenAIEmbedding):
+        """OpenAI embeddings without the integration's retries, which would multiply the client's."""
 
         def _create_retry_decorator(self) -> Callable[[Any], Any]:
             return lambda call: call
 
-    return ClientRetries(
+    return WithoutRetries(
         model_name=model.name,
         embed_batch_size=model.max_batch,
         dimensions=model.dimensions if model.reducible else None,
-        api_key=access.key or NO_KEY,
-        api_base=access.base_url,
-        max_retries=access.max_retries,
-        timeout=access.timeout_seconds,
+        api_key=connection.key or NO_KEY,
+        api_base=connection.base_url,
+        max_retries=connection.max_retries,
+        timeout=connection.timeout_seconds,
         http_client=http_client(),
     )
 
 
-def _openai_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+def _openai_llm(connection: ProviderConnection, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
     import llama_index.core
     from llama_index.llms.openai_like import OpenAILike
 
@@ -118,9 +117,9 @@ def _openai_llm(access: Access, model: str, family: ChatModels, options: Generat
         extra["max_completion_tokens"] = options.max_output_tokens + family.reasoning_tokens
     return OpenAILike(
         model=model,
-        openai_client=_openai_client(access),
-        api_key=access.key or NO_KEY,
-        api_base=access.base_url,
+        openai_client=_openai_client(connection),
+        api_key=connection.key or NO_KEY,
+        api_base=connection.base_url,
         is_chat_model=True,
         context_window=family.context_window,
         temperature=options.temperature if family.temperature else REASONING_TEMPERATURE,
@@ -130,32 +129,31 @@ def _openai_llm(access: Access, model: str, family: ChatModels, options: Generat
     )
 
 
-def _responses_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+def _responses_llm(connection: ProviderConnection, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
     from rag.providers.openai_responses import ResponsesLLM
 
     return ResponsesLLM(
-        label=access.provider.label,
-        secrets=(access.key,) if access.key else (),
+        label=connection.provider.label,
+        secrets=(connection.key,) if connection.key else (),
         model=model,
-        openai_client=_openai_client(access),
+        openai_client=_openai_client(connection),
         async_http_client=httpx.AsyncClient(verify=tls_context()),
-        api_key=access.key or NO_KEY,
-        api_base=access.base_url,
+        api_key=connection.key or NO_KEY,
+        api_base=connection.base_url,
         context_window=family.context_window,
         temperature=options.temperature,
         max_output_tokens=options.max_output_tokens + family.reasoning_tokens,
     )
 
 
-def _openai_client(access: Access) -> Any:
-    """OpenAI's own client."""
+def _openai_client(connection: ProviderConnection) -> Any:
     import openai
 
     return openai.OpenAI(
-        api_key=access.key or NO_KEY,
-        base_url=access.base_url,
-        timeout=access.timeout_seconds,
-        max_retries=access.max_retries,
+        api_key=connection.key or NO_KEY,
+        base_url=connection.base_url,
+        timeout=connection.timeout_seconds,
+        max_retries=connection.max_retries,
         http_client=http_client(),
     )
 
@@ -163,44 +161,44 @@ def _openai_client(access: Access) -> Any:
 # --- Google's protocols -----------------------------------------------------------------------------
 
 NO_CLOUD: Any = {"project": "none", "location": "none"}
-"""With it the client that the integrations open reads no key or project from the environment; ours replaces it."""
+"""Keeps the integrations' own client, which ours replaces, from reading a key or project from the environment."""
 
 
-def _google_client(access: Access) -> Any:
-    """Google's own client: the integrations can't open it with a key for Vertex AI, nor with the settings alone."""
+def _google_client(connection: ProviderConnection) -> Any:
+    """Open Google's client, which the integrations can't with a key for Vertex AI or with our settings."""
     from google import genai
 
-    is_vertex = access.provider.protocol is Protocol.VERTEX
+    is_vertex = connection.provider.protocol is Protocol.VERTEX
     return genai.Client(
         vertexai=is_vertex,
-        api_key=access.key,
-        project=access.settings.get("google_cloud_project"),
-        location=access.settings.get("google_cloud_location"),
-        credentials=_google_credentials(access) if is_vertex and access.key is None else None,
-        http_options=_http_options(access),
+        api_key=connection.key,
+        project=connection.settings.get("google_cloud_project"),
+        location=connection.settings.get("google_cloud_location"),
+        credentials=_google_credentials(connection) if is_vertex and connection.key is None else None,
+        http_options=_http_options(connection),
     )
 
 
-def _http_options(access: Access) -> Any:
-    """`google.genai.types.HttpOptions` as a dict: the integrations turn the object into JSON, which holds no client.
+def _http_options(connection: ProviderConnection) -> Any:
+    """Return `google.genai.types.HttpOptions` as a dict, as the integrations would turn the object into JSON.
 
-    They take a dict as well, but do not declare it, hence Any.
+    They accept a dict without declaring it, hence Any.
     """
     return {
-        "base_url": access.base_url,
-        "timeout": int(access.timeout_seconds * 1000),
-        "retry_options": {"attempts": access.max_retries + 1},
+        "base_url": connection.base_url,
+        "timeout": int(connection.timeout_seconds * 1000),
+        "retry_options": {"attempts": connection.max_retries + 1},
         "httpx_client": http_client(),
         "async_client_args": {"verify": tls_context(), "ssl": tls_context()},  # httpx's name for it, and aiohttp's
     }
 
 
-def _google_credentials(access: Access) -> Any:
-    """A service account's, if the setting names its key file; None leaves it to Google's library to find others."""
+def _google_credentials(connection: ProviderConnection) -> Any:
+    """Load the service account's credentials; None lets Google's library look for other ones."""
     from google.oauth2 import service_account
 
     open_account: Callable[..., Any] = service_account.Credentials.from_service_account_info
-    path = access.settings.get("google_application_credentials")
+    path = connection.settings.get("google_application_credentials")
     if path is None:
         return None
     try:
@@ -212,7 +210,7 @@ def _google_credentials(access: Access) -> Any:
         raise errors.ConfigError(f"GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read.") from error
 
 
-def _google_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
+def _google_embedding(connection: ProviderConnection, model: EmbeddingModel) -> "BaseEmbedding":
     import llama_index.core
     from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 
@@ -221,14 +219,14 @@ def _google_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
         vertexai_config=NO_CLOUD,
         embed_batch_size=model.max_batch,
         embedding_config={"output_dimensionality": model.dimensions} if model.reducible else None,
-        http_options=_http_options(access),
+        http_options=_http_options(connection),
         retries=1,
     )
-    embedding._client = _google_client(access)
+    embedding._client = _google_client(connection)
     return embedding
 
 
-def _google_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+def _google_llm(connection: ProviderConnection, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
     import llama_index.core
     from google.genai import types
     from llama_index.llms.google_genai import GoogleGenAI
@@ -237,7 +235,7 @@ def _google_llm(access: Access, model: str, family: ChatModels, options: Generat
     llm = GoogleGenAI(
         model=model,
         vertexai_config=NO_CLOUD,
-        context_window=family.context_window,  # this and max_tokens spare a request for the model's card
+        context_window=family.context_window,  # with max_tokens, saves a request for the model's card
         max_tokens=limit,
         generation_config=types.GenerateContentConfig(
             temperature=options.temperature if family.temperature else None,
@@ -246,9 +244,9 @@ def _google_llm(access: Access, model: str, family: ChatModels, options: Generat
             if family.effort
             else None,
         ),
-        http_options=_http_options(access),
+        http_options=_http_options(connection),
         file_mode="inline",
         max_retries=0,
     )
-    llm._client = _google_client(access)
+    llm._client = _google_client(connection)
     return llm

@@ -1,4 +1,4 @@
-"""An embedding model whose vectors are kept, so that no text is embedded twice."""
+"""An embedding model with a cache, so that no text is embedded twice."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -8,28 +8,29 @@ import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
+from rag.providers.batch_embedding import BatchEmbedding
 from rag.providers.model_calls import embed_query, embed_texts
 from rag.types import EmbeddingSpace
 
 EMBEDDING_BATCH = 64
-"""Texts embedded between two reports of progress; what is embedded is kept, so a killed job loses at most this."""
+"""Texts embedded between two progress reports; a killed job loses at most this many vectors."""
 
 OnBatch = Callable[[int], None]
-"""Told before each batch how many texts are embedded so far; what it raises ends the work."""
+"""Called before each batch with the number of texts embedded so far; what it raises ends the work."""
 
 
 class VectorCache(Protocol):
-    """Where vectors are kept by the digest of what was embedded."""
+    """A store of vectors by the digest of the embedded text."""
 
     def get(self, space: EmbeddingSpace, text_hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
-        """The vectors of those that are known."""
+        """Return the cached vectors."""
 
     def put(self, space: EmbeddingSpace, vectors: Mapping[bytes, Sequence[float]]) -> None:
-        """Keep vectors."""
+        """Save vectors."""
 
 
-class CachedEmbedding(BaseEmbedding):
-    """`embedder` behind a cache: what was embedded before in its space is not embedded again."""
+class CachedEmbedding(BatchEmbedding):
+    """An embedding model that embeds only what its cache does not have for its space."""
 
     _embedder: BaseEmbedding = PrivateAttr()
     _space: EmbeddingSpace = PrivateAttr()
@@ -51,41 +52,29 @@ class CachedEmbedding(BaseEmbedding):
         self._cache = cache
         self._on_batch = on_batch
 
-    @classmethod
-    def class_name(cls) -> str:
-        """As LlamaIndex names components."""
-        return "CachedEmbedding"
-
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         self._on_batch(self._done)
-        digests = [_digest(text) for text in texts]
-        vectors = self._vectors(
-            dict(zip(digests, texts, strict=True)), lambda missing: embed_texts(self._embedder, missing)
-        )
+        by_digest = {_digest(text): text for text in texts}
+        vectors = self._vectors(by_digest, lambda missing: embed_texts(self._embedder, missing))
         self._done += len(texts)
-        return [[*vectors[digest]] for digest in digests]
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
+        return [[*vectors[_digest(text)]] for text in texts]
 
     def _get_query_embedding(self, query: str) -> list[float]:
         digest = _digest(f"query\n{query}")
         found = self._vectors({digest: query}, lambda texts: [embed_query(self._embedder, text) for text in texts])
         return [*found[digest]]
 
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_query_embedding(query)
-
     def _vectors(
         self, texts: Mapping[bytes, str], embed: Callable[[list[str]], list[list[float]]]
     ) -> dict[bytes, Sequence[float]]:
-        known = self._cache.get(self._space, [*texts])
-        missing = {digest: text for digest, text in texts.items() if digest not in known}
+        """Return the vectors of `texts` by digest, embedding and saving those that are not cached."""
+        vectors = self._cache.get(self._space, [*texts])
+        missing = {digest: text for digest, text in texts.items() if digest not in vectors}
         if missing:
-            fresh = dict(zip(missing, embed([*missing.values()]), strict=True))
-            self._cache.put(self._space, fresh)
-            known |= fresh
-        return known
+            embedded = dict(zip(missing, embed([*missing.values()]), strict=True))
+            self._cache.put(self._space, embedded)
+            vectors |= embedded
+        return vectors
 
 
 def _digest(text: str) -> bytes:

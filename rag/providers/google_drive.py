@@ -1,7 +1,7 @@
-"""Folders in Google Drive, through Google's own client; imported only when one is taken in.
+"""Read folders in Google Drive.
 
-A service account reads them: `GOOGLE_APPLICATION_CREDENTIALS` names its key file, and the folder is shared with its
-address. Docs and Slides have no file of their own and are exported as PDF (Slides: a page for each slide).
+A service account reads them: `GOOGLE_APPLICATION_CREDENTIALS` names its key file, and the folder is shared with it.
+Docs and Slides have no file and are exported as PDF (Slides: a page for each slide).
 """
 
 import re
@@ -22,26 +22,26 @@ SHORTCUT = "application/vnd.google-apps.shortcut"
 PDF = "application/pdf"
 FIELDS = "nextPageToken, files(id, name, mimeType, shortcutDetails(targetId, targetMimeType))"
 PAGE_SIZE = 1000
-"""The most that `files.list` gives at once."""
+"""The maximum of `files.list`."""
 
 ADDRESS = re.compile(r"gdrive:(?://)?([\w-]+)/?")
 
 Item = dict[str, Any]
 
 
-def is_drive(folder_id: str) -> bool:
+def is_drive_url(folder_id: str) -> bool:
     """Whether a source's folder is in Google Drive."""
     return folder_id.startswith("gdrive:")
 
 
 class DriveFolder:
-    """A folder at `gdrive://` and its id. A file's id is `gdrive://FOLDER/FILE`, whatever folder below it is in."""
+    """A folder in Google Drive; the ids of its files, also in subfolders, are `gdrive://FOLDER/FILE`."""
 
     def __init__(self, url: str, config: Config, *, include_subfolders: bool = True) -> None:
-        """Opens nothing yet.
+        """Open the client; no request is made.
 
         Raises:
-            errors.ValidationError: `url` holds no folder's id.
+            errors.ValidationError: `url` is not `gdrive://` and a folder's id.
             errors.ConfigError: the client, or the service account's key file, is missing.
         """
         match = ADDRESS.fullmatch(url)
@@ -55,7 +55,7 @@ class DriveFolder:
         self._retries = config.provider_max_retries
         self._service = _service(config)
         self.prefix = f"gdrive://{self._folder_id}/"
-        """What the ids of all its files begin with."""
+        """The prefix of all its files' ids."""
 
     def __enter__(self) -> Self:
         return self
@@ -64,11 +64,11 @@ class DriveFolder:
         self._service.close()
 
     def owns(self, file_id: str) -> bool:
-        """Whether a file of this id would be in the folder, or below it: the id does not tell which."""
+        """Whether a file's id has this folder's prefix."""
         return file_id.startswith(self.prefix)
 
     def list(self) -> list[SourceFile]:
-        """All its files by path. Shortcuts stand for their files; shortcuts to folders are not followed.
+        """List its files by path, following shortcuts to files but not to folders.
 
         Raises:
             errors.SourceError: there is no such folder, or it is not shared with the service account.
@@ -114,10 +114,10 @@ class DriveFolder:
 
     @contextmanager
     def fetch(self, file: SourceFile) -> Iterator[Path]:
-        """The file on this machine while the block runs.
+        """Download a file, kept while the block runs.
 
         Raises:
-            errors.SourceError: it is gone, may not be read, or is too large to be exported (Drive: 10 MB).
+            errors.SourceError: the file is gone, may not be read, or is too large to export (10 MB).
             errors.ProviderError: Drive refuses or is down.
         """
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
@@ -144,7 +144,7 @@ class DriveFolder:
 
 
 def _service(config: Config) -> Any:
-    """Drive v3 as the service account sees it; what it can do is known without asking Google."""
+    """Open Drive v3 as the service account, without a request for the API's description."""
     try:
         import google_auth_httplib2
         import httplib2
@@ -171,7 +171,7 @@ def _service(config: Config) -> Any:
 
 @contextmanager
 def _drive_errors(name: str | None = None) -> Iterator[None]:
-    """What the client raises comes out as ours: of a file called `name` or, without one, of the folder."""
+    """Map the client's errors to ours, about the file `name` or, without one, about the folder."""
     import httplib2
     from google.auth import exceptions
     from googleapiclient.errors import HttpError
@@ -181,12 +181,12 @@ def _drive_errors(name: str | None = None) -> Iterator[None]:
     except HttpError as error:
         status = int(error.status_code)
         details = {"provider": LABEL, "status": status}
-        words = " ".join(str(error.reason).split()).rstrip(".")
+        message = " ".join(str(error.reason).split()).rstrip(".")
         if status in {403, 404} and (name is not None or status == 404):
             advice = "Check the id, and that it is shared with the service account"
-            raise errors.SourceError(f"{name or 'The folder'}: {words}. {advice}.", details=details) from None
+            raise errors.SourceError(f"{name or 'The folder'}: {message}. {advice}.", details=details) from None
         raise errors.ProviderError(
-            f"{LABEL} refused the request ({status}): {words}. Check GOOGLE_APPLICATION_CREDENTIALS and that the "
+            f"{LABEL} refused the request ({status}): {message}. Check GOOGLE_APPLICATION_CREDENTIALS and that the "
             "Drive API is enabled, or try again later.",
             details=details,
         ) from None

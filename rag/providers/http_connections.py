@@ -1,4 +1,4 @@
-"""The process's connections to all vendors, and the answers that are still being read from them."""
+"""The HTTP client that all vendor clients share, and a record of its open responses."""
 
 import atexit
 import ssl
@@ -9,16 +9,16 @@ from functools import cache
 
 import httpx
 
-HERE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
-_noted: ContextVar[list[httpx.Response] | None] = ContextVar("noted", default=None)
+_recorded: ContextVar[list[httpx.Response] | None] = ContextVar("recorded", default=None)
 
 
 @cache
 def http_client() -> httpx.Client:
-    """One for all: a model is opened per request, its connection is not. What is on this machine gets no proxy."""
+    """Return the process's HTTP client, so that models opened per request reuse connections; no proxy for loopback."""
     client = httpx.Client(
-        follow_redirects=True, verify=tls_context(), event_hooks={"response": [_note]}, mounts=dict.fromkeys(HERE)
+        follow_redirects=True, verify=tls_context(), event_hooks={"response": [_record]}, mounts=dict.fromkeys(LOOPBACK)
     )
     atexit.register(client.close)
     return client
@@ -26,25 +26,25 @@ def http_client() -> httpx.Client:
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """The trusted certificates: reading them takes longer than everything else about opening a model."""
+    """Return the trusted certificates, cached because reading them is the slowest part of opening a model."""
     return httpx.create_ssl_context()
 
 
 @contextmanager
-def noting(responses: list[httpx.Response]) -> Iterator[None]:
-    """Add what vendors begin to answer meanwhile to `responses`, so that who asked can close it.
+def record_responses(responses: list[httpx.Response]) -> Iterator[None]:
+    """Append the responses that begin within the block to `responses`, so that the caller can close them.
 
-    The vendors' libraries close it themselves only when their generators are collected as garbage, which
-    LlamaIndex's instrumentation puts off by keeping them in a reference cycle.
+    The vendors' libraries close them only when their generators are garbage-collected, which LlamaIndex's
+    instrumentation delays by a reference cycle.
     """
-    token = _noted.set(responses)
+    token = _recorded.set(responses)
     try:
         yield
     finally:
-        _noted.reset(token)
+        _recorded.reset(token)
 
 
-def _note(response: httpx.Response) -> None:
-    responses = _noted.get()
+def _record(response: httpx.Response) -> None:
+    responses = _recorded.get()
     if responses is not None:
         responses.append(response)

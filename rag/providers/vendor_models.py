@@ -1,4 +1,4 @@
-"""LlamaIndex models of vendors that raise this package's errors and do not show their key."""
+"""LlamaIndex models that raise this package's errors and hide the vendor's key."""
 
 import asyncio
 import math
@@ -26,6 +26,7 @@ from pydantic import PrivateAttr
 
 from rag import errors
 from rag.providers import http_connections, vendor_errors
+from rag.providers.batch_embedding import BatchEmbedding
 from rag.providers.provider_catalogue import EmbeddingModel, Price, Protocol, Provider
 from rag.types import EmbeddingSpace
 
@@ -33,76 +34,59 @@ Piece = TypeVar("Piece", ChatResponse, CompletionResponse)
 
 
 @dataclass(frozen=True, repr=False)
-class Boundary:
-    """A provider and the key used with it: inside `guard()`, foreign errors become ours without that key."""
+class ErrorBoundary:
+    """A provider and its secrets; within `guard()`, foreign errors become `errors.ProviderError` without secrets."""
 
     provider: Provider
     secrets: tuple[str, ...] = ()
 
     @property
-    def is_own(self) -> bool:
-        """Whether the model is the caller's own and not a vendor's."""
+    def is_custom(self) -> bool:
+        """Whether the caller brought the model."""
         return self.provider.protocol is Protocol.CUSTOM
 
     def guard(self) -> AbstractContextManager[None]:
-        """Where the vendor's client is called."""
-        if self.is_own:
-            return vendor_errors.own_errors(self.provider.label)
-        return vendor_errors.vendor_errors(self.provider.label, self.provider.key_name, self.secrets)
+        """Return the context in which to call the model."""
+        if self.is_custom:
+            return vendor_errors.map_custom_model_errors(self.provider.label)
+        return vendor_errors.map_vendor_errors(self.provider.label, self.provider.key_variable, self.secrets)
 
 
-class VendorEmbedding(BaseEmbedding):
-    """An embedding model behind a `Boundary`: prefixes as the model wants them, vectors of length 1 and one size.
+class VendorEmbedding(BatchEmbedding):
+    """An embedding model behind an `ErrorBoundary`, with the model's prefixes and with unit vectors of one size.
 
-    Shortened vectors are not of length 1 by themselves. Its key shows neither in its repr nor in events.
+    Vectors are scaled because shortened ones lose their unit length. Neither repr nor events show the key.
     """
 
     _inner: BaseEmbedding = PrivateAttr()
-    _boundary: Boundary = PrivateAttr()
+    _boundary: ErrorBoundary = PrivateAttr()
     _model: EmbeddingModel = PrivateAttr()
 
-    def __init__(self, inner: BaseEmbedding, boundary: Boundary, model: EmbeddingModel) -> None:
-        """`inner` is LlamaIndex's integration or an adapter; `model.dimensions` None accepts any size."""
+    def __init__(self, inner: BaseEmbedding, boundary: ErrorBoundary, model: EmbeddingModel) -> None:
+        """Wrap `inner`, LlamaIndex's integration or an adapter; `model.dimensions` None accepts any size."""
         super().__init__(model_name=model.name, embed_batch_size=model.max_batch)
         self._inner = inner
         self._boundary = boundary
         self._model = model
 
-    @classmethod
-    def class_name(cls) -> str:
-        """The name under which LlamaIndex records it."""
-        return "VendorEmbedding"
-
     def _get_query_embedding(self, query: str) -> list[float]:
         with self._boundary.guard():
-            vector = _unit(self._inner.get_query_embedding(self._model.query_prefix + query))
-        return self._checked([vector], 1)[0]
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
+            vector = _normalize(self._inner.get_query_embedding(self._model.query_prefix + query))
+        return self._check([vector], 1)[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         with self._boundary.guard():
-            found = self._inner.get_text_embedding_batch([self._model.text_prefix + text for text in texts])
-            vectors = [_unit(vector) for vector in found]
-        return self._checked(vectors, len(texts))
+            embedded = self._inner.get_text_embedding_batch([self._model.text_prefix + text for text in texts])
+            vectors = [_normalize(vector) for vector in embedded]
+        return self._check(vectors, len(texts))
 
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await asyncio.to_thread(self._get_query_embedding, query)
-
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return await asyncio.to_thread(self._get_text_embedding, text)
-
-    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return await asyncio.to_thread(self._get_text_embeddings, texts)
-
-    def _checked(self, vectors: list[list[float]], count: int) -> list[list[float]]:
+    def _check(self, vectors: list[list[float]], count: int) -> list[list[float]]:
         label = self._boundary.provider.label
         if len(vectors) != count:
             raise errors.ProviderError(f"{label} returned {len(vectors)} vectors for {count} texts. Try again.")
         for vector in vectors:
             if self._model.dimensions not in {None, len(vector)}:
-                error = errors.ProviderError if self._boundary.is_own else errors.EmbeddingCapabilityError
+                error = errors.ProviderError if self._boundary.is_custom else errors.EmbeddingCapabilityError
                 raise error(
                     f"{label}'s {self._model.name} returned {len(vector)} dimensions, not {self._model.dimensions}. "
                     "Choose another embedding model, or re-index with this one."
@@ -110,29 +94,29 @@ class VendorEmbedding(BaseEmbedding):
         return vectors
 
 
-def _unit(vector: Sequence[float]) -> list[float]:
+def _normalize(vector: Sequence[float]) -> list[float]:
     length = math.hypot(*vector)
     if not math.isfinite(length):
         raise ValueError("A vector has a value that is no number.")
     return [value / length for value in vector] if length else list(vector)
 
 
-def own_embedding(inner: BaseEmbedding, space: EmbeddingSpace) -> VendorEmbedding:
-    """A caller's own model of `space`, behind a boundary."""
+def wrap_custom_embedding(inner: BaseEmbedding, space: EmbeddingSpace) -> VendorEmbedding:
+    """Wrap the caller's model of `space` in an `ErrorBoundary`."""
     provider = Provider(name=space.provider, label=space.provider, protocol=Protocol.CUSTOM)
     model = EmbeddingModel(space.model, dimensions=space.dimensions, max_batch=inner.embed_batch_size)
-    return VendorEmbedding(inner, Boundary(provider), model)
+    return VendorEmbedding(inner, ErrorBoundary(provider), model)
 
 
 class VendorLLM(CustomLLM):
-    """A language model behind a `Boundary`. A stream that ends before its end mark is an error, not an answer."""
+    """A language model behind an `ErrorBoundary`, whose streams fail unless they reach the vendor's end mark."""
 
     _inner: LLM = PrivateAttr()
-    _boundary: Boundary = PrivateAttr()
+    _boundary: ErrorBoundary = PrivateAttr()
     _window: Callable[[], int] | None = PrivateAttr()
 
-    def __init__(self, inner: LLM, boundary: Boundary, window: Callable[[], int] | None = None) -> None:
-        """`inner` is LlamaIndex's integration; `window` asks the model's server how much it takes at once."""
+    def __init__(self, inner: LLM, boundary: ErrorBoundary, window: Callable[[], int] | None = None) -> None:
+        """Wrap `inner`, LlamaIndex's integration; `window` asks the model's server for its context window."""
         super().__init__()
         self._inner = inner
         self._boundary = boundary
@@ -140,30 +124,30 @@ class VendorLLM(CustomLLM):
 
     @classmethod
     def class_name(cls) -> str:
-        """The name under which LlamaIndex records it."""
+        """Return the name under which LlamaIndex records the model."""
         return "VendorLLM"
 
     @property
     def metadata(self) -> LLMMetadata:
-        """The inner model's; tools are not passed through."""
+        """The inner model's metadata, without function calling."""
         return self._inner.metadata.model_copy(update={"is_function_calling_model": False})
 
     @property
     def context_window(self) -> int:
-        """Tokens of prompt and answer together; a server of models is asked, each time, for it may have changed."""
+        """Tokens of prompt and answer together; a model server is asked each time, as its setting may change."""
         return self._window() if self._window else self._inner.metadata.context_window
 
     @property
     def provider(self) -> str:
-        """The name of its provider."""
+        """The provider's name."""
         return self._boundary.provider.name
 
     def price(self) -> Price | None:
-        """What it costs; None where that is not known."""
+        """Return the model's list price, None if unknown."""
         return self._boundary.provider.price(self.metadata.model_name)
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """One answer.
+        """Return one answer.
 
         Raises:
             errors.ProviderError: the vendor refuses or is down.
@@ -172,60 +156,62 @@ class VendorLLM(CustomLLM):
             return self._inner.chat(messages, **kwargs)
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
-        """The answer piece by piece.
+        """Stream an answer.
 
         Raises:
-            errors.ProviderError: also while it is read.
+            errors.ProviderError: the vendor refuses, is down or breaks off.
         """
-        answers: list[httpx.Response] = []
-        with self._boundary.guard(), http_connections.noting(answers):
+        responses: list[httpx.Response] = []
+        with self._boundary.guard(), http_connections.record_responses(responses):
             pieces = self._inner.stream_chat(messages, **kwargs)
-        return self._guarded(pieces, answers)
+        return self._guard_stream(pieces, responses)
 
-    def _guarded(self, pieces: ChatResponseGen, answers: list[httpx.Response]) -> ChatResponseGen:
+    def _guard_stream(self, pieces: ChatResponseGen, responses: list[httpx.Response]) -> ChatResponseGen:
         finished = False
         try:
             with closing(pieces):
-                while (piece := self._next(pieces, answers)) is not None:
+                while (piece := self._next(pieces, responses)) is not None:
                     finished = finished or _is_last(piece)
                     yield piece
         finally:
-            for answer in answers:
-                answer.close()
+            for response in responses:
+                response.close()
         if not finished:
             label = self._boundary.provider.label
             raise errors.ProviderError(f"{label} stopped before its answer was complete. Ask again.")
 
-    def _next(self, pieces: Iterator[ChatResponse], answers: list[httpx.Response]) -> ChatResponse | None:
-        with self._boundary.guard(), http_connections.noting(answers):
+    def _next(self, pieces: Iterator[ChatResponse], responses: list[httpx.Response]) -> ChatResponse | None:
+        with self._boundary.guard(), http_connections.record_responses(responses):
             return next(pieces, None)
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        """One answer to a bare prompt."""
-        del formatted  # a chat model formats by itself
+        """Answer a bare prompt."""
+        del formatted  # chat models format prompts themselves
         response: CompletionResponse = chat_to_completion_decorator(self.chat)(prompt, **kwargs)
         return response
 
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
-        """The answer to a bare prompt, piece by piece."""
+        """Stream the answer to a bare prompt."""
         del formatted
         pieces: CompletionResponseGen = stream_chat_to_completion_decorator(self.stream_chat)(prompt, **kwargs)
         return pieces
 
+    # Asynchronous calls run in threads: Gemini's integration fails where an event loop runs.
+
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """`chat` in a thread."""
+        """Run `chat` in a thread."""
         return await asyncio.to_thread(self.chat, messages, **kwargs)
 
     async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        """`complete` in a thread."""
+        """Run `complete` in a thread."""
         return await asyncio.to_thread(self.complete, prompt, formatted, **kwargs)
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
-        """`stream_chat` in threads."""
+        """Run `stream_chat` in threads."""
         return _in_threads(await asyncio.to_thread(self.stream_chat, messages, **kwargs))
 
     async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseAsyncGen:
-        """`stream_complete` in threads."""
+        """Run `stream_complete` in threads."""
         return _in_threads(await asyncio.to_thread(self.stream_complete, prompt, formatted, **kwargs))
 
 
@@ -236,7 +222,7 @@ async def _in_threads(pieces: Generator[Piece, None, None]) -> AsyncGenerator[Pi
 
 
 def _is_last(piece: ChatResponse) -> bool:
-    """Whether the vendor says that it ends: as an event, in OpenAI's choice, or in Gemini's candidate, a dict."""
+    """Whether the piece has an end mark: of Gemini (a dict), of OpenAI's Responses, or of its chat completions."""
     if isinstance(piece.raw, dict):
         return bool(piece.raw.get("finish_reason"))
     if getattr(piece.raw, "type", None) in {"response.completed", "response.incomplete"}:

@@ -1,8 +1,7 @@
-"""A file from an address of the web, as a person asks for it.
+"""Download files from URLs that users enter, guarded against server-side request forgery.
 
-The server fetches what somebody types, so it must not become a way to what only the server reaches: every host is
-resolved here, an address that is not of the public Internet is refused, and the connection goes to the very address
-that was looked at. That holds anew for each redirect. No proxy, no cookies, no credentials are used.
+Every host, also of redirects, is resolved here, addresses outside the public Internet are refused, and the connection
+goes to the checked address. No proxy, cookies or credentials are used.
 """
 
 import ipaddress
@@ -24,28 +23,27 @@ from rag.providers.http_connections import tls_context
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-MOST_REDIRECTS = 5
-REST_SECONDS = 15.0
-"""How long a server may say nothing."""
-MOST_SECONDS = 300.0
-"""How long all of it may take, redirects included."""
+MAX_REDIRECTS = 5
+READ_TIMEOUT_SECONDS = 15.0
+TOTAL_TIMEOUT_SECONDS = 300.0
+"""Limit for the whole download, redirects included."""
 MEGABYTE = 1024 * 1024
 ACCEPT = "application/pdf, text/html;q=0.9, */*;q=0.8"
-AGENT = "Mozilla/5.0 (compatible; Pagelight)"
+USER_AGENT = "Mozilla/5.0 (compatible; Pagelight)"
 FILE_NAME = re.compile(r"""filename\*?=(?:UTF-8'')?"?([^";]+)""", re.IGNORECASE)
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
-"""Addresses that stand for those of IPv4 (RFC 6052)."""
+"""IPv6 addresses that embed an IPv4 address (RFC 6052)."""
 
 
 class WebFile(NamedTuple):
-    """A file that was fetched: where it is as long as it is needed, and what it is called."""
+    """A downloaded temporary file and its name."""
 
     path: Path
     name: str
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one of the public Internet, also by the address of IPv4 that it stands for."""
+    """Whether an address, and any IPv4 address embedded in it, is on the public Internet."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
         if address in NAT64:
@@ -55,46 +53,56 @@ def is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-class Web:
-    """Fetches files of at most `max_file_mb`; `allows` says which addresses of hosts may be asked."""
+class WebDownloader:
+    """Downloads files of at most `max_file_mb` from hosts whose addresses `allows` accepts."""
 
     def __init__(self, max_file_mb: int, allows: Callable[[Address], bool] = is_public) -> None:
-        self._most_bytes = max_file_mb * MEGABYTE
+        self._max_bytes = max_file_mb * MEGABYTE
         self._allows = allows
 
     @contextmanager
     def fetch(self, address: str) -> Iterator[WebFile]:
-        """The file at an address of http or https, on this machine while the block runs.
+        """Download the file at an http(s) URL, kept while the block runs.
 
         Raises:
-            errors.ValidationError: it is no such address, or has a user and password.
-            errors.ForbiddenError: the host is not one of the public Internet.
+            errors.ValidationError: the URL is invalid, or has a user and password.
+            errors.ForbiddenError: the host is not on the public Internet.
             errors.LimitError: the file is too large, or takes too long.
-            errors.SourceError: it cannot be fetched.
+            errors.SourceError: the download fails.
         """
-        typed = address.strip()
-        url = _parsed(typed if "://" in typed else f"https://{typed}")
-        until = time.monotonic() + MOST_SECONDS
-        with TemporaryDirectory(prefix="pagelight-") as folder, _client() as client:
+        address = address.strip()
+        url = _parse_url(address if "://" in address else f"https://{address}")
+        deadline = time.monotonic() + TOTAL_TIMEOUT_SECONDS
+        client = httpx.Client(
+            follow_redirects=False, trust_env=False, verify=tls_context(), timeout=READ_TIMEOUT_SECONDS
+        )
+        with TemporaryDirectory(prefix="pagelight-") as folder, client:
             try:
-                yield self._follow(client, url, Path(folder, "fetched"), until)
+                yield self._download(client, url, Path(folder, "fetched"), deadline)
             except httpx.HTTPError as error:
                 raise errors.SourceError(
                     f"{url.host} could not be reached ({type(error).__name__}). Check the address and try again."
                 ) from error
 
-    def _follow(self, client: httpx.Client, url: httpx.URL, path: Path, until: float) -> WebFile:
-        for _ in range(MOST_REDIRECTS + 1):
-            headers, extensions = _as_host(url)
-            with client.stream("GET", self._pinned(url), headers=headers, extensions=extensions) as response:
+    def _download(self, client: httpx.Client, url: httpx.URL, path: Path, deadline: float) -> WebFile:
+        for _ in range(MAX_REDIRECTS + 1):
+            headers = {
+                "host": url.netloc.decode("ascii"),
+                "accept": ACCEPT,
+                "accept-encoding": "identity",  # a small compressed file may be endless
+                "user-agent": USER_AGENT,
+            }
+            # The request goes to a checked address, the certificate is checked for the name.
+            pinned, extensions = self._pin_address(url), {"sni_hostname": url.host}
+            with client.stream("GET", pinned, headers=headers, extensions=extensions) as response:
                 if not response.has_redirect_location:
-                    self._save(response, url, path, until)
-                    return WebFile(path, _name(response, url))
-                url = _parsed(str(url.join(response.headers["location"])))
+                    self._save(response, url, path, deadline)
+                    return WebFile(path, _file_name(response, url))
+                url = _parse_url(str(url.join(response.headers["location"])))
         raise errors.SourceError("The address leads from one place to the next without end. Give that of the file.")
 
-    def _pinned(self, url: httpx.URL) -> httpx.URL:
-        """The same with the host's address, which was looked at, in the place of its name."""
+    def _pin_address(self, url: httpx.URL) -> httpx.URL:
+        """Return `url` with the host's address, which is checked, in place of its name."""
         try:
             found = socket.getaddrinfo(url.host, url.port or 0, type=socket.SOCK_STREAM)
         except OSError as error:
@@ -106,41 +114,21 @@ class Web:
             )
         return url.copy_with(host=str(addresses[0]))
 
-    def _save(self, response: httpx.Response, url: httpx.URL, path: Path, until: float) -> None:
+    def _save(self, response: httpx.Response, url: httpx.URL, path: Path, deadline: float) -> None:
         if response.is_error:
             raise errors.SourceError(f"{url.host} refuses it (status {response.status_code}). Check the address.")
-        room = self._most_bytes
+        left = self._max_bytes
         with path.open("wb") as file:
             for part in response.iter_bytes():
-                room -= len(part)
-                if room < 0:
-                    raise errors.LimitError(
-                        f"The file has more than {self._most_bytes // MEGABYTE} MB, the limit here."
-                    )
-                if time.monotonic() > until:
+                left -= len(part)
+                if left < 0:
+                    raise errors.LimitError(f"The file has more than {self._max_bytes // MEGABYTE} MB, the limit here.")
+                if time.monotonic() > deadline:
                     raise errors.LimitError(f"{url.host} takes too long. Save the file in your browser and upload it.")
                 file.write(part)
 
 
-def _client() -> httpx.Client:
-    return httpx.Client(follow_redirects=False, trust_env=False, verify=tls_context(), timeout=REST_SECONDS)
-
-
-def _as_host(url: httpx.URL) -> tuple[dict[str, str], dict[str, str]]:
-    """Headers and extensions by which server and certificate are asked for by name though an address is called.
-
-    Nothing is asked to come packed: a small packed file may be without end.
-    """
-    headers = {
-        "host": url.netloc.decode("ascii"),
-        "accept": ACCEPT,
-        "accept-encoding": "identity",
-        "user-agent": AGENT,
-    }
-    return headers, {"sni_hostname": url.host}
-
-
-def _parsed(address: str) -> httpx.URL:
+def _parse_url(address: str) -> httpx.URL:
     try:
         url = httpx.URL(address)
     except httpx.InvalidURL as error:
@@ -150,11 +138,9 @@ def _parsed(address: str) -> httpx.URL:
     return url
 
 
-def _name(response: httpx.Response, url: httpx.URL) -> str:
-    """What the server calls the file, or its address; with the ending of its kind where it has none."""
-    given = FILE_NAME.search(response.headers.get("content-disposition", ""))
-    name = unquote(given[1]).strip() if given else PurePosixPath(unquote(url.path)).name or url.host
+def _file_name(response: httpx.Response, url: httpx.URL) -> str:
+    """Return the name from the header or the URL, with a suffix for its type if it has none."""
+    header = FILE_NAME.search(response.headers.get("content-disposition", ""))
+    name = unquote(header[1]).strip() if header else PurePosixPath(unquote(url.path)).name or url.host
     kind = response.headers.get("content-type", "").partition(";")[0].strip()
-    ending = mimetypes.guess_extension(kind) or ""
-    known = mimetypes.guess_type(name)[0]
-    return name if known or not ending else f"{name}{ending}"
+    return name if mimetypes.guess_type(name)[0] else name + (mimetypes.guess_extension(kind) or "")

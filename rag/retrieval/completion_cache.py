@@ -37,7 +37,7 @@ class Completions:
 
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
         """The prompt with `chars` of each of its texts, or with fewer, until the model's window has room for it."""
-        while chars > LEAST_CHARS and providers.room_left(self.llm, prompt(chars)) < 0:
+        while chars > LEAST_CHARS and providers.remaining_tokens(self.llm, prompt(chars)) < 0:
             chars //= 2
         return prompt(chars)
 

@@ -1,27 +1,27 @@
-"""Everything that is kept in the database: of one user by noun, and the little that is asked of all users."""
+"""The store: one user's data by noun, and the few queries over all users."""
 
 import contextlib
 import uuid
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from rag import errors
 from rag.store.conversations.chats import Conversations
 from rag.store.conversations.completion_cache import Caches
-from rag.store.conversations.evaluation_cases import EvaluationCases
-from rag.store.conversations.evaluation_runs import EvaluationRuns
+from rag.store.conversations.evaluations import EvaluationCases, EvaluationRuns
 from rag.store.conversations.matrices import Matrices
+from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
-from rag.store.jobs import jobs
-from rag.store.jobs.checkpoints import JobCheckpoints
-from rag.store.jobs.job_scheduling import JobScheduler
-from rag.store.jobs.lanes import DocumentScheduler
+from rag.store.jobs.jobs import JobCheckpoints, Jobs
 from rag.store.jobs.queue import Queue
 from rag.store.jobs.reading_queue import ReadingQueue
-from rag.store.jobs.status import Monitoring
+from rag.store.jobs.scheduling import DocumentScheduler, JobScheduler
+from rag.store.jobs.status import Health, Monitoring
 from rag.store.library import documents
 from rag.store.library.annotations import Annotations
-from rag.store.library.attachments import Parts
+from rag.store.library.attachments import Attachments
 from rag.store.library.collection_moves import CollectionMoves
 from rag.store.library.document_metadata import DocumentMetadata
 from rag.store.library.index_statistics import IndexStatistics
@@ -35,8 +35,9 @@ from rag.store.search.dense import DenseSearch
 from rag.store.search.embedding_cache import EmbeddingCache
 from rag.store.search.embedding_generations import Generations
 from rag.store.search.vectors import Vectors
-from rag.store.server import database_roles, health, migrations, timeouts
+from rag.store.server import database_roles, migrations, timeouts
 from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, connect, store_errors
+from rag.store.server.read_replica import ReplicatedDatabase
 from rag.store.users import accounts, api_keys
 from rag.store.users.audit_log import Audit, AuditOfAllUsers
 from rag.store.users.glossaries import Glossary
@@ -49,7 +50,7 @@ from rag.types import ApiKey, Whence
 
 
 class UserStore:
-    """What one user has in the database, by noun; what belongs to others behaves as if it did not exist."""
+    """One user's data by noun; other users' data behaves as if it did not exist."""
 
     def __init__(self, bound: UserDatabase, dense: DenseSearch) -> None:
         self.user_id = bound.user_id
@@ -61,7 +62,7 @@ class UserStore:
         self.collection_moves = CollectionMoves(bound)
         self.sources = Sources(bound)
         self.versions = Versions(bound)
-        self.attachments = Parts(bound)
+        self.attachments = Attachments(bound)
         self.reading_queue = ReadingQueue(bound)
         self.chunks = Chunks(bound, dense)
         self.pages = Pages(bound)
@@ -73,7 +74,7 @@ class UserStore:
         self.account = accounts.OwnAccount(bound)
         self.logins = Logins(bound)
         self.api_keys = api_keys.ApiKeys(bound)
-        self.jobs = jobs.Jobs(bound)
+        self.jobs = Jobs(bound)
         self.checkpoints = JobCheckpoints(bound)
         self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
@@ -85,9 +86,27 @@ class UserStore:
         self.shares = Shares(bound)
         self.audit = Audit(bound)
 
+    def put_rendition(self, files: UserFiles, document_id: uuid.UUID, path: Path) -> None:
+        """Store a document's rendition, unless the document is purged meanwhile.
+
+        The file is stored before the row is checked: a later purge finds the file, and an earlier one is noticed.
+
+        Raises:
+            errors.NotFoundError: the document no longer exists.
+            errors.StoreError: the storage or the database fails.
+        """
+        files.put(document_id, "rendition", path)
+        try:
+            self.documents.get(document_id)
+        except errors.NotFoundError:
+            with self.pending_deletions.taking(document_id) as is_unowned:
+                if is_unowned:
+                    files.delete(document_id)
+            raise
+
 
 class SharedStore(UserStore):
-    """A collection that another user shares with `asker`, and beside it what is the asker's own."""
+    """A collection that another user shares with `asker`, together with the asker's own chats, caches and so on."""
 
     def __init__(self, bound: SharedDatabase, dense: DenseSearch, asker: UserDatabase) -> None:
         super().__init__(bound, dense)
@@ -111,7 +130,7 @@ class SharedStore(UserStore):
 
 
 class Store:
-    """The database of all users; one per process, for any number of threads. `of` gives a user's part of it."""
+    """The database of all users: one per process, for any number of threads. `of` returns one user's part."""
 
     def __init__(self, database: Database, of_all_users: Database, access: database_roles.Access) -> None:
         self._database = database
@@ -138,43 +157,45 @@ class Store:
         answer_seconds: float = timeouts.TIMEOUT_SECONDS,
         replica_url: str | None = None,
     ) -> Self:
-        """Connect to `url` (as libpq takes it) and bring its schema forward. See `roles.prepare`.
+        """Connect to `url` (in libpq's form) and migrate its schema; see `database_roles.prepare`.
 
-        What is asked takes `answer_seconds` at most, but for work that is known to take long. Searches are done at
-        `replica_url` where that is as far as `url`, see `replica`.
+        `answer_seconds` is the timeout of requests, except for work that is known to take long. Searches run on the
+        read replica at `replica_url` while that is up to date.
 
         Raises:
             errors.StoreUnavailableError: the server cannot be reached, or does not answer.
             errors.StoreError: it has no pgvector, or the account lacks rights.
         """
         timeouts.breaker_for(url).timeout_seconds = answer_seconds
-        with store_errors(), connect(database_roles.administrator(admin_url or url), asks=True) as admin:
+        with store_errors(), connect(database_roles.administrator(admin_url or url), renews=True) as admin:
             access = database_roles.prepare(admin, url, admin_url, as_roles=as_roles)
             migrations.upgrade(admin)
-        databases = (Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2))
+        app = Database(access.app, pool_size=pool_size)
+        if replica_url:
+            replica = Database(database_roles.replica(replica_url, access), pool_size=pool_size)
+            app = ReplicatedDatabase(access.app, replica, pool_size=pool_size)
+        worker = Database(access.worker, pool_size=(pool_size + 1) // 2)
         with contextlib.ExitStack() as undo:
-            for database in databases:
+            for database in (app, worker):
                 undo.callback(database.close)
                 database.open()
             if access.is_enforced:
-                database_roles.require_role(databases[0])
-            if replica_url:
-                databases[0].use_replica(Database(database_roles.replica(replica_url, access), pool_size=pool_size))
+                database_roles.require_role(app)
             undo.pop_all()
-        return cls(*databases, access)
+        return cls(app, worker, access)
 
     def of(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN, *, actor: str | None = None) -> UserStore:
-        """What one user has. Every statement of it is bound to this user.
+        """Return one user's data, with the user bound to every statement.
 
-        `origin`, and `actor` if another acts on it, are for the audit.
+        For the audit, `origin` is where the request came from, and `actor` who acts if it is not the user.
         """
         return UserStore(UserDatabase(self._database, user_id, origin, actor=actor), self._dense)
 
     def shared(self, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> SharedStore:
-        """A collection that another shares with `asker`: as long as it is, and for what it is.
+        """Return a collection that another user shares with `asker`, for as long and as far as it is shared.
 
         Raises:
-            errors.NotFoundError: nobody shares it with them now.
+            errors.NotFoundError: it is not shared with them.
         """
         own = UserDatabase(self._database, asker, origin)
         return SharedStore(SharedDatabase(self._database, asker, index_id, origin), self._dense, own)
@@ -182,33 +203,33 @@ class Store:
     # --- of all users ---
 
     def find_key(self, digest: bytes) -> ApiKey | None:
-        """The valid key whose secret has this SHA-256 digest, whoever has it; None if there is none."""
+        """Return the valid key whose secret has this SHA-256 digest, of any user; None if there is none."""
         return api_keys.find(self._of_all_users, digest)
 
     def keys_exist(self) -> bool:
-        """Whether anyone has a key that was not revoked."""
+        """Return whether anyone has a key that was not revoked."""
         return api_keys.exist(self._of_all_users)
 
     def unfinished_documents(self) -> Sequence[tuple[str, uuid.UUID]]:
-        """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
+        """Return user and id of every document that waits to be read, oldest first, for the restart of a worker."""
         return documents.unfinished(self._of_all_users)
 
     @property
     def backup_url(self) -> str:
-        """By which everything of all users is read, and nothing written. It may be a secret."""
+        """The URL that can read all rows and write none. It may contain a password."""
         return self._access.backup
 
-    def walls(self) -> database_roles.RowSecurity:
-        """How the database itself keeps users apart."""
-        return database_roles.walls(self._database)
+    def row_security(self) -> database_roles.RowSecurity:
+        """Return how the database itself keeps users apart."""
+        return database_roles.row_security(self._database)
 
-    def health(self, seconds: float | None = None) -> health.Health:
-        """What the database says of itself within so many seconds. Raises StoreUnavailableError if it does not."""
-        with self._of_all_users.limit(seconds):
-            return health.read(self._of_all_users)
+    def health(self, seconds: float | None = None) -> Health:
+        """Return the state of the database, within a timeout. Raises StoreUnavailableError."""
+        with self._of_all_users.time_limit(seconds):
+            return self.monitoring.health()
 
     def use_background_timeouts(self) -> None:
-        """For a process at which nobody looks on: it takes a database for silent later, which may only be very busy."""
+        """Use the longer timeouts of a background process, for a database that may only be very busy."""
         timeouts.breaker_for(self._database.url).check_timeout_seconds = timeouts.BACKGROUND_CHECK_TIMEOUT_SECONDS
 
     def close(self) -> None:

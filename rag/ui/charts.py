@@ -3,7 +3,7 @@
 from typing import Any
 
 import altair as alt
-import pandas as pd  # noqa: F401 – altair asks for it only if another thread has begun to load it, and may get half of it
+import pandas as pd  # noqa: F401 – altair could otherwise see a half-loaded pandas of another thread
 
 from rag.ui.language import N_, _, current_language
 

@@ -7,7 +7,7 @@ the text between tags and the attributes that people read.
 import functools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -47,9 +47,10 @@ def _read(name: str) -> str | None:
 
 def _prelude(script: str, language: str) -> str:
     """Return the script's language, its translated messages and the `_` function."""
-    said = {message: _(message) for message in script_messages(script)} if language != ENGLISH else {}
-    constants = f"const LANGUAGE = {json.dumps(language)};\nconst SAID = {json.dumps(said, ensure_ascii=False)};\n"
-    return constants + (_read("say.js") or "")
+    translations = {message: _(message) for message in script_messages(script)} if language != ENGLISH else {}
+    constants = {"LANGUAGE": language, "TRANSLATIONS": translations}
+    lines = [f"const {name} = {json.dumps(value, ensure_ascii=False)};" for name, value in constants.items()]
+    return "\n".join([*lines, _read("translate.js") or ""])
 
 
 def script_messages(script: str) -> list[str]:
@@ -70,3 +71,35 @@ def translate_html(html: str, say: Callable[[str], str]) -> str:
 def html_messages(html: str) -> list[str]:
     """Return the messages of an HTML file."""
     return [match["words"] for match in _WORDS.finditer(html)]
+
+
+def accept_dropped_files() -> None:
+    """Send files that are dropped or pasted anywhere on the page to its first upload field."""
+    with st.container(key="drops"):
+        component("drops")(key="drops-anywhere")
+
+
+def resizable_columns(name: str = "", *, up: str | None = None) -> None:
+    """Make the surrounding columns resizable; call it in the first one.
+
+    The browser remembers the widths for each `name`. On a phone the second column is a sheet, which opens at a click on
+    a citation or a change of `up`.
+    """
+    with st.container(key="splitter"):
+        component("split")(key="split", data={"name": name, "up": up})
+
+
+def metrics(figures: Mapping[str, str]) -> None:
+    """Show labelled figures in rows of four."""
+    labels = list(figures)
+    for start in range(0, len(labels), 4):
+        for column, label in zip(st.columns(4, gap="small"), labels[start : start + 4], strict=False):
+            column.metric(label, figures[label], border=True)
+
+
+def facts(values: Mapping[str, str]) -> None:
+    """Show a list of labels and values."""
+    for label, value in values.items():
+        with st.container(horizontal=True, gap="small"):
+            st.caption(label, width=130)
+            st.text(value, width="stretch")

@@ -86,6 +86,26 @@ def plural(count: int, one: str, many: str, **others: object) -> str:
     return ngettext(count, one, many).format(count=decimal(count), **others)
 
 
+def n_documents(count: int) -> str:
+    """Return `1 document`, `2 documents`."""
+    return plural(count, "{count} document", "{count} documents")
+
+
+def n_chunks(count: int) -> str:
+    """Return `1 chunk`, `2 chunks`."""
+    return plural(count, "{count} chunk", "{count} chunks")
+
+
+def n_pages(count: int) -> str:
+    """Return `1 page`, `2 pages`."""
+    return plural(count, "{count} page", "{count} pages")
+
+
+def n_questions(count: int) -> str:
+    """Return `1 question`, `2 questions`."""
+    return plural(count, "{count} question", "{count} questions")
+
+
 def progress_text(done: int, total: int) -> str:
     """Format progress: `3 of 8`."""
     return _("{done} of {total}").format(done=decimal(done), total=decimal(total))

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import itertools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, ParamSpec
 
 import streamlit as st
@@ -60,7 +60,7 @@ def page(title: str) -> None:
         _native_words()
         _sidebar(account)
         return
-    st.stop()  # who it is cannot be told, which the page has said
+    st.stop()  # the user is unknown; the error is shown above
 
 
 def _page_title(title: str) -> str:
@@ -165,6 +165,23 @@ def dialog(
         return opened
 
     return decorated
+
+
+def choose_view(views: Mapping[str, Callable[[], None]], *, key: str | None = None) -> Callable[[], None]:
+    """Show a switch between the views of a page, by their message ids, and return the chosen one."""
+    first = next(iter(views))
+    if key:
+        st.session_state.setdefault(key, first)
+    chosen = st.segmented_control(
+        _("View"),
+        list(views),
+        default=None if key else first,
+        key=key,
+        label_visibility="collapsed",
+        required=True,
+        format_func=_,
+    )
+    return views[chosen or first]
 
 
 @contextlib.contextmanager

@@ -2,6 +2,9 @@
 
 import threading
 import time
+import uuid
+from collections.abc import Callable
+from typing import TypeVar
 
 import streamlit as st
 
@@ -11,6 +14,8 @@ from rag.engine import Installation, RAGEngine
 from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, Whence
 from rag.ui.language import _
 from rag.ui.viewer import page_server
+
+Result = TypeVar("Result")
 
 COLLECTION = "collection-id"
 CHECK_SECONDS = 2.0
@@ -141,7 +146,7 @@ def engine() -> RAGEngine:
     own = shared.for_user(user, request_origin())
     try:
         return own.access.collection(collection())
-    except errors.NotFoundError:  # it is not shared any more
+    except errors.NotFoundError:  # no longer shared
         leave_collection()
         return own
 
@@ -164,6 +169,12 @@ def collection() -> str:
     return str(st.session_state.get(COLLECTION, DEFAULT_INDEX))
 
 
+def collection_of(index_id: uuid.UUID) -> str:
+    """Return how `open_collection` names an own or shared index."""
+    is_default = any(one.id == index_id and one.name == DEFAULT_INDEX for one in own_engine().indexes.list())
+    return DEFAULT_INDEX if is_default else str(index_id)
+
+
 def open_collection(index_id: str) -> None:
     """Open a collection and close what was open in the previous one."""
     st.session_state[COLLECTION] = index_id
@@ -180,3 +191,16 @@ def leave_collection() -> None:
 def request_origin() -> Whence:
     """Return where the current user comes from, for the audit log."""
     return Whence("app", str(st.context.ip_address or ""))
+
+
+def cached_for_index(name: str, make: Callable[[], Result]) -> Result:
+    """Return the result of `make`, called again only after the index changed or another was opened.
+
+    The cache is in the session, so nobody else sees it; access to the index is checked each time.
+    """
+    stamp = (user_id(), engine().statistics.stamp())
+    kept = st.session_state.get(f"kept-{name}")
+    if kept is None or kept[0] != stamp:
+        kept = st.session_state[f"kept-{name}"] = (stamp, make())
+    result: Result = kept[1]
+    return result

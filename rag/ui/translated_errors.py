@@ -6,7 +6,7 @@ Every error message that is raised below the pages is listed here and in each la
 from rag.ui.language import N_
 
 ERRORS = (
-    # What any error says that says nothing else: rag.errors
+    # Default messages: rag.errors
     N_("Something went wrong. Check the message and try again."),
     N_("A setting is missing or wrong. Check the environment and the .env file."),
     N_("The request is malformed. Correct the named field."),
@@ -371,7 +371,7 @@ ERRORS = (
     N_("{field}: String should have at least {limit} characters"),
     N_("{field}: String should have at least {limit} character"),
     N_("The {_kind} is damaged ({error}). Open it in another program and save it again."),
-    # Several of them
+    # Lists
     N_("{_left}; and {count} more"),
     N_("{_first}; {_others}"),
     N_("{names} and {count} more"),

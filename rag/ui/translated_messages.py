@@ -12,7 +12,7 @@ from rag.ui.language import ENGLISH, N_, _, current_language
 from rag.ui.translated_errors import ERRORS
 
 MESSAGES = (
-    # How far a document is read: rag.types.reading_progress
+    # Reading progress: rag.types.reading_progress
     N_("waiting"),
     N_("reading"),
     N_("{_done}, {time} left"),
@@ -25,7 +25,7 @@ MESSAGES = (
     N_("{taken} of 1 file in it were taken in."),
     N_("{taken} of {total} files in it was taken in."),
     N_("{taken} of {total} files in it were taken in."),
-    # What the index is told of
+    # Advice on the index
     N_("{model} does not speak the language of most of this text. A multilingual model finds more: {command}"),
     # The matrix
     N_("Before it changed (version {version}): {told}"),
@@ -57,7 +57,7 @@ MESSAGES = (
     N_("The answer broke off before it was checked. Ask again."),
     N_("The same answer."),
     N_("Changed, though nothing that it is made from did: the model wrote it in another way."),
-    # What is left out of mails and archives
+    # Skipped parts of mails and archives
     N_("{taken} of 1 file in it was taken in. Left out: {_left}"),
     N_("{taken} of 1 file in it were taken in. Left out: {_left}"),
     N_("{taken} of {total} files in it was taken in. Left out: {_left}"),
@@ -71,7 +71,7 @@ MESSAGES = (
     N_("it was deleted for good"),
     N_("its content is in the trash, as {present}"),
     N_("its content was in the index already, as {present}"),
-    # What its owner should know of a document
+    # Notes on documents
     N_("{_what}, which cannot be read: install Tesseract ({how}), and read the document again."),
     N_(
         "{_what}, which cannot be read: install Tesseract with its data for “{language}” ({how}), and read the "
@@ -94,7 +94,7 @@ MESSAGES = (
     N_("{count} more places"),
     N_("section “{title}”"),
     N_("slide {number}"),
-    # Asked again
+    # Re-run answers
     N_("The same answer, though {_reasons}."),
     N_("Changed because {_reasons}."),
     N_("Changed; {_reasons}."),
@@ -141,12 +141,12 @@ MESSAGES = (
     N_("It was deleted while it was searched."),
     N_("It is part of hit {number}, but there was no room for it. Raise the budget of tokens."),
     N_("It is part of hit {number} and is read as {citation}."),
-    # The state of the installation
+    # Status of the installation
     N_("{count} waiting, and no worker is alive. Start one: pagelight worker."),
     N_("{count} of the database's {total} connections are in use. Raise max_connections, or run fewer processes."),
     N_("{count} chunks of ready documents have no vector. Re-index: pagelight reindex."),
     N_("Indexes of the database are invalid: {names}. Rebuild them: REINDEX INDEX."),
-    # Files to take along
+    # Exports
     N_("Exported from Pagelight on {_moment}"),
     N_("Understood as"),
     N_("Quoted from the documents"),

@@ -110,7 +110,7 @@ def test_nobody_listens(settings: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("url", ["gdrive:", "gdrive://", "gdrive://a/b", "gdrive:it's", "gdrive://a?q=1"])
 def test_an_address_without_an_id(config: Config, url: str) -> None:
-    assert providers.is_drive(url)
+    assert providers.is_drive_url(url)
     with pytest.raises(errors.ValidationError, match="folderId"):
         DriveFolder(url, config)
 

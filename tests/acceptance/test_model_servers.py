@@ -97,7 +97,7 @@ def test_what_is_on_this_machine_gets_no_proxy(
 def test_vllm_tells_in_its_list(server: VendorServer) -> None:
     server.pages["/v1/models"] = listed("Qwen/Qwen3-4B", max_model_len=8192)
     assert window("vllm", server, "Qwen/Qwen3-4B") == 8192
-    assert window("vllm", server, "another") == local_servers.SERVED_WINDOW
+    assert window("vllm", server, "another") == local_servers.DEFAULT_CONTEXT_WINDOW
 
 
 def test_llama_cpp_tells_what_a_slot_has_not_what_the_model_was_trained_for(server: VendorServer) -> None:
@@ -110,7 +110,7 @@ def test_llama_cpp_tells_what_a_slot_has_not_what_the_model_was_trained_for(serv
     ("row", "tokens"),
     [
         ({"state": "loaded", "max_context_length": 131072, "loaded_context_length": 8192}, 8192),
-        ({"state": "not-loaded", "max_context_length": 131072}, local_servers.SERVED_WINDOW),
+        ({"state": "not-loaded", "max_context_length": 131072}, local_servers.DEFAULT_CONTEXT_WINDOW),
         ({"state": "not-loaded", "max_context_length": 2048}, 2048),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_server_of_no_known_kind_is_asked_in_each_way(server: VendorServer) ->
 @pytest.mark.parametrize("size", [0, -1, True, "8192", None, [8192]])
 def test_a_size_that_is_none_is_not_believed(server: VendorServer, size: object) -> None:
     server.pages["/v1/models"] = listed(MODEL, max_model_len=size)
-    assert window("vllm", server) == local_servers.SERVED_WINDOW
+    assert window("vllm", server) == local_servers.DEFAULT_CONTEXT_WINDOW
 
 
 # --- as the model that writes ---
@@ -183,13 +183,13 @@ def test_opening_a_model_asks_nothing(server: VendorServer) -> None:
 def test_room_is_left_for_the_answer_and_what_is_in_the_prompt(server: VendorServer) -> None:
     server.pages["/api/ps"] = {"models": [{"name": MODEL, "context_length": 8192}]}
     model = llm(server)
-    empty, full = providers.room_left(model), providers.room_left(model, "a word " * 100)
+    empty, full = providers.remaining_tokens(model), providers.remaining_tokens(model, "a word " * 100)
     assert empty == 8192 - 1024
     assert 200 <= empty - full <= 220
 
 
 def test_a_setting_says_it_better_than_the_server(server: VendorServer) -> None:
-    assert providers.room_left(llm(server, rag_context_window=2048)) == 2048 - 1024
+    assert providers.remaining_tokens(llm(server, rag_context_window=2048)) == 2048 - 1024
     assert server.looked == []
 
 
@@ -197,13 +197,13 @@ def test_a_vendor_is_not_asked(server: VendorServer) -> None:
     config = Config(openai_api_key="sk-1234567890", openai_base_url=server.url)
     model = providers.language_model(config)
     assert model is not None
-    assert providers.room_left(model) > 100_000
+    assert providers.remaining_tokens(model) > 100_000
     assert server.looked == []
 
 
 def test_a_server_that_hangs_is_waited_for_a_moment_only(server: VendorServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_servers, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(local_servers, "TIMEOUT_SECONDS", 0.1)
     server.pages["/api/ps"] = Slow()
-    assert window("ollama", server) == local_servers.SERVED_WINDOW
+    assert window("ollama", server) == local_servers.DEFAULT_CONTEXT_WINDOW
     server.pages["/v1/models"] = Slow()
     assert providers.find_servers({"ollama": server.url}) == ()

@@ -272,7 +272,7 @@ def test_a_wrong_key_is_named_but_not_shown(vendor: Vendor, call: Call) -> None:
     error = failure(call, vendor, Refusal(401, f"Incorrect API key provided: {vendor.secret} or sk-live-abcdef123456."))
     assert error.details["status"] == 401
     assert "Incorrect API key provided" in error.message
-    assert vendor.row.key_name in error.message
+    assert vendor.row.key_variable in error.message
     assert vendor.secret not in error.message
     assert "sk-live" not in error.message
     assert error.__suppress_context__

@@ -345,7 +345,7 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
     index = engine.indexes.ensure()
     job = engine.jobs.start_reindex({"source": {"folderId": str(tmp_path / "folder")}})
     documents = engine.installation._resources.store.of("ada").documents
-    with documents.claim(uuid.uuid5(index.id, "intake")) as claimed:  # as the command line has it
+    with documents.lock(uuid.uuid5(index.id, "intake")) as claimed:  # as the command line has it
         assert claimed
         assert do_job(engine)
     assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).error_code) == ("queued", "index")
@@ -438,7 +438,7 @@ def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
     bob.indexes.ensure()
     served, _ = (bob.jobs.start_evaluation(questions()).id for _ in range(2))
     watch(monkeypatch, lambda _: None)
-    with engine.installation._resources.store.of("bob").jobs.claim(served):
+    with engine.installation._resources.store.of("bob").jobs.lock(served):
         assert do_job(engine)
         assert [engine.jobs.get(one.id).status for one in (job, other)] == ["done", "queued"]
 

@@ -18,7 +18,7 @@ import pytest
 from rag import errors, store
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.store import FileStore, UserFiles, put_rendition
+from rag.store import FileStore, UserFiles
 from rag.store.files import file_storage, stale_files
 from rag.store.files.file_storage import Kind
 from rag.types import Document, DocumentStatus, SweepReport
@@ -57,7 +57,7 @@ def add(engine: RAGEngine, name: str = "harbour.pdf", **more: Any) -> Document:
 
 
 def files_of(engine: RAGEngine, document_id: uuid.UUID) -> int:
-    return engine._workspace.files.content(document_id).files
+    return engine._workspace.files.disk_usage(document_id).files
 
 
 def noted(url: str) -> set[tuple[uuid.UUID, bool]]:
@@ -135,7 +135,7 @@ def test_a_purge_gives_a_receipt_that_is_counted(library: RAGEngine, database_ur
     assert {document.status for document in documents} == {DocumentStatus.READY}
     first, second, third = (document.id for document in documents)
     library.documents.trash([first, second])
-    size = sum(library._workspace.files.content(one).bytes for one in (first, second))
+    size = sum(library._workspace.files.disk_usage(one).bytes for one in (first, second))
     with psycopg.connect(database_url) as connection:
         count = "SELECT count(*), count(embedding) FROM document_chunks WHERE document_id = ANY (%s)"
         chunks, vectors = connection.execute(count, [[first, second]]).fetchone() or (0, 0)
@@ -301,7 +301,7 @@ def test_a_rendition_that_comes_after_the_purge_does_not_stay(library: RAGEngine
     rendition = tmp_path / "rendition.pdf"
     rendition.write_bytes(pdfs.plain())
     with pytest.raises(errors.NotFoundError):
-        put_rendition(library._workspace.store, library._workspace.files, document.id, rendition)
+        library._workspace.store.put_rendition(library._workspace.files, document.id, rendition)
     assert files_of(library, document.id) == 0
 
 

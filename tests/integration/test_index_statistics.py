@@ -99,18 +99,18 @@ def test_a_sample_is_the_same_every_time_and_has_only_what_is_searched(owner: Ow
 
 
 def test_the_stamp_changes_with_what_is_there(owner: Owner) -> None:
-    stamps = [surveys(owner).stamp(owner.index.id)]
+    stamps = [surveys(owner).version(owner.index.id)]
     document = owner.ready("one.pdf", ["text"])
-    stamps.append(surveys(owner).stamp(owner.index.id))
-    assert surveys(owner).stamp(owner.index.id) == stamps[-1]
+    stamps.append(surveys(owner).version(owner.index.id))
+    assert surveys(owner).version(owner.index.id) == stamps[-1]
     owner.fill(document, ["other text"])
-    stamps.append(surveys(owner).stamp(owner.index.id))
+    stamps.append(surveys(owner).version(owner.index.id))
     owner.db.of("ada").documents.trash([document.id])
-    stamps.append(surveys(owner).stamp(owner.index.id))
+    stamps.append(surveys(owner).version(owner.index.id))
     assert len(set(stamps)) == 3
     assert stamps[-1] == stamps[0]
     with pytest.raises(errors.NotFoundError):
-        surveys(owner).stamp(uuid.uuid4())
+        surveys(owner).version(uuid.uuid4())
 
 
 # --- what is amiss ----------------------------------------------------------------------------------

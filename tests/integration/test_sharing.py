@@ -146,7 +146,7 @@ READS: dict[str, Callable[[store.SharedStore, Team], object]] = {
     "documents.list": lambda s, t: s.documents.list(t.owner.index.id),
     "documents.languages": lambda s, t: s.documents.languages([t.document.id]),
     "documents.page_labels": lambda s, t: s.documents.page_labels([(t.document.id, 1)]),
-    "catalogue.called": lambda s, t: s.document_metadata.called(t.document.id),
+    "document_metadata.names": lambda s, t: s.document_metadata.names(t.document.id),
     "indexes.find": lambda s, t: s.indexes.find("team"),
     "indexes.get": lambda s, t: s.indexes.get("team"),
     "indexes.list": lambda s, t: s.indexes.list(),
@@ -289,15 +289,15 @@ def test_a_chat_over_a_shared_collection_outlives_it(team: Team) -> None:
 WRITES = {
     "documents.trash": lambda s, t: s.documents.trash([t.document.id]),
     "documents.restore": lambda s, t: s.documents.restore([t.trashed.id]),
-    "catalogue.edit": lambda s, t: s.document_metadata.edit(t.document.id, DocumentEdit(title="theirs")),
-    "catalogue.tag": lambda s, t: s.document_metadata.tag([t.document.id], added=["theirs"], removed=[]),
+    "document_metadata.edit": lambda s, t: s.document_metadata.edit(t.document.id, DocumentEdit(title="theirs")),
+    "document_metadata.tag": lambda s, t: s.document_metadata.tag([t.document.id], added=["theirs"], removed=[]),
     "chunks.refresh_front": lambda s, t: s.chunks.refresh_front(t.document.id, "theirs"),
     "documents.add": lambda s, t: s.documents.add(
         t.owner.index.id, document_id=uuid.uuid4(), name="new", mime_type="text/plain", sha256="new", size=1
     ),
-    "readings.enqueue": lambda s, t: s.reading_queue.enqueue(t.document.id),
-    "readings.resume": lambda s, t: s.reading_queue.resume(t.document.id),
-    "sources.keep_upload_key": lambda s, t: s.sources.keep_upload_key(t.document.id, "key"),
+    "reading_queue.enqueue": lambda s, t: s.reading_queue.enqueue(t.document.id),
+    "reading_queue.resume": lambda s, t: s.reading_queue.resume(t.document.id),
+    "sources.set_upload_key": lambda s, t: s.sources.set_upload_key(t.document.id, "key"),
 }
 """What a writer may."""
 
@@ -328,9 +328,9 @@ def test_nobody_but_the_owner_purges(team: Team) -> None:
 def test_keys_of_uploads_are_not_the_owners(team: Team) -> None:
     team.give(WRITER)
     writer = team.shared("writer")
-    team.db.of(VICTIM).sources.keep_upload_key(team.document.id, "key")
+    team.db.of(VICTIM).sources.set_upload_key(team.document.id, "key")
     assert writer.sources.find_by_upload_key("key") is None
-    writer.sources.keep_upload_key(team.trashed.id, "key")
+    writer.sources.set_upload_key(team.trashed.id, "key")
     mine, theirs = team.db.of(VICTIM).sources.find_by_upload_key("key"), writer.sources.find_by_upload_key("key")
     assert mine is not None
     assert mine.id == team.document.id

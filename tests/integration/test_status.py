@@ -27,7 +27,7 @@ def test_what_waits_and_what_somebody_is_at_are_told_apart(engine: RAGEngine) ->
     assert (lane(before, "reading").oldest_seconds or 0) > 0
     assert any("no worker is alive" in warning for warning in before.warnings)
 
-    with engine._workspace.store.documents.claim(first.id) as claimed:
+    with engine._workspace.store.documents.lock(first.id) as claimed:
         assert claimed
         during = engine.installation.status()
     assert (lane(during, "reading").waiting, lane(during, "reading").running) == (2, 1)

@@ -136,11 +136,11 @@ def test_unfinished_are_those_a_worker_must_read(owner: Owner) -> None:
 def test_a_claim_is_exclusive_while_it_lasts(owner: Owner) -> None:
     document = owner.add("a.pdf")
     with (
-        owner.db.of("ann").documents.claim(document.id) as first,
-        owner.db.of("ann").documents.claim(document.id) as second,
+        owner.db.of("ann").documents.lock(document.id) as first,
+        owner.db.of("ann").documents.lock(document.id) as second,
     ):
         assert (first, second) == (True, False)
-    with owner.db.of("ann").documents.claim(document.id) as third:
+    with owner.db.of("ann").documents.lock(document.id) as third:
         assert third
 
 

@@ -131,10 +131,10 @@ def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
     key = db.of(VICTIM).api_keys.create(name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
     db.of(VICTIM).glossary.put(GLOSSARY)
-    db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
+    db.of(VICTIM).sources.set_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
-    db.of(VICTIM).reading_queue.keep_trace(document.id, "00-mine")
+    db.of(VICTIM).reading_queue.set_trace(document.id, "00-mine")
     db.of(VICTIM).document_metadata.tag([document.id], added=["mine"], removed=[])
     db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
     done = db.of(VICTIM).jobs.create("evaluation", "default", {"name": "a secret set"})
@@ -142,7 +142,7 @@ def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).jobs.finish(done.id, MEASURED)
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
-    db.of(VICTIM).checkpoints.keep(job.id, "1", ["a secret outcome"])
+    db.of(VICTIM).checkpoints.save(job.id, "1", ["a secret outcome"])
     db.of(VICTIM).logins.open(LOGIN, NOW, name="Vic", groups=["secret group"])
     annotation = db.of(VICTIM).annotations.add(document.id, [PLACE], "confidential", "a secret note")
     matrix = db.of(VICTIM).matrices.create("mine", QUESTIONS, [lineage_of(document)])
@@ -169,7 +169,7 @@ CASES: dict[str, Case] = {}
 EXEMPT = {
     "store.open": "before there are users",
     "store.of": "gives one user's part, whose methods are the cases",
-    "store.walls": "tells names of tables",
+    "store.row_security": "tells names of tables",
     "store.shared": "gives what is shared with a user: `test_sharing.py` has the cases",
     "store.health": "tells versions and a number of workers",
     "store.close": "closes connections",
@@ -197,6 +197,7 @@ EXEMPT = {
     "job_scheduler.others_wait": "works for all users; tells only whether anybody waits",
     "document_scheduler.is_due": "asked for all users; tells nothing but yes or no",
     "document_scheduler.are_waiting": "asked for all users; tells nothing but yes or no",
+    "monitoring.health": "see `store.health`",
     "monitoring.database": "tells of the server",
     "monitoring.workers": "tells of workers",
     "monitoring.lanes": "for administrators; numbers of all users together",
@@ -257,8 +258,12 @@ CASES |= {
     ),
     "sources.supersede": lambda w, user: w.db.of(user).sources.supersede(w.trashed.id, [w.document.id]),
     "attachments.of": lambda w, user: w.db.of(user).attachments.of(w.document.id),
-    "attachments.tell": lambda w, user: w.db.of(user).attachments.tell(w.document.id, [Part(name="theirs", size=1)]),
-    "attachments.settle": lambda w, user: w.db.of(user).attachments.settle(w.trashed.id, [w.part.id]),
+    "attachments.set_parts": lambda w, user: w.db.of(user).attachments.set_parts(
+        w.document.id, [Part(name="theirs", size=1)]
+    ),
+    "attachments.match_trash_state": lambda w, user: w.db.of(user).attachments.match_trash_state(
+        w.trashed.id, [w.part.id]
+    ),
     "attachments.unpacked": lambda w, user: w.db.of(user).attachments.unpacked(w.part.id).depth,
     "documents.languages": lambda w, user: w.db.of(user).documents.languages([w.document.id]),
     "documents.update_progress": lambda w, user: w.db.of(user).documents.update_progress(
@@ -267,7 +272,7 @@ CASES |= {
     "documents.fail": lambda w, user: w.db.of(user).documents.fail(w.document.id, "code", "message"),
     "reading_queue.cancel": lambda w, user: w.db.of(user).reading_queue.cancel([w.document.id]),
     "reading_queue.lane": lambda w, user: w.db.of(user).reading_queue.lane(w.document.id),
-    "reading_queue.keep_trace": lambda w, user: w.db.of(user).reading_queue.keep_trace(w.document.id, "00-theirs"),
+    "reading_queue.set_trace": lambda w, user: w.db.of(user).reading_queue.set_trace(w.document.id, "00-theirs"),
     "reading_queue.trace": lambda w, user: w.db.of(user).reading_queue.trace(w.document.id),
     "reading_queue.resume": lambda w, user: w.db.of(user).reading_queue.resume(w.document.id),
     "reading_queue.enqueue": lambda w, user: w.db.of(user).reading_queue.enqueue(w.document.id),
@@ -404,12 +409,12 @@ def _completion_of_the_same_request(world: World, user: str) -> object:
     return world.db.of(VICTIM).caches.recall("rewrites", HASH)
 
 
-@case("documents.claim")
+@case("documents.lock")
 def _claim_on_the_same_document(world: World, user: str) -> object:
     """A claim of another user on the same id does not keep the owner from work."""
     with (
-        world.db.of(user).documents.claim(world.document.id),
-        world.db.of(VICTIM).documents.claim(world.document.id) as claimed,
+        world.db.of(user).documents.lock(world.document.id),
+        world.db.of(VICTIM).documents.lock(world.document.id) as claimed,
     ):
         return None if claimed else "blocked"
 
@@ -438,17 +443,17 @@ def _taking_of_the_same_document(world: World, user: str) -> object:
             pass
 
 
-@case("generations.claim")
+@case("generations.lock")
 def _claim_of_the_same_index(world: World, user: str) -> object:
     """A build that another user claims on the same id does not keep the owner from building."""
     index_id = world.owner.index.id
-    with world.db.of(user).generations.claim(index_id), world.db.of(VICTIM).generations.claim(index_id) as claimed:
+    with world.db.of(user).generations.lock(index_id), world.db.of(VICTIM).generations.lock(index_id) as claimed:
         return None if claimed else "blocked"
 
 
 CASES |= {
     "documents.page_labels": lambda w, user: w.db.of(user).documents.page_labels([(w.document.id, 1)]),
-    "document_metadata.called": lambda w, user: w.db.of(user).document_metadata.called(w.document.id),
+    "document_metadata.names": lambda w, user: w.db.of(user).document_metadata.names(w.document.id),
     "document_metadata.edit": lambda w, user: w.db.of(user).document_metadata.edit(
         w.document.id, DocumentEdit(title="theirs")
     ),
@@ -457,9 +462,7 @@ CASES |= {
     ),
     "document_metadata.tags": lambda w, user: w.db.of(user).document_metadata.tags(w.owner.index.id),
     "attachments.outermost": lambda w, user: w.db.of(user).attachments.outermost(w.part.id) != w.part.id,
-    "reading_queue.keep_pictures_unread": lambda w, user: w.db.of(user).reading_queue.keep_pictures_unread(
-        w.document.id
-    ),
+    "reading_queue.give_up_pictures": lambda w, user: w.db.of(user).reading_queue.give_up_pictures(w.document.id),
     "chunks.refresh_front": lambda w, user: w.db.of(user).chunks.refresh_front(w.document.id, "theirs"),
     "matrices.list": lambda w, user: w.db.of(user).matrices.list(),
     "matrices.get": lambda w, user: w.db.of(user).matrices.get(w.matrix.id),
@@ -489,7 +492,7 @@ CASES |= {
     "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
-    "index_statistics.stamp": lambda w, user: w.db.of(user).index_statistics.stamp(w.owner.index.id),
+    "index_statistics.version": lambda w, user: w.db.of(user).index_statistics.version(w.owner.index.id),
     "index_statistics.growth": lambda w, user: w.db.of(user).index_statistics.growth(w.owner.index.id),
     "index_statistics.lengths": lambda w, user: w.db.of(user).index_statistics.lengths(w.owner.index.id),
     "index_statistics.wordless": lambda w, user: w.db.of(user).index_statistics.wordless(w.owner.index.id).pages,
@@ -510,16 +513,16 @@ CASES |= {
     "jobs.give_back": lambda w, user: w.db.of(user).jobs.give_back(w.job.id),
     "jobs.give_way": lambda w, user: w.db.of(user).jobs.give_way(w.job.id),
     "checkpoints.of": lambda w, user: w.db.of(user).checkpoints.of(w.job.id),
-    "checkpoints.keep": lambda w, user: w.db.of(user).checkpoints.keep(w.job.id, "1", ["theirs"]),
+    "checkpoints.save": lambda w, user: w.db.of(user).checkpoints.save(w.job.id, "1", ["theirs"]),
     "sources.find_by_upload_key": lambda w, user: w.db.of(user).sources.find_by_upload_key("upload-1"),
-    "sources.keep_upload_key": lambda w, user: w.db.of(user).sources.keep_upload_key(w.document.id, "upload-2"),
+    "sources.set_upload_key": lambda w, user: w.db.of(user).sources.set_upload_key(w.document.id, "upload-2"),
 }
 
 
-@case("audit.note")
+@case("audit.add")
 def _entry_of_another(world: World, user: str) -> object:
     """What another notes is told as theirs."""
-    world.db.of(user).audit.note("login")
+    world.db.of(user).audit.add("login")
     return [one for one in world.db.of(VICTIM).audit.list() if one.action == "login"]
 
 
@@ -551,10 +554,10 @@ def _job_of_another(world: World, user: str) -> object:
     return created if created in world.db.of(VICTIM).jobs.list() else None
 
 
-@case("jobs.claim")
+@case("jobs.lock")
 def _claim_of_a_job(world: World, user: str) -> object:
     """Another's claim does not keep the owner from the job."""
-    with world.db.of(user).jobs.claim(world.job.id), world.db.of(VICTIM).jobs.claim(world.job.id) as claimed:
+    with world.db.of(user).jobs.lock(world.job.id), world.db.of(VICTIM).jobs.lock(world.job.id) as claimed:
         return None if claimed else "blocked"
 
 
@@ -641,7 +644,7 @@ def test_the_owner_gets_everything(world: World) -> None:
             "attachments.of",
             "attachments.unpacked",
             "attachments.outermost",
-            "document_metadata.called",
+            "document_metadata.names",
             "document_metadata.tags",
         ),
         *("saved_filters.get", "saved_filters.list", "shares.list", "answer_links.list", "audit.list"),
@@ -652,7 +655,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),
         *("evaluation_cases.list", "evaluation_cases.get", "evaluation_runs.list"),
         *(
-            "index_statistics.stamp",
+            "index_statistics.version",
             "index_statistics.growth",
             "index_statistics.lengths",
             "index_statistics.wordless",

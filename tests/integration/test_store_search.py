@@ -89,7 +89,7 @@ def test_lexical_is_bm25_in_the_scope(owner: Owner, database_url: str, names: tu
     documents = [document for document in owner.db.of("ann").documents.list(owner.index.id) if document.name in names]
     chunks = [chunk for document in documents for chunk in owner.db.of("ann").chunks.of_document(document.id)]
     texts = lexemes(database_url, [chunk.text for chunk in chunks])
-    expected = plain_shares(texts, lexemes(database_url, [QUERY])[0], bm25.LEAST_CHUNKS)
+    expected = plain_shares(texts, lexemes(database_url, [QUERY])[0], bm25.MIN_CHUNKS)
     by_id = {chunk.id: score for chunk, score in zip(chunks, expected, strict=True) if score > 0}
 
     scope = owner.scope_of(document_ids=[document.id for document in documents])
@@ -108,7 +108,7 @@ def test_a_word_counts_as_often_as_the_question_has_it(owner: Owner, database_ur
     chunks = [chunk for document in documents for chunk in owner.db.of("ann").chunks.of_document(document.id)]
     (query,) = lexemes(database_url, [asked])
     texts = lexemes(database_url, [chunk.text for chunk in chunks])
-    expected = plain_shares(texts, query, bm25.LEAST_CHUNKS)
+    expected = plain_shares(texts, query, bm25.MIN_CHUNKS)
     by_id = {chunk.id: score for chunk, score in zip(chunks, expected, strict=True) if score > 0}
     found = owner.db.of("ann").chunks.lexical(owner.scope, asked, 1000).chunks
     assert query["revenu"] == 3
@@ -148,7 +148,7 @@ def test_lexical_documents_is_bm25_of_whole_documents(owner: Owner, database_url
         )
         for document in documents
     ]
-    expected = plain_shares(bags, lexemes(database_url, [QUERY])[0], bm25.LEAST_DOCUMENTS)
+    expected = plain_shares(bags, lexemes(database_url, [QUERY])[0], bm25.MIN_DOCUMENTS)
     found = owner.db.of(owner.user_id).chunks.lexical(owner.scope, QUERY, 10).documents
     assert found == pytest.approx(
         {document.id: score for document, score in zip(documents, expected, strict=True) if score > 0}

@@ -482,7 +482,7 @@ def test_a_small_model_reads_as_much_of_the_conversation_as_it_can() -> None:
     llm = ScriptedLLM(reply="What was revenue in 2021?", window=1000)
     assert answering.condense("And in 2021?", turns, llm) == "What was revenue in 2021?"
     (prompt,) = llm.asked
-    assert providers.room_left(llm, prompt) >= 0
+    assert providers.remaining_tokens(llm, prompt) >= 0
     assert "Turn 5." in prompt
     assert "Turn 4." in prompt
     assert "Turn 0." not in prompt

@@ -59,8 +59,8 @@ def figures() -> Hit:
 @pytest.mark.parametrize("room", [120, 500, 2000])
 def test_a_model_that_makes_more_tokens_of_figures_gets_fewer(room: int) -> None:
     context = fitting_context([figures(), long_hit()], budget_tokens=10_000, room=room)
-    assert providers.most_tokens(context.text) <= room
-    assert providers.most_tokens(context.text) > room * 0.6
+    assert providers.estimate_max_tokens(context.text) <= room
+    assert providers.estimate_max_tokens(context.text) > room * 0.6
     assert providers.count_tokens(context.text) < room * 0.8
 
 

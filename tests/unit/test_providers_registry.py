@@ -229,7 +229,7 @@ def test_every_row_is_whole(row: providers.Provider) -> None:
         row.key_setting,
         row.base_url_setting,
         *row.client_settings,
-        *(name for g in row.needs for name in g),
+        *(name for g in row.required_settings for name in g),
     ):
         assert setting is None or setting in Config.model_fields
 

@@ -354,7 +354,7 @@ def test_a_small_model_reads_less_of_each_passage(window: int) -> None:
     prompt = completions.longest(lambda chars: "Rate these.\n" + "\n".join(["abcd " * (chars // 5)] * 20), 2000)
     shown = prompt.count("abcd") // 20 * 5
     assert (shown == 2000) == (window == 100_000)
-    assert providers.room_left(model, prompt) >= 0 or shown < LEAST_CHARS
+    assert providers.remaining_tokens(model, prompt) >= 0 or shown < LEAST_CHARS
     assert shown > 50
 
 

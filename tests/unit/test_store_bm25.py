@@ -71,13 +71,13 @@ QUERY = ["w1", "w2", "w3", "w29", "absent"]
 def test_chunk_scores(documents: list[Document]) -> None:
     scores = bm25.chunk_scores(collect(documents), [pack(documents, term) for term in QUERY], len(QUERY))
     chunks = [chunk for chunks in documents for chunk in chunks]
-    assert scores.tolist() == pytest.approx(plain_shares(chunks, QUERY, bm25.LEAST_CHUNKS))
+    assert scores.tolist() == pytest.approx(plain_shares(chunks, QUERY, bm25.MIN_CHUNKS))
 
 
 def test_document_scores(documents: list[Document]) -> None:
     scores = bm25.document_scores(collect(documents), [pack(documents, term) for term in QUERY], len(QUERY))
     whole = [[term for chunk in chunks for term in chunk] for chunks in documents]
-    assert scores.tolist() == pytest.approx(plain_shares(whole, QUERY, bm25.LEAST_DOCUMENTS))
+    assert scores.tolist() == pytest.approx(plain_shares(whole, QUERY, bm25.MIN_DOCUMENTS))
 
 
 def shares_of(documents: list[Document], query: list[str], asked: int | None = None) -> list[float]:

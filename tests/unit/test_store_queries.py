@@ -33,13 +33,12 @@ def test_parameters(text: str, expected: str) -> None:
         "conversations",
         "dense",
         "documents",
-        "embedding_cache",
-        "generations",
+        "embedding_generations",
         "glossaries",
         "indexes",
         "lexical",
         "session",
-        "walls",
+        "row_security",
     ],
 )
 def test_each_query_has_a_name(noun: str) -> None:

@@ -86,7 +86,6 @@ BEHIND_NO_PAGE = (
         "store/server/migrations.py",
         "store/backup/restore.py",
         "store/server/database_roles.py",
-        "store/files/allowed_folders.py",
         "store/files/orphan_cleanup.py",
     ),
     *("store/users/audit_log.py", "store/files/atomic_files.py"),

@@ -105,7 +105,7 @@ def read_context(
     """
     if llm is None or not hits:
         return build_context(hits, budget_tokens=options.max_context_tokens)
-    room = providers.room_left(llm, *(message.content or "" for message in _messages(question, "")))
+    room = providers.remaining_tokens(llm, *(message.content or "" for message in _messages(question, "")))
     if room < MIN_SOURCE_TOKENS:
         raise errors.ConfigError(
             f"{_model_name(llm)} takes too little at once: with the question, the instructions and "
@@ -130,7 +130,7 @@ def condense(question: str, history: Sequence[Message], llm: "LLM | None", names
 
     turns = [f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:]]
     prompt = _condensing(question, turns)
-    while len(turns) > 1 and providers.room_left(llm, prompt) < 0:
+    while len(turns) > 1 and providers.remaining_tokens(llm, prompt) < 0:
         turns = turns[1:]
         prompt = _condensing(question, turns)
     reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])

@@ -73,7 +73,7 @@ def fitting_context(hits: Sequence[Hit], *, budget_tokens: int, room: int) -> Co
     budget = min(budget_tokens, room)
     while True:
         context = build_context(hits, budget_tokens=budget)
-        most = providers.most_tokens(context.text)
+        most = providers.estimate_max_tokens(context.text)
         if most <= room or budget < MIN_SOURCE_TOKENS:
             return context
         budget = min(budget * room // most, budget - 1)

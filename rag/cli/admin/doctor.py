@@ -201,7 +201,7 @@ def _keys(config: Config) -> Iterator[Check]:
         return
     registry = Registry()
     for provider in registry.providers():
-        if provider.needed_names:
+        if provider.required_variables:
             is_given = registry.is_usable(provider, settings)
             yield Check(f"Key of {provider.name}", State.GOOD, "given" if is_given else "not given (optional)")
 

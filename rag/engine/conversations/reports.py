@@ -47,7 +47,7 @@ class Reports:
             raise errors.NotFoundError("There is no answer to export yet. Ask a question first.")
         content = export.write(report, format_name, say)
         subject = Subject("conversation", str(messages[0].conversation_id), title)
-        self._workspace.store.audit.note("answer.export", subject, format=format_name, answers=len(report.turns))
+        self._workspace.store.audit.add("answer.export", subject, format=format_name, answers=len(report.turns))
         return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)
 
     def report(self, title: str, messages: Sequence[ChatMessage], *, with_pictures: bool = True) -> export.Report:

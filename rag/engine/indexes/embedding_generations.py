@@ -67,7 +67,7 @@ class EmbeddingGenerations:
         return next(found for found in self.list() if found.generation == generation.generation)
 
     def _complete(self, generation: EmbeddingGeneration, on_progress: OnProgress) -> None:
-        with self._store.generations.claim(self._index.id) as claimed:
+        with self._store.generations.lock(self._index.id) as claimed:
             if not claimed:
                 raise errors.IndexError(
                     f"Another process is re-embedding the index {self._index.name!r}. Let it finish, or stop it."

@@ -29,7 +29,7 @@ class IndexStatistics:
     def stamp(self, index_name: str = DEFAULT_INDEX) -> str:
         """Return a version stamp of the index's content, as a cache key."""
         index = self._workspace.requested_index(index_name)
-        return ":".join(map(str, (index.id, *self._workspace.store.index_statistics.stamp(index.id))))
+        return ":".join(map(str, (index.id, *self._workspace.store.index_statistics.version(index.id))))
 
     def growth(self, index_name: str = DEFAULT_INDEX) -> list[Growth]:
         """Return the growth of the index over time, in steps if it is large."""

@@ -69,7 +69,7 @@ class DocumentReader:
         readings = self._workspace.store.reading_queue
         steps = LaneSteps(self, self._workspace, document_id, on_progress, max_chunks=max_chunks)
         while again or readings.lane(document_id):
-            with documents.claim(document_id) as claimed:
+            with documents.lock(document_id) as claimed:
                 if claimed and again:
                     documents.requeue(document_id)
                     again = False
@@ -89,7 +89,7 @@ class DocumentReader:
             errors.ProviderError, errors.StoreError: as for any reading.
         """
         documents = self._workspace.store.documents
-        with documents.claim(document_id) as claimed:
+        with documents.lock(document_id) as claimed:
             document = documents.get(document_id)
             if not claimed or not document.pictures_waiting or document.status is not DocumentStatus.READY:
                 return document
@@ -97,7 +97,7 @@ class DocumentReader:
                 self.with_index(document, lambda index: self.ingestion_for(index).read_pictures(document))
             except errors.UnreadableFileError as error:
                 logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
-                self._workspace.store.reading_queue.keep_pictures_unread(document_id)
+                self._workspace.store.reading_queue.give_up_pictures(document_id)
         return documents.get(document_id)
 
     def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled, attempts: int) -> None:

@@ -88,7 +88,7 @@ class Folders:
     def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
         config, recursive = self._workspace.config, source.include_subfolders
         roots = AllowedFolders(config.folder_roots) if self._confined else None
-        if providers.is_drive(source.folder_id):
+        if providers.is_drive_url(source.folder_id):
             address = roots.require(source.folder_id) if roots else source.folder_id
             return providers.DriveFolder(address, config, include_subfolders=recursive)
         return nullcontext(Folder(source.folder_id, include_subfolders=recursive, roots=roots))

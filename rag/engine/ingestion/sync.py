@@ -119,7 +119,7 @@ class FileIngestion:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        with self._documents.claim(uuid.uuid5(self._index.id, "intake")) as claimed:
+        with self._documents.lock(uuid.uuid5(self._index.id, "intake")) as claimed:
             if not claimed:
                 raise errors.IndexError(
                     f"Another process is taking files into the index {self._index.name!r}. Wait until it is done.",

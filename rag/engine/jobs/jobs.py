@@ -69,7 +69,7 @@ class Checkpoints:
         """Do the same for a group of steps: the job can be interrupted before each of these, not before the group."""
         if step not in self._outcomes:
             self._outcomes[step] = work()
-            self._kept.keep(self._job_id, step, self._outcomes[step])
+            self._kept.save(self._job_id, step, self._outcomes[step])
         return self._outcomes[step]
 
     def pause(self) -> None:
@@ -165,7 +165,7 @@ class Jobs:
 
         Does nothing if it has finished or runs elsewhere.
         """
-        with self._workspace.store.jobs.claim(job_id) as claimed:
+        with self._workspace.store.jobs.lock(job_id) as claimed:
             return self.run_locked(job_id) if claimed else self.get(job_id)
 
     def run_locked(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> Job:

@@ -101,7 +101,7 @@ class WorkerTasks:
             return False
         workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
         if taken.attempts > MAX_ATTEMPTS:
-            workspace.store.reading_queue.keep_pictures_unread(taken.document_id)
+            workspace.store.reading_queue.give_up_pictures(taken.document_id)
             return True
         return not DocumentReader(workspace).read_pictures(taken.document_id).pictures_waiting
 

@@ -49,8 +49,8 @@ class Attachments:
                 self._workspace.config.rag_parsing, self._workspace.store.attachments.unpacked(container.id)
             )
             parts = [self._add(container, part, known, room, added) for part in unpacked]
-        self._workspace.store.attachments.tell(container.id, parts)
-        self._workspace.store.attachments.settle(container.id, added)
+        self._workspace.store.attachments.set_parts(container.id, parts)
+        self._workspace.store.attachments.match_trash_state(container.id, added)
         for document_id in added:
             self._workspace.store.reading_queue.enqueue(document_id)
             self._workspace.queue.enqueue(self._workspace.user_id, document_id)
@@ -61,7 +61,7 @@ class Attachments:
         """Lock the outermost container: its parts share its limits, though several are read at once."""
         shared = uuid.uuid5(self._workspace.store.attachments.outermost(container_id), "parts")
         while True:
-            with self._workspace.store.documents.claim(shared) as claimed:
+            with self._workspace.store.documents.lock(shared) as claimed:
                 if claimed:
                     yield
                     return

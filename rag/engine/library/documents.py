@@ -137,7 +137,7 @@ class Documents:
             )
             step.add(document=document.id, bytes=document.size, mime_type=document.mime_type)
             if (traced := tracing.current_traceparent()) is not None:
-                self._workspace.store.reading_queue.keep_trace(document.id, traced)
+                self._workspace.store.reading_queue.set_trace(document.id, traced)
             return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> Index:
@@ -206,7 +206,7 @@ class Documents:
                 if known is None:
                     raise
             else:
-                sources.keep_upload_key(document.id, key)  # of a document whose missing file was restored
+                sources.set_upload_key(document.id, key)  # of a document whose missing file was restored
                 return document, True
         if (known.index_id, known.sha256) != (index.id, sha256_of(path)):
             raise errors.ValidationError(

@@ -12,7 +12,7 @@ from rag.engine.library.attachments import Attachments
 from rag.engine.library.documents import Documents
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
-from rag.providers import Web
+from rag.providers import WebDownloader
 from rag.store.users.audit_log import Subject
 from rag.types import DEFAULT_INDEX, Document, OnSameName
 
@@ -44,7 +44,7 @@ class Files:
         *,
         index_name: str = DEFAULT_INDEX,
         on_same_name: OnSameName = "keep",
-        web: Web | None = None,
+        web: WebDownloader | None = None,
     ) -> Document:
         """Download a file from a public URL and add it as a document. `web` fetches it.
 
@@ -59,7 +59,7 @@ class Files:
                 "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser and "
                 "upload it."
             )
-        fetcher = web or Web(self._workspace.config.rag_parsing.max_file_mb)
+        fetcher = web or WebDownloader(self._workspace.config.rag_parsing.max_file_mb)
         with fetcher.fetch(address) as file:
             return self._documents.add(
                 file.path, file.name, index_name=index_name, source=address, on_same_name=on_same_name
@@ -81,7 +81,7 @@ class Files:
 
     def _note(self, taken: Sequence[Document]) -> None:
         subjects = [Subject("document", str(one.id), one.name) for one in taken]
-        self._workspace.store.audit.note("export", *subjects, owner=self._workspace.user_id, format="original")
+        self._workspace.store.audit.add("export", *subjects, owner=self._workspace.user_id, format="original")
 
     def parts(self, *document_ids: uuid.UUID) -> list[Document]:
         """Return the attachments of mails and archives, recursively, including those in the trash."""

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from rag import errors, parsing, tracing
 from rag.engine.operations import disk_space
 from rag.engine.workspace import Workspace
-from rag.store import DiskUsage, put_rendition
+from rag.store import DiskUsage
 from rag.types import INSIDE, Document, DocumentStatus, Index, PurgeReceipt, shown_source
 
 logger = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ class Originals:
         original = self._workspace.files.local_path(document_id, "original")
         name = self._workspace.store.documents.get(document_id).name
         with _decrypted(original, password, name) as decrypted:
-            put_rendition(self._workspace.store, self._workspace.files, document_id, decrypted)
+            self._workspace.store.put_rendition(self._workspace.files, document_id, decrypted)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> PurgeReceipt:
         """Delete documents in the trash with their versions and files. Returns what was deleted.
@@ -161,7 +161,7 @@ class Originals:
         found = [DiskUsage(0, 0)]
         for document_id in document_ids:
             with contextlib.suppress(errors.StoreError):
-                found.append(self._workspace.files.content(document_id))
+                found.append(self._workspace.files.disk_usage(document_id))
         return DiskUsage(sum(one.files for one in found), sum(one.bytes for one in found))
 
     @contextmanager

@@ -93,7 +93,7 @@ class Pages:
     def taken(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
         """Return a marked copy's content for download, which is recorded in the audit log. Raises NotFoundError."""
         subject = Subject("document", str(document_id), self._workspace.store.documents.get(document_id).name)
-        self._workspace.store.audit.note("export", subject, owner=self._workspace.user_id, format="marked")
+        self._workspace.store.audit.add("export", subject, owner=self._workspace.user_id, format="marked")
         return copy.content
 
     def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:

@@ -143,7 +143,7 @@ class Matrices:
     def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Say = str) -> bytes:
         """Export as CSV or XLSX, safe against formula injection; `say` translates headings. Raises NotFoundError."""
         filled = self.get(matrix_id)
-        self._workspace.store.audit.note("export", Subject("matrix", str(matrix_id), filled.matrix.name))
+        self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))
         write = export.matrix_xlsx if format_name == "xlsx" else export.matrix_csv
         return write(filled, say)
 

@@ -48,7 +48,7 @@ class Cleanup:
 
     def walls(self) -> RowSecurity:
         """Return how the database isolates users from each other. Raises StoreError if it is unreachable."""
-        return self._resources.store.walls()
+        return self._resources.store.row_security()
 
     def _sweep(self) -> OrphanCleanup:
         config = self._resources.config

@@ -79,7 +79,7 @@ class Export:
             )
             if index_name is None and (glossary := self._workspace.store.glossary.get()):
                 (folder / GLOSSARY_FILE).write_text(glossary, encoding="utf-8", newline="")
-        self._workspace.store.audit.note(
+        self._workspace.store.audit.add(
             "export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors
         )
         missing_names = tuple(document.name for _, document in documents if document.id in missing)

@@ -60,7 +60,7 @@ class CollectionAccess(Generic[Engine]):
         """Return the engine of a document, the user's own or a shared one. Raises NotFoundError."""
         store = self._workspace.store
         try:
-            store.document_metadata.called(document_id)
+            store.document_metadata.names(document_id)
         except errors.NotFoundError:
             if self.is_shared:
                 raise

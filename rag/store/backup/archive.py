@@ -1,9 +1,9 @@
-"""One file with everything in it: a plain tar, of which only what a backup needs is written, and nothing else is read.
+"""The backup archive: a plain tar file that is restricted to what backups need, and checked before it is used.
 
 Members are regular files with short ASCII names. The last two are ``manifest.json``, with the size and SHA-256 of
 every other, and ``manifest.json.sha256``, with its own, as ``sha256sum`` writes it. Links, devices, folders, extended
-headers and names of any other form are refused before anything is believed. Both ways are streams: memory does not
-depend on the size of a member.
+headers and names of any other form are refused first. Members are streamed in both directions, so memory does not
+depend on their size.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ MEMBER = re.compile("|".join([TABLE_MEMBER.pattern, FILE_MEMBER.pattern, re.esca
 BLOCK_BYTES = tarfile.BLOCKSIZE
 PIECE_BYTES = 1 << 20
 MANIFEST_LIMIT_BYTES = 1 << 30
-"""A million documents take about a third of it; it is the one thing that is read as a whole."""
+"""A million documents take about a third of it; it is the only member that is read as a whole."""
 
 OnBytes = Callable[[int], None]
 
@@ -41,7 +41,7 @@ class DiskUsage(NamedTuple):
 
 
 class Sink:
-    """Where a member's bytes go; counted and hashed on the way."""
+    """Writes a member, counting and hashing its bytes."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -58,12 +58,12 @@ class Sink:
 
     @property
     def content(self) -> DiskUsage:
-        """What has been written so far."""
+        """The size and hash of what has been written so far."""
         return DiskUsage(self._bytes, self._digest.hexdigest(), self._lines)
 
 
 class ArchiveWriter:
-    """Writes members one after the other into a seekable file."""
+    """Writes members into a seekable file."""
 
     def __init__(self, file: BinaryIO, *, created: int) -> None:
         """`created` in seconds since 1970 becomes the time of all members."""
@@ -72,7 +72,7 @@ class ArchiveWriter:
 
     @contextmanager
     def member(self, name: str) -> Iterator[Sink]:
-        """A new member while the block runs; its size, unknown until then, is written into its header at the end."""
+        """Add a member that the block writes; its size is written into its header at the end."""
         start = self._file.tell()
         self._file.write(bytes(BLOCK_BYTES))
         sink = Sink(self._file)
@@ -86,7 +86,7 @@ class ArchiveWriter:
     def _header(self, name: str, size: int) -> bytes:
         info = tarfile.TarInfo(name)
         info.size, info.mtime, info.mode = size, self._created, 0o600
-        return info.tobuf(tarfile.GNU_FORMAT, "ascii", "strict")  # the format without a limit of 8 GiB
+        return info.tobuf(tarfile.GNU_FORMAT, "ascii", "strict")  # a format without a size limit of 8 GiB
 
     def close(self, manifest: BackupManifest) -> None:
         """Add the manifest and its hash, and end the archive."""
@@ -104,10 +104,10 @@ def _seal(manifest: bytes) -> bytes:
 
 
 class Archive:
-    """An archive whose every byte has been checked against its manifest."""
+    """An archive that was checked against its manifest."""
 
     def __init__(self, path: Path, on_bytes: OnBytes) -> None:
-        """Open and check the archive at `path`; `on_bytes` is told how many bytes of it have been read so far.
+        """Open and check the archive at `path`; `on_bytes` gets the number of bytes read so far.
 
         Raises:
             errors.SourceError: there is no such file, or it cannot be read.
@@ -120,7 +120,7 @@ class Archive:
             with _reading(path):
                 contents = dict(self._walk(on_bytes))
                 self.manifest = self._read_manifest(contents)
-                self._contents = _agreed(self.manifest, contents)
+                self._contents = _verified(self.manifest, contents)
         except BaseException:
             self._file.close()
             raise
@@ -168,10 +168,10 @@ class Archive:
         return _parsed(content)
 
     def read(self, member: str) -> Iterator[bytes]:
-        """The bytes of a member in pieces, hashed again: the file may have changed since it was checked.
+        """Yield the bytes of a member, hashed again because the file may have changed since the check.
 
         Raises:
-            errors.UnreadableFileError: it has.
+            errors.UnreadableFileError: it has changed.
         """
         content = self._contents[member]
         digest = hashlib.sha256()
@@ -217,7 +217,7 @@ def _damaged(what: str) -> errors.UnreadableFileError:
 
 
 def _next_header(file: BinaryIO) -> tarfile.TarInfo | None:
-    """The next member's header; None at the end of the archive."""
+    """Read the next member's header; None at the end of the archive."""
     block = file.read(BLOCK_BYTES)
     if block == bytes(BLOCK_BYTES):
         return None
@@ -242,14 +242,14 @@ def _parsed(content: bytes) -> BackupManifest:
         raise _damaged("its manifest is not one") from error
 
 
-def _agreed(manifest: BackupManifest, contents: dict[str, DiskUsage]) -> dict[str, DiskUsage]:
-    """`contents` without the manifest, if the manifest says the same of them."""
+def _verified(manifest: BackupManifest, contents: dict[str, DiskUsage]) -> dict[str, DiskUsage]:
+    """Compare `contents` with the manifest, and return them without it."""
     found = {name: content for name, content in contents.items() if name not in {MANIFEST, SEAL}}
-    told = {member.member: member for member in manifest.members}
-    if found.keys() != told.keys():
-        raise _damaged(f"{sorted(found.keys() ^ told.keys())[0]} is only in the archive, or only in its manifest")
+    listed = {member.member: member for member in manifest.members}
+    if found.keys() != listed.keys():
+        raise _damaged(f"{sorted(found.keys() ^ listed.keys())[0]} is only in the archive, or only in its manifest")
     for name, content in found.items():
-        if (content.bytes, content.sha256) != (told[name].bytes, told[name].sha256):
+        if (content.bytes, content.sha256) != (listed[name].bytes, listed[name].sha256):
             raise _damaged(f"{name} is not what the manifest says")
     for table in manifest.tables:
         if found[table.member].lines != table.rows:

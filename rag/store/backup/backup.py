@@ -1,9 +1,8 @@
-"""Everything of all users, out of the database and the file storage into one archive, and back.
+"""Back up the database and the file storage of all users into one archive.
 
-A backup is one moment of the database: all tables are read in one snapshot, the documents' files after it. Left out are
-the job queue, whose jobs are found again by the documents' own rows, and what can be computed again (`LEFT_OUT`).
-Rows are written by ``COPY … (FORMAT text)``, which every PostgreSQL reads, so that the one restored to may be another
-version than the one it came from. Settings and keys of the environment are not in it.
+All tables are read in one snapshot, and the documents' files after it. The job queue is left out, because its jobs
+follow from the documents' rows, and so is what can be computed again (`EXCLUDED_TABLES`). Rows are written by
+``COPY … (FORMAT text)``, which every version of PostgreSQL reads. Settings and keys of the environment are excluded.
 """
 
 import contextlib
@@ -20,23 +19,23 @@ from psycopg import sql
 
 from rag import errors
 from rag.store.backup.archive import PIECE_BYTES, Archive, ArchiveWriter
-from rag.store.files import durable_files
+from rag.store.files.atomic_files import atomic_replacement
 from rag.store.files.file_storage import KINDS, FileStore, Kind, UserFiles, folder_name
-from rag.store.files.temporary_folders import PartialFiles
+from rag.store.files.partial_files import PartialFiles
 from rag.store.server import migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
 from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile, OnProgress, ignore_progress
 
 EXCLUDED_TABLES = ("backups", "cache_counts", "deletions", "embedding_cache", "request_rates", "work_counts")
-"""Which archives there are, counters, files to delete, which are not in it either, and vectors of texts, which the
-chunks have too. Completions of models are in: to get them again would cost money, and they would not be the same."""
+"""The list of archives, counters, files to delete, and cached vectors, which the chunks have too. Completions of models
+are included: new ones would cost money and differ."""
 
 Item = TypeVar("Item")
 Names = tuple[str, ...]
 
 
-def counted(items: Collection[Item], stage: str, on_progress: OnProgress) -> Iterator[Item]:
-    """`items`, telling `on_progress` of each that is done."""
+def with_progress(items: Collection[Item], stage: str, on_progress: OnProgress) -> Iterator[Item]:
+    """Yield `items` and report progress."""
     for done, item in enumerate(items):
         on_progress(stage, done, len(items))
         yield item
@@ -49,33 +48,33 @@ def write(
     path: Path,
     on_progress: OnProgress = ignore_progress,
     *,
-    drafts: PartialFiles | None = None,
+    partial_files: PartialFiles | None = None,
 ) -> BackupManifest:
-    """Write everything into a new archive at `path`, which is there as a whole, and checked, or not at all.
+    """Write a new archive at `path`, atomically, and check it.
 
-    Documents may be added, changed and removed meanwhile: the archive has none of it, but a file that is removed
-    before its turn is missing, as the manifest says. What a killed process leaves of it is found by `drafts`.
+    Documents that are added or changed meanwhile are not in it. A file that is deleted before its turn is missing, and
+    listed so in the manifest. `partial_files` records the archive so that the file of a killed process can be deleted.
 
     Raises:
-        errors.ValidationError: there is something at `path`.
+        errors.ValidationError: `path` exists.
         errors.SourceError: it cannot be written.
         errors.StoreError: the database or the file storage fails.
     """
     created_at = dt.datetime.now(dt.UTC)
     with _writing(path):
-        if drafts:
-            drafts.clear()
-    with _writing(path), _new_file(path, drafts) as partial:
+        if partial_files:
+            partial_files.clear()
+    with _writing(path), _new_file(path, partial_files) as partial:
         with partial.open("wb") as file:
             archive = ArchiveWriter(file, created=int(created_at.timestamp()))
             rows = _write_rows(url, archive, on_progress)
-            kept, missing = _write_files(files, rows.documents, archive, on_progress)
+            written, missing = _write_files(files, rows.documents, archive, on_progress)
             manifest = BackupManifest(
                 pagelight=metadata.version("pagelight"),
                 created_at=created_at,
                 migrations=rows.migrations,
                 tables=rows.tables,
-                files=kept,
+                files=written,
                 missing=missing,
                 left_out=EXCLUDED_TABLES,
             )
@@ -96,14 +95,14 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _new_file(path: Path, drafts: PartialFiles | None) -> Iterator[Path]:
-    """A file that only we may read; it gets the name `path` when the block succeeds, else it is removed."""
+def _new_file(path: Path, partial_files: PartialFiles | None) -> Iterator[Path]:
+    """Give a new private file that gets the name `path` when the block succeeds, else it is deleted."""
     if path.exists() or path.is_symlink():
         raise errors.ValidationError(f"{path} exists. Give a new name, or remove it first.")
     with contextlib.ExitStack() as stack:
-        partial = stack.enter_context(durable_files.atomic_replacement(path))
-        if drafts:
-            stack.enter_context(drafts.writing(partial))
+        partial = stack.enter_context(atomic_replacement(path))
+        if partial_files:
+            stack.enter_context(partial_files.writing(partial))
         yield partial
 
 
@@ -114,24 +113,25 @@ class _Rows(NamedTuple):
 
 
 def _write_rows(url: str, archive: ArchiveWriter, on_progress: OnProgress) -> _Rows:
-    """All tables in one snapshot, those that others refer to first; then the snapshot is given up."""
+    """Write all tables in one snapshot, referenced ones first."""
     backup = named_queries.load("backup")
-    with store_errors(), connect(url, asks=True) as connection:
+    with store_errors(), connect(url, renews=True) as connection:
         connection.execute(named_queries.load("session")["snapshot"])
         connection.execute(backup["portable"])
         applied = migrations.applied(connection)
-        columns = tables_of(connection)
+        columns = our_tables(connection)
         _require_all_rows(connection, columns)
-        order = in_order(connection, columns)
+        order = sort_by_references(connection, columns)
         tables = tuple(
-            _write_table(connection, archive, name, columns[name]) for name in counted(order, "tables", on_progress)
+            _write_table(connection, archive, name, columns[name])
+            for name in with_progress(order, "tables", on_progress)
         )
         documents = [(row["user_id"], row["id"]) for row in connection.execute(backup["documents"])]
     return _Rows(applied, tables, documents)
 
 
 def _require_all_rows(connection: Connection, tables: Collection[str]) -> None:
-    """Refuse to write what looks like a backup and is none: nobody misses hidden rows until they are needed."""
+    """Raise StoreError if row-level security hides rows from this account, so that a backup would lack them."""
     found = connection.execute(named_queries.load("backup")["held_back"], {"names": [*tables]}).fetchall()
     if found:
         names = [row["name"] for row in found]
@@ -142,15 +142,15 @@ def _require_all_rows(connection: Connection, tables: Collection[str]) -> None:
         )
 
 
-def tables_of(connection: Connection) -> dict[str, Names]:
-    """Our tables and their columns. A database may have tables of other programs too, which are none of ours."""
+def our_tables(connection: Connection) -> dict[str, Names]:
+    """Return our tables with their columns, without tables of other programs."""
     names = [name for name in migrations.tables() if name not in EXCLUDED_TABLES]
     found = connection.execute(named_queries.load("backup")["tables"], {"names": names})
     return {row["name"]: tuple(row["columns"]) for row in found}
 
 
-def in_order(connection: Connection, tables: Collection[str]) -> list[str]:
-    """`tables`, each behind those that it refers to."""
+def sort_by_references(connection: Connection, tables: Collection[str]) -> list[str]:
+    """Return `tables` sorted so that each follows those that it references."""
     graph: dict[str, set[str]] = {name: set() for name in sorted(tables)}
     for row in connection.execute(named_queries.load("backup")["references"]):
         if row["name"] in graph and row["refers_to"] in graph:
@@ -171,7 +171,7 @@ def _write_table(connection: Connection, archive: ArchiveWriter, name: str, colu
 
 
 def statement_of(query: str, table: str, columns: Names) -> sql.Composed:
-    """A query of ``sql/backup.sql`` for these columns of this table."""
+    """Return a query of ``sql/backup.sql`` for these columns of a table."""
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     return named_queries.load("backup")[query].format(table=sql.Identifier(table), columns=names)
 
@@ -179,26 +179,26 @@ def statement_of(query: str, table: str, columns: Names) -> sql.Composed:
 def _write_files(
     files: FileStore, documents: Sequence[tuple[str, uuid.UUID]], archive: ArchiveWriter, on_progress: OnProgress
 ) -> tuple[tuple[BackupFile, ...], tuple[MissingFile, ...]]:
-    kept: list[BackupFile] = []
+    written: list[BackupFile] = []
     missing: list[MissingFile] = []
-    for user_id, document_id in counted(documents, "files", on_progress):
-        for kind in _expected(files.of(user_id), document_id):
+    for user_id, document_id in with_progress(documents, "files", on_progress):
+        for kind in _expected_files(files.of(user_id), document_id):
             try:
-                kept.append(_write_file(files, user_id, document_id, kind, archive))
+                written.append(_write_file(files, user_id, document_id, kind, archive))
             except errors.NotFoundError:
                 missing.append(MissingFile(user_id=user_id, document_id=document_id, kind=kind))
-    return tuple(kept), tuple(missing)
+    return tuple(written), tuple(missing)
 
 
-def _expected(files: UserFiles, document_id: uuid.UUID) -> list[Kind]:
-    """The files that a document has, and its original, which it must have."""
+def _expected_files(files: UserFiles, document_id: uuid.UUID) -> list[Kind]:
+    """Return the files that a document has, and its original even if it is missing."""
     return [kind for kind in KINDS if kind == "original" or files.exists(document_id, kind)]
 
 
 def _write_file(
     files: FileStore, user_id: str, document_id: uuid.UUID, kind: Kind, archive: ArchiveWriter
 ) -> BackupFile:
-    digest = folder_name(user_id).rpartition("-")[2]  # without the readable part, which would be too long for a tar
+    digest = folder_name(user_id).rpartition("-")[2]  # the readable part would be too long for a tar
     member = f"files/{digest}/{document_id}/{kind}"
     with files.of(user_id).open(document_id, kind) as source, archive.member(member) as sink:
         for piece in _pieces(source):
@@ -223,7 +223,7 @@ def _pieces(source: BinaryIO) -> Iterator[bytes]:
 
 
 def check(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
-    """Read the whole archive and compare it with its manifest, which is returned. Nothing is changed.
+    """Check a whole archive against its manifest, and return the manifest.
 
     Raises:
         errors.SourceError: there is no such file, or it cannot be read.
@@ -235,7 +235,7 @@ def check(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManife
 
 
 def open_checked(path: Path, on_progress: OnProgress) -> Archive:
-    """The archive at `path`, to be closed by the caller. Raises as `check`."""
+    """Open and check the archive at `path`. Raises as `check`."""
     size = path.stat().st_size if path.is_file() else 0
     archive = Archive(path, lambda done: on_progress("check", done, size))
     on_progress("check", size, size)

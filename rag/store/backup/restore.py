@@ -1,4 +1,4 @@
-"""A backup back into an installation that has nothing yet."""
+"""Restore a backup into an empty installation."""
 
 import logging
 import tempfile
@@ -10,7 +10,7 @@ from psycopg import sql
 
 from rag import errors
 from rag.store.backup.archive import Archive
-from rag.store.backup.backup import Names, counted, in_order, open_checked, statement_of, tables_of
+from rag.store.backup.backup import Names, open_checked, our_tables, sort_by_references, statement_of, with_progress
 from rag.store.files.file_storage import FileStore
 from rag.store.server import migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
@@ -29,37 +29,37 @@ def restore(
     *,
     schema: Path = migrations.FOLDER,
 ) -> BackupManifest:
-    """Put a backup into an installation that has nothing yet.
+    """Restore a backup into an empty installation.
 
-    The archive is checked as a whole before anything is touched. Files come first and rows last, in one transaction:
-    after an interruption the installation still has nothing, and the same can be done again. A backup of an earlier
-    version is loaded into its own schema, which is then upgraded. `schema` is the folder of migrations.
+    The whole archive is checked first. Files are restored before the rows, which are loaded in one transaction: after
+    an interruption the installation is still empty, and the restore can be repeated. A backup of an earlier version is
+    loaded into its own schema, which is then upgraded. `schema` is the folder of migrations.
 
     Raises:
-        errors.SourceError: there is no such archive; as `check` otherwise.
+        errors.SourceError: there is no such archive; otherwise as `check`.
         errors.UnsupportedFileError: the schema of its tables is newer than this program, or does not fit.
-        errors.StoreError: the installation has something already, or the database or the file storage fails.
+        errors.StoreError: the installation is not empty, or the database or the file storage fails.
     """
     with open_checked(path, on_progress) as archive:
         manifest = archive.manifest
         require_known(manifest, schema)
         migrations.migrate(url, until=manifest.migrations[-1], folder=schema)
-        with store_errors(), connect(url, asks=True) as connection:
-            _require_vacant(connection, manifest)
-            connection.rollback()  # nothing is forgotten before everything is loaded
+        with store_errors(), connect(url, renews=True) as connection:
+            _require_empty(connection, manifest)
+            connection.rollback()  # the empty default index is only deleted when everything is loaded
         _read_files(archive, files, on_progress)
-        with store_errors(), connect(url, asks=True) as connection:
+        with store_errors(), connect(url, renews=True) as connection:
             tables = _read_rows(connection, archive, on_progress)
     migrations.migrate(url, folder=schema)
-    _tidy(url, tables)
+    _analyse(url, tables)
     return manifest
 
 
 def require_known(manifest: BackupManifest, schema: Path = migrations.FOLDER) -> None:
-    """Refuse a backup of another schema than those of the folder of migrations.
+    """Refuse a backup with a schema that is not in the folder of migrations.
 
     Raises:
-        errors.UnsupportedFileError: it is of a newer version, or of none.
+        errors.UnsupportedFileError: it is of a newer version, or of an unknown one.
     """
     known = migrations.names(schema)
     if manifest.migrations == known[: len(manifest.migrations)]:
@@ -76,8 +76,8 @@ def require_known(manifest: BackupManifest, schema: Path = migrations.FOLDER) ->
     )
 
 
-def _require_vacant(connection: Connection, manifest: BackupManifest) -> None:
-    """Refuse a database with anything in it, or with a schema other than the backup's."""
+def _require_empty(connection: Connection, manifest: BackupManifest) -> None:
+    """Raise StoreError for a database with rows, or with another schema than the backup's."""
     present = migrations.applied(connection)
     if present != manifest.migrations:
         raise errors.StoreError(
@@ -88,7 +88,7 @@ def _require_vacant(connection: Connection, manifest: BackupManifest) -> None:
         )
     backup = named_queries.load("backup")
     connection.execute(backup["forget_the_empty_default"])
-    occupied = [name for name in tables_of(connection) if _has_rows(connection, name)]
+    occupied = [name for name in our_tables(connection) if _has_rows(connection, name)]
     if occupied:
         raise errors.StoreError(
             f"There is something in this installation already (in {', '.join(occupied)}), and restoring never mixes or "
@@ -106,7 +106,7 @@ def _has_rows(connection: Connection, table: str) -> bool:
 def _read_files(archive: Archive, files: FileStore, on_progress: OnProgress) -> None:
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         path = Path(folder) / "file"
-        for file in counted(archive.manifest.files, "files", on_progress):
+        for file in with_progress(archive.manifest.files, "files", on_progress):
             _spool(archive.read(file.member), path)
             files.of(file.user_id).put(file.document_id, file.kind, path)
 
@@ -122,18 +122,18 @@ def _spool(pieces: Iterable[bytes], path: Path) -> None:
 
 
 def _read_rows(connection: Connection, archive: Archive, on_progress: OnProgress) -> list[str]:
-    """Load all tables in one transaction; returns their names."""
+    """Load all tables in one transaction, and return their names."""
     backup = named_queries.load("backup")
     connection.execute(backup["portable"])
     _make_chunk_tables(connection, archive.manifest)
-    columns = tables_of(connection)
-    _require_fitting(archive.manifest, columns)
-    order = in_order(connection, columns)
+    columns = our_tables(connection)
+    _require_same_columns(archive.manifest, columns)
+    order = sort_by_references(connection, columns)
     connection.execute(backup["lock"].format(tables=_listed(order)))
-    _require_vacant(connection, archive.manifest)
+    _require_empty(connection, archive.manifest)
     members = {table.table: table for table in archive.manifest.tables}
-    with _without_walls(connection, order), _without_vector_indexes(connection, order, on_progress):
-        for name in counted([name for name in order if name in members], "tables", on_progress):
+    with _without_forced_row_security(connection, order), _without_vector_indexes(connection, order, on_progress):
+        for name in with_progress([name for name in order if name in members], "tables", on_progress):
             _read_table(connection, archive, members[name])
     _continue_sequences(connection, order)
     return order
@@ -148,13 +148,13 @@ def _make_chunk_tables(connection: Connection, manifest: BackupManifest) -> None
             connection.execute(session["create_chunk_table"], {"dimensions": int(dimensions)})
 
 
-def _require_fitting(manifest: BackupManifest, columns: Mapping[str, Names]) -> None:
-    unfitting = [table.table for table in manifest.tables if columns.get(table.table) != table.columns]
-    if unfitting:
+def _require_same_columns(manifest: BackupManifest, columns: Mapping[str, Names]) -> None:
+    differing = [table.table for table in manifest.tables if columns.get(table.table) != table.columns]
+    if differing:
         raise errors.UnsupportedFileError(
-            f"The backup's tables ({', '.join(unfitting)}) are not those of its version of Pagelight. "
+            f"The backup's tables ({', '.join(differing)}) are not those of its version of Pagelight. "
             f"Restore it with the program that made it ({manifest.pagelight}).",
-            details={"tables": unfitting},
+            details={"tables": differing},
         )
 
 
@@ -164,26 +164,26 @@ def _listed(names: Iterable[str]) -> sql.Composed:
 
 @contextmanager
 def _without_vector_indexes(connection: Connection, tables: Sequence[str], on_progress: OnProgress) -> Iterator[None]:
-    """Indexes over vectors are built at the end: several times faster than row by row, and better connected."""
+    """Drop vector indexes and rebuild them after the block: that is several times faster, and recall is better."""
     backup = named_queries.load("backup")
     found = connection.execute(backup["vector_indexes"], {"tables": [*tables]}).fetchall()
     for index in found:
         connection.execute(backup["drop_index"].format(index=sql.Identifier(index["name"])))
     yield
-    for index in counted(found, "indexes", on_progress):
+    for index in with_progress(found, "indexes", on_progress):
         connection.execute(sql.SQL(index["definition"]))
 
 
 @contextmanager
-def _without_walls(connection: Connection, tables: Sequence[str]) -> Iterator[None]:
-    """COPY loads nothing into a table whose owner, too, is shown some rows only; nobody else sees it meanwhile."""
-    walls = named_queries.load("walls")
-    forced = [sql.Identifier(row["name"]) for row in connection.execute(walls["forced"], {"tables": [*tables]})]
+def _without_forced_row_security(connection: Connection, tables: Sequence[str]) -> Iterator[None]:
+    """Lift row-level security for the owner, as COPY needs; no other connection sees this."""
+    statements = named_queries.load("row_security")
+    forced = [sql.Identifier(row["name"]) for row in connection.execute(statements["forced"], {"tables": [*tables]})]
     for table in forced:
-        connection.execute(walls["unforce"].format(table=table))
+        connection.execute(statements["unforce"].format(table=table))
     yield
     for table in forced:
-        connection.execute(walls["force"].format(table=table))
+        connection.execute(statements["force"].format(table=table))
 
 
 def _read_table(connection: Connection, archive: Archive, table: BackupTable) -> None:
@@ -194,7 +194,7 @@ def _read_table(connection: Connection, archive: Archive, table: BackupTable) ->
 
 
 def _continue_sequences(connection: Connection, tables: Sequence[str]) -> None:
-    """New rows get numbers above those of the loaded ones."""
+    """Set sequences above the loaded numbers."""
     backup = named_queries.load("backup")
     for row in connection.execute(backup["sequences"], {"tables": [*tables]}).fetchall():
         query = backup["continue_sequence"].format(
@@ -203,10 +203,10 @@ def _continue_sequences(connection: Connection, tables: Sequence[str]) -> None:
         connection.execute(query, {"sequence": row["sequence"]})
 
 
-def _tidy(url: str, tables: Sequence[str]) -> None:
-    """What makes the first searches as fast as later ones; the server does it too, in its own time."""
+def _analyse(url: str, tables: Sequence[str]) -> None:
+    """Update statistics, so that the first searches are fast; the server would do it later."""
     try:
-        with store_errors(), connect(url, autocommit=True, asks=True) as connection:
+        with store_errors(), connect(url, autocommit=True, renews=True) as connection:
             connection.execute(named_queries.load("backup")["tidy"].format(tables=_listed(tables)))
     except errors.StoreError as error:
         logger.warning("restored, but not yet analysed: %s", error)

@@ -1,10 +1,9 @@
-"""What language models were asked before, and how well every cache serves; never across users."""
+"""The cache of model completions, and the hit counts of all caches, per user."""
 
 from collections.abc import Collection
 from typing import Literal, NamedTuple, get_args
 
-from rag.store.server import named_queries
-from rag.store.server.database import Connection, UserDatabase
+from rag.store.server.database import Connection, Queries, UserDatabase
 
 CompletionKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers"]
 CacheKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "embeddings"]
@@ -13,7 +12,7 @@ CACHE_KINDS: tuple[CacheKind, ...] = get_args(CacheKind)
 
 
 class CacheStats(NamedTuple):
-    """How much one of a user's caches holds, and how often it had what was asked of it since it was last cleared."""
+    """The size of one of a user's caches, and its hits and misses since it was last cleared."""
 
     kind: CacheKind
     entries: int
@@ -23,7 +22,7 @@ class CacheStats(NamedTuple):
 
     @property
     def hit_rate(self) -> float | None:
-        """Hits of all lookups, in 0..1; None before the first."""
+        """The share of lookups that were hits, in 0..1; None before the first."""
         lookups = self.hits + self.misses
         return self.hits / lookups if lookups else None
 
@@ -33,41 +32,35 @@ class Caches:
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
-        self._queries = named_queries.load("caches")
+        self._queries = Queries(database, "caches")
 
     def recall(self, kind: CompletionKind, key: bytes) -> str | None:
-        """What a model answered to a request with this `key`: a digest of all that the answer depends on."""
-        parameters = self._database.bind({"kind": kind, "key": key})
+        """Return the cached completion for a `key`, a digest of everything that the completion depends on."""
         with self._database.transaction() as connection:
-            row = connection.execute(self._queries["get_completion"], parameters).fetchone()
+            row = self._queries.run(connection, "get_completion", kind=kind, key=key).fetchone()
             count(connection, self._database, kind, hits=int(row is not None), misses=int(row is None))
         return row["completion"] if row else None
 
     def keep(self, kind: CompletionKind, key: bytes, completion: str) -> None:
-        """Remember an answer; an earlier one to the same request is replaced."""
-        self._database.write(
-            self._queries["put_completion"],
-            {"kind": kind, "key": key, "completion": completion.replace("\x00", "")},
-        )
+        """Cache a completion, replacing an earlier one."""
+        self._queries.write("put_completion", kind=kind, key=key, completion=completion.replace("\x00", ""))
 
     def stats(self) -> list[CacheStats]:
-        """Every cache of a user."""
-        rows = self._database.all(self._queries["list"], {"kinds": [*CACHE_KINDS]})
-        return [CacheStats(**row) for row in rows]
+        """Return the statistics of each of the user's caches."""
+        return [CacheStats(**row) for row in self._queries.all("list", kinds=[*CACHE_KINDS])]
 
     def clear(self, kinds: Collection[CacheKind] = CACHE_KINDS) -> int:
-        """Forget what a user's caches hold, and their counts; returns the number of entries."""
-        parameters = self._database.bind({"kinds": [*kinds]})
+        """Clear the user's caches and their counts, and return the number of deleted entries."""
         with self._database.transaction(long=True) as connection:
-            removed = connection.execute(self._queries["clear_completions"], parameters).rowcount
+            removed = self._queries.run(connection, "clear_completions", kinds=[*kinds]).rowcount
             if "embeddings" in kinds:
-                removed += connection.execute(self._queries["clear_embeddings"], parameters).rowcount
-            connection.execute(self._queries["clear_counts"], parameters)
+                removed += self._queries.run(connection, "clear_embeddings").rowcount
+            self._queries.run(connection, "clear_counts", kinds=[*kinds])
         return removed
 
 
 def count(connection: Connection, database: UserDatabase, kind: CacheKind, *, hits: int, misses: int) -> None:
-    """Add to the counts of one cache, in the present transaction, whose commit then does not wait for the disk."""
-    statements = named_queries.load("caches")
-    connection.execute(statements["without_waiting"])
-    connection.execute(statements["count"], database.bind({"kind": kind, "hits": hits, "misses": misses}))
+    """Add to a cache's counts in the current transaction, whose commit then does not wait for the disk."""
+    queries = Queries(database, "caches")
+    queries.run(connection, "without_waiting")
+    queries.run(connection, "count", kind=kind, hits=hits, misses=misses)

@@ -1,4 +1,4 @@
-"""Questions put to documents, each to each, and what was answered."""
+"""Matrices: the same questions asked of several documents, and the answers in their cells."""
 
 import builtins
 import uuid
@@ -9,8 +9,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors
 from rag.store.library.documents import to_document
-from rag.store.server import named_queries
-from rag.store.server.database import UserDatabase
+from rag.store.server.database import Queries, UserDatabase
 from rag.types import Document, KeptCell, Matrix, MatrixCell, MatrixQuestion
 
 
@@ -18,36 +17,26 @@ class Matrices:
     """A user's rows of the tables `matrices` and `matrix_cells`."""
 
     def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = named_queries.load("matrices")
+        self._queries = Queries(database, "matrices")
 
     def create(self, name: str, questions: Sequence[MatrixQuestion], lineage_ids: Sequence[uuid.UUID]) -> Matrix:
-        """A new one, with nothing answered."""
-        parameters = {
-            "id": uuid.uuid4(),
-            "name": name,
-            "questions": _questions(questions),
-            "lineage_ids": [*lineage_ids],
-        }
-        return _to_matrix(self._database.write(self._queries["create"], parameters)[0])
+        """Add an empty matrix."""
+        return self._write("create", uuid.uuid4(), name=name, questions=_to_json(questions), lineage_ids=[*lineage_ids])
 
     def list(self) -> builtins.list[Matrix]:
-        """All of them, the latest first."""
-        return [_to_matrix(row) for row in self._database.all(self._queries["list"], {})]
+        """Return all matrices, the latest first."""
+        return [_to_matrix(row) for row in self._queries.all("list")]
 
     def get(self, matrix_id: uuid.UUID) -> Matrix:
-        """One of them. Raises NotFoundError."""
-        row = self._database.one(self._queries["get"], {"id": matrix_id})
+        """Return a matrix. Raises NotFoundError."""
+        row = self._queries.one("get", id=matrix_id)
         if row is None:
             raise _unknown(matrix_id)
         return _to_matrix(row)
 
     def set_job(self, matrix_id: uuid.UUID, job_id: uuid.UUID) -> Matrix:
-        """Remember which job fills it. Raises NotFoundError."""
-        rows = self._database.write(self._queries["set_job"], {"id": matrix_id, "job_id": job_id})
-        if not rows:
-            raise _unknown(matrix_id)
-        return _to_matrix(rows[0])
+        """Save the job that fills a matrix. Raises NotFoundError."""
+        return self._write("set_job", matrix_id, job_id=job_id)
 
     def edit(
         self,
@@ -57,62 +46,59 @@ class Matrices:
         questions: Sequence[MatrixQuestion] | None = None,
         lineage_ids: Sequence[uuid.UUID] | None = None,
     ) -> Matrix:
-        """Change what is given; with a question or a document go its answers. Raises NotFoundError."""
-        parameters = {
-            **_id(matrix_id),
-            "name": name,
-            "questions": None if questions is None else _questions(questions),
-            "lineage_ids": None if lineage_ids is None else [*lineage_ids],
-        }
-        rows = self._database.write(self._queries["edit"], parameters)
-        if not rows:
-            raise _unknown(matrix_id)
-        return _to_matrix(rows[0])
+        """Change what is given; the answers of removed questions and documents are deleted. Raises NotFoundError."""
+        return self._write(
+            "edit",
+            matrix_id,
+            name=name,
+            questions=None if questions is None else _to_json(questions),
+            lineage_ids=None if lineage_ids is None else [*lineage_ids],
+        )
 
     def open(self, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None) -> builtins.list[Matrix]:
-        """Those with a cell to ask that is missing, or older than its document; only of one matrix, or of one document.
+        """Return matrices with cells that are missing or outdated, of one matrix, of one document, or all.
 
-        Documents that are not ready cannot be asked; what the user has cancelled is left out.
+        Documents that are not ready do not count, nor do matrices whose job the user cancelled.
         """
-        parameters = {"id": matrix_id, "lineage_id": lineage_id}
-        return [_to_matrix(row) for row in self._database.all(self._queries["open"], parameters)]
+        return [_to_matrix(row) for row in self._queries.all("open", id=matrix_id, lineage_id=lineage_id)]
 
     def delete(self, matrix_id: uuid.UUID) -> None:
-        """Forget it with its answers. Raises NotFoundError."""
-        if not self._database.write(self._queries["delete"], {"id": matrix_id}):
+        """Delete a matrix with its answers. Raises NotFoundError."""
+        if not self._queries.write("delete", id=matrix_id):
             raise _unknown(matrix_id)
 
     def documents(self, lineage_ids: Sequence[uuid.UUID]) -> builtins.list[Document]:
-        """Of each document that is there, and not in the trash, the version that is searched; in the order asked."""
-        rows = self._database.all(self._queries["documents"], {"lineage_ids": [*lineage_ids]})
+        """Return the current versions of documents that are not in the trash, in the order asked."""
+        rows = self._queries.all("documents", lineage_ids=[*lineage_ids])
         found = {row["lineage_id"]: to_document(row) for row in rows}
         return [found[lineage_id] for lineage_id in lineage_ids if lineage_id in found]
 
     def cells(self, matrix_id: uuid.UUID) -> builtins.list[KeptCell]:
-        """What was answered so far."""
-        return [
-            KeptCell.model_validate(dict(row)) for row in self._database.all(self._queries["cells"], _id(matrix_id))
-        ]
+        """Return the cells that have an answer."""
+        return [KeptCell.model_validate(dict(row)) for row in self._queries.all("cells", id=matrix_id)]
 
     def put(self, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
-        """Keep an answer in the place of the one there was. Raises NotFoundError: it is not asked any more."""
-        parameters = {
-            **_id(matrix_id),
-            "lineage_id": cell.lineage_id,
-            "question": question.text,
-            "document_id": cell.document_id,
-            "sha256": cell.sha256,
-            "cell": Jsonb(cell.model_dump(mode="json")),
-        }
-        if not self._database.write(self._queries["put"], parameters):
+        """Save an answer, replacing an earlier one. Raises NotFoundError if it is no longer asked."""
+        saved = self._queries.write(
+            "put",
+            id=matrix_id,
+            lineage_id=cell.lineage_id,
+            question=question.text,
+            document_id=cell.document_id,
+            sha256=cell.sha256,
+            cell=Jsonb(cell.model_dump(mode="json")),
+        )
+        if not saved:
             raise _unknown(matrix_id)
 
+    def _write(self, query: str, matrix_id: uuid.UUID, **values: object) -> Matrix:
+        rows = self._queries.write(query, id=matrix_id, **values)
+        if not rows:
+            raise _unknown(matrix_id)
+        return _to_matrix(rows[0])
 
-def _id(matrix_id: uuid.UUID) -> dict[str, object]:
-    return {"id": matrix_id}
 
-
-def _questions(questions: Sequence[MatrixQuestion]) -> Jsonb:
+def _to_json(questions: Sequence[MatrixQuestion]) -> Jsonb:
     return Jsonb([question.model_dump(mode="json") for question in questions])
 
 

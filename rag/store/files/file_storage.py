@@ -1,4 +1,4 @@
-"""Originals and renditions of documents, in any file system that fsspec knows; a local folder by default."""
+"""Storage of documents' original files and renditions, in any file system that fsspec supports."""
 
 import datetime as dt
 import errno
@@ -16,69 +16,67 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from rag import errors
-from rag.store.files import durable_files
+from rag.store.files import atomic_files
 
 Kind = Literal["original", "rendition"]
 KINDS: tuple[Kind, ...] = ("original", "rendition")
 
+USER_FOLDER = re.compile(r"\w{0,40}-[0-9a-f]{32}", re.ASCII)
+"""Names from `folder_name`; everything else in a storage is not ours."""
 
-OWNER = re.compile(r"\w{0,40}-[0-9a-f]{32}", re.ASCII)
-"""What `folder_name` gives; everything else in a storage is none of ours."""
-
-
-TELLING = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created", "size")
-"""By which file systems tell one content of a file from another."""
+VERSION_FIELDS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created", "size")
+"""Metadata of file systems that change with a file's content."""
 
 
 class DocumentFolder(NamedTuple):
-    """Where a document's files are: the folder name of the user, and the document."""
+    """The folder of a document's files: the user's folder name, and the document."""
 
     owner: str
     document_id: uuid.UUID
 
 
 class DiskUsage(NamedTuple):
-    """How many files, and their bytes."""
+    """A number of files and their bytes."""
 
     files: int
     bytes: int
 
 
 class FileStore:
-    """The files of all users. `storage_url` is an fsspec URL; `cache_dir` takes copies of remote files."""
+    """The files of all users. `storage_url` is an fsspec URL; `cache_dir` holds copies of remote files."""
 
     def __init__(self, storage_url: str, cache_dir: Path) -> None:
         with _file_errors():
-            # What a file system remembers of its folders, other machines may have changed.
+            # No cached listings: other machines change the folders too.
             self._files, root = fsspec.core.url_to_fs(storage_url, use_listings_cache=False)
         self._root = root.rstrip("/")
         self.cache_dir = cache_dir
 
     @property
     def local_root(self) -> Path | None:
-        """The folder of a storage on this machine."""
+        """The folder of the storage if it is on this machine."""
         return Path(self._root) if isinstance(self._files, LocalFileSystem) else None
 
     def of(self, user_id: str) -> "UserFiles":
-        """One user's files."""
+        """Return one user's files."""
         return self.in_folder(folder_name(user_id))
 
     def in_folder(self, owner: str) -> "UserFiles":
-        """The files of the user whose folder has this name."""
+        """Return the files of the user whose folder has this name."""
         return UserFiles(self._files, f"{self._root}/{owner}", self.cache_dir / owner)
 
     def folders(self) -> list[DocumentFolder]:
-        """Where there are files of documents, or folders for them. Raises StoreError."""
+        """Return the folders of all documents, empty ones too. Raises StoreError."""
         with _file_errors():
-            self._files.invalidate_cache()  # other machines put and delete, too
-            owners = [name for name in self._names(self._root) if OWNER.fullmatch(name)]
+            self._files.invalidate_cache()  # other machines change it too
+            owners = [name for name in self._names(self._root) if USER_FOLDER.fullmatch(name)]
             found = [(owner, name) for owner in owners for name in self._names(f"{self._root}/{owner}")]
         return [DocumentFolder(owner, uuid.UUID(name)) for owner, name in found if is_document_id(name)]
 
     def _names(self, folder: str) -> list[str]:
         try:
             entries = self._files.ls(folder, detail=True)
-        except FileNotFoundError:  # nothing is there yet, or any more
+        except FileNotFoundError:  # not yet, or no longer
             return []
         return [str(entry["name"]).rstrip("/").rpartition("/")[2] for entry in entries if entry["type"] == "directory"]
 
@@ -92,7 +90,7 @@ class UserFiles:
         self._cache_dir = cache_dir
 
     def put(self, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
-        """Keep a copy of the file at `path`; it is there as a whole or not at all, and outlives a power failure.
+        """Store a copy of the file at `path`, atomically and durably.
 
         Raises:
             errors.StoreError: it cannot be written.
@@ -104,10 +102,10 @@ class UserFiles:
             else:
                 self._put_remote(path, target)
         if not self._is_local:
-            self._forget(self._cached(document_id, kind))
+            self._delete_copies(self._cached(document_id, kind))
 
     def _put_remote(self, path: Path, target: str) -> None:
-        """Object stores show an object when it is complete, and need no folders; the first makes its bucket."""
+        """Upload to an object store, where puts are atomic; the first one creates the bucket."""
         try:
             self._files.put_file(str(path), target)
         except FileNotFoundError:
@@ -117,7 +115,7 @@ class UserFiles:
             self._files.put_file(str(path), target)
 
     def local_path(self, document_id: uuid.UUID, kind: Kind) -> Path:
-        """The file as a path on this machine, fetched into the cache if it is not. Only to be read.
+        """Return the file as a local path, only for reading; a remote file is fetched into the cache.
 
         Raises:
             errors.NotFoundError: there is no such file.
@@ -128,26 +126,26 @@ class UserFiles:
                 raise _missing(document_id, kind)
             return Path(source)
         with _file_errors(document_id, kind):
-            cached = self._cached(document_id, kind, _state(self._files.info(source)))
+            cached = self._cached(document_id, kind, _version(self._files.info(source)))
             if not cached.is_file():
-                self._forget(cached)
-                durable_files.make_folders(cached.parent, self._cache_dir.parent)
-                with durable_files.atomic_replacement(cached) as partial:
+                self._delete_copies(cached)
+                atomic_files.make_folders(cached.parent, self._cache_dir.parent)
+                with atomic_files.atomic_replacement(cached) as partial:
                     self._files.get_file(source, str(partial))
         return cached
 
     def open(self, document_id: uuid.UUID, kind: Kind) -> BinaryIO:
-        """The file for reading, wherever it is. Raises NotFoundError."""
+        """Open the file for reading. Raises NotFoundError."""
         with _file_errors(document_id, kind):
             return cast(BinaryIO, self._files.open(self._path(document_id, kind), "rb"))
 
     def exists(self, document_id: uuid.UUID, kind: Kind) -> bool:
-        """Whether there is such a file."""
+        """Return whether there is such a file."""
         with _file_errors():
             return bool(self._files.exists(self._path(document_id, kind)))
 
     def delete(self, document_id: uuid.UUID) -> None:
-        """Remove all files of a document for good; none is no error: it can be done again. Raises StoreError."""
+        """Delete all files of a document; having none is no error. Raises StoreError."""
         folder = self._folder(document_id)
         with _file_errors():
             with suppress(FileNotFoundError):
@@ -156,21 +154,21 @@ class UserFiles:
             if self._files.exists(folder):
                 raise OSError(errno.ENOTEMPTY, "something is left")
             if self._is_local and Path(self._root).is_dir():
-                durable_files.sync_folder(Path(self._root))  # what is gone does not come back with the power
+                atomic_files.sync_folder(Path(self._root))  # so that a power failure does not bring them back
         self.clear_cached_copies(document_id)
 
     def clear_cached_copies(self, document_id: uuid.UUID) -> None:
-        """Remove this machine's copies of a document's remote files."""
+        """Delete this machine's copies of a document's remote files."""
         shutil.rmtree(self._cached(document_id, "original").parent, ignore_errors=True)
 
-    def content(self, document_id: uuid.UUID) -> DiskUsage:
-        """All that there is of a document, drafts included. Raises StoreError."""
+    def disk_usage(self, document_id: uuid.UUID) -> DiskUsage:
+        """Return the number and size of a document's files, partial ones included. Raises StoreError."""
         with _file_errors():
             found = self._found(document_id)
             return DiskUsage(len(found), sum(int(info["size"]) for info in found.values()))
 
     def modified_at(self, document_id: uuid.UUID) -> dt.datetime | None:
-        """When something of a document was last put; None if the file system cannot tell, or nothing is there.
+        """Return when a document's files last changed; None if there are none, or the file system does not say.
 
         Raises:
             errors.StoreError: the storage fails.
@@ -186,7 +184,7 @@ class UserFiles:
         return cast(dict[str, Any], self._files.find(folder, detail=True))
 
     def sizes(self, document_id: uuid.UUID) -> dict[Kind, int]:
-        """Bytes of each file of a document that is there."""
+        """Return the bytes of each existing file of a document."""
         with _file_errors():
             paths = {kind: self._path(document_id, kind) for kind in KINDS}
             return {kind: int(self._files.size(path)) for kind, path in paths.items() if self._files.exists(path)}
@@ -203,13 +201,13 @@ class UserFiles:
             raise errors.StoreError(f"There is no kind of file {kind!r}. Use one of {', '.join(KINDS)}.")
         return f"{self._folder(document_id)}/{kind}"
 
-    def _cached(self, document_id: uuid.UUID, kind: Kind, state: str = "") -> Path:
-        """This machine's copy of a remote file as it is in a `state`."""
-        return self._cache_dir / str(document_id) / f"{kind}-{state}"
+    def _cached(self, document_id: uuid.UUID, kind: Kind, version: str = "") -> Path:
+        """Return the path of this machine's copy of a version of a remote file."""
+        return self._cache_dir / str(document_id) / f"{kind}-{version}"
 
     @staticmethod
-    def _forget(cached: Path) -> None:
-        """Remove the copies of a file, whatever their states."""
+    def _delete_copies(cached: Path) -> None:
+        """Delete the copies of all versions of a file."""
         kind, _, _ = cached.name.partition("-")
         for copy in cached.parent.glob(f"{kind}-*"):
             copy.unlink(missing_ok=True)
@@ -217,9 +215,9 @@ class UserFiles:
 
 @functools.lru_cache(maxsize=1024)
 def folder_name(user_id: str) -> str:
-    """A folder's name that no other user has, on file systems that ignore case too, and that leads nowhere else.
+    """Return a safe folder name that no other user has, even on file systems that ignore case.
 
-    Readable letters of the id for people, a hash for uniqueness.
+    It has readable letters of the id for people, and a hash for uniqueness.
     """
     readable = re.sub(r"[^A-Za-z0-9]+", "_", user_id)
     digest = hashlib.sha256(user_id.encode("utf-8", "surrogatepass")).hexdigest()
@@ -227,7 +225,7 @@ def folder_name(user_id: str) -> str:
 
 
 def is_document_id(name: str) -> bool:
-    """Whether a folder has the name of a document's."""
+    """Return whether a folder name is a document id."""
     try:
         return str(uuid.UUID(name)) == name
     except ValueError:
@@ -235,26 +233,26 @@ def is_document_id(name: str) -> bool:
 
 
 def _copy(source: Path, target: Path, top: Path) -> None:
-    durable_files.make_folders(target.parent, top)
-    with durable_files.atomic_replacement(target) as partial:
+    atomic_files.make_folders(target.parent, top)
+    with atomic_files.atomic_replacement(target) as partial:
         shutil.copyfile(source, partial)
-    durable_files.sync_folders(target.parent.parent, top)
+    atomic_files.sync_folders(target.parent.parent, top)
 
 
-def _state(info: Mapping[str, Any]) -> str:
-    """A name of a file's content, by what its file system tells: another machine may have put another."""
-    told = [str(info.get(name)) for name in TELLING]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+def _version(info: Mapping[str, Any]) -> str:
+    """Return a name for a file's content from its metadata, because another machine may have replaced it."""
+    values = [str(info.get(name)) for name in VERSION_FIELDS]
+    return hashlib.sha256("\n".join(values).encode()).hexdigest()[:16]
 
 
 def _aware(moment: dt.datetime) -> dt.datetime:
-    """File systems that tell no time zone mean UTC."""
+    """Return a time with a time zone; without one it is UTC."""
     return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
 
 
 @contextmanager
 def _file_errors(document_id: uuid.UUID | None = None, kind: str = "file") -> Iterator[None]:
-    """Errors of file systems and of fsspec's drivers come out as ours."""
+    """Translate errors of file systems and of fsspec's drivers into ours."""
     try:
         yield
     except errors.Error:

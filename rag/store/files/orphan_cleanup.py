@@ -1,8 +1,8 @@
-"""Finds what belongs to nobody, and clears it away.
+"""Find and delete files without an owner.
 
-Folders are listed first and rows are read after it. An upload has its row before it has a folder (`deletions`), so
-that what is listed and has no row is of no upload that goes on. It is looked up once more under its lock before it is
-deleted, because a part of a mail has always the same id, and may come again just then.
+Folders are listed before rows are read. An upload has its row before its folder (`pending_deletions`), so a listed
+folder without a row is not of a running upload. It is looked up again under its lock before it is deleted, because a
+part of a mail always has the same id and may be uploaded again at that moment.
 """
 
 import datetime as dt
@@ -15,10 +15,10 @@ from pathlib import Path
 
 from rag import errors
 from rag.store.files import stale_files
-from rag.store.files.file_storage import DiskUsage, DocumentFolder, FileStore, is_document_id
+from rag.store.files.file_storage import DocumentFolder, FileStore, is_document_id
+from rag.store.files.partial_files import PartialFiles
 from rag.store.files.pending_deletions import SAFE_AGE, DueDeletion
 from rag.store.files.stale_files import Orphan
-from rag.store.files.temporary_folders import PartialFiles
 from rag.store.store import Store
 from rag.types import SweepReport
 
@@ -26,29 +26,29 @@ logger = logging.getLogger(__name__)
 
 
 class OrphanCleanup:
-    """Over everything that an installation keeps on this machine and in its storage.
+    """The cleanup of an installation's files on this machine and in its storage.
 
-    `own_folders` are those whose rights are ours to give. `drafts` knows of archives that are being written.
+    `own_folders` are those whose rights it may change. `backups` records the archives that are being written.
     """
 
-    def __init__(self, store: Store, files: FileStore, drafts: PartialFiles, own_folders: Sequence[Path] = ()) -> None:
+    def __init__(self, store: Store, files: FileStore, backups: PartialFiles, own_folders: Sequence[Path] = ()) -> None:
         self._store = store
         self._files = files
-        self._drafts = drafts
+        self._backups = backups
         self._own_folders = own_folders
 
     def finish_deletions(self, older_than: dt.timedelta = SAFE_AGE) -> int:
-        """Delete files whose documents are gone or never came; how many documents they were of.
+        """Delete the files of purged documents and abandoned uploads; return the number of documents.
 
-        What fails is tried again the next time. Raises StoreError if the database fails.
+        Failures are tried again the next time. Raises StoreError if the database fails.
         """
-        return sum(_mended(self._deletion(due, older_than)) for due in self._store.all_deletions.due(older_than))
+        return sum(_repaired(self._deletion(due, older_than)) for due in self._store.all_deletions.due(older_than))
 
     def run(self, *, mend: bool, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE) -> SweepReport:
-        """What was left behind longer ago than `older_than`; with `mend` it is gone afterwards.
+        """Report orphans older than `older_than`, and delete or repair them with `mend`.
 
-        When most of the storage is unknown to the database, it is more likely that one of them is not the right one:
-        then files are not deleted for that, unless `doubtful` ones are to be.
+        If the database does not know most of the storage, one of the two is probably the wrong one. Then files are
+        reported as doubtful, and only deleted with `doubtful`.
 
         Raises:
             errors.StoreError: the database or the storage fails.
@@ -67,10 +67,10 @@ class OrphanCleanup:
 
     def _counted(self, found: Iterator[Orphan], *, mend: bool) -> Counter[str]:
         counts: Counter[str] = Counter()
-        for leftover in found:
-            if not mend or leftover.kind == "doubtful" or _mended(leftover):
-                counts[leftover.kind] += 1
-                counts["bytes"] += leftover.bytes
+        for orphan in found:
+            if not mend or orphan.kind == "doubtful" or _repaired(orphan):
+                counts[orphan.kind] += 1
+                counts["bytes"] += orphan.bytes
         return counts
 
     def _shared(self, older_than: dt.timedelta, *, doubtful: bool) -> Iterator[Orphan]:
@@ -91,7 +91,7 @@ class OrphanCleanup:
         yield from self._copies()
         yield from stale_files.in_storage(self._files.cache_dir, older_than)
         yield from stale_files.temporary(older_than)
-        yield from stale_files.of_backups(self._drafts)
+        yield from stale_files.of_backups(self._backups)
 
     def _deletion(self, due: DueDeletion, older_than: dt.timedelta) -> Orphan:
         files = self._files.of(due.user_id)
@@ -101,26 +101,25 @@ class OrphanCleanup:
                 if is_unowned:
                     files.delete(due.document_id)
 
-        return Orphan("deletions", files.content(due.document_id).bytes, delete)
+        return Orphan("deletions", files.disk_usage(due.document_id).bytes, delete)
 
     def _unowned(self, folder: DocumentFolder) -> Orphan:
+        files = self._files.in_folder(folder.owner)
+
         def delete() -> None:
             with self._store.all_deletions.lock_unknown(folder) as is_unknown:
                 if is_unknown:
-                    self._files.in_folder(folder.owner).delete(folder.document_id)
+                    files.delete(folder.document_id)
 
-        return Orphan("unowned", self._content(folder).bytes, delete)
+        return Orphan("unowned", files.disk_usage(folder.document_id).bytes, delete)
 
     def _is_old(self, folder: DocumentFolder, age: dt.timedelta) -> bool:
-        """Also what nothing is known of is not old enough; without files it is an empty folder."""
+        """Return whether a folder's files are old; not if their age is unknown, or there are none."""
         modified_at = self._files.in_folder(folder.owner).modified_at(folder.document_id)
         return modified_at is not None and dt.datetime.now(dt.UTC) - modified_at >= age
 
-    def _content(self, folder: DocumentFolder) -> DiskUsage:
-        return self._files.in_folder(folder.owner).content(folder.document_id)
-
     def _copies(self) -> Iterator[Orphan]:
-        """Of remote files; when a document is gone they are gone for good reason, however young."""
+        """Find cached copies of remote files whose document is gone, of any age."""
         copies = [
             DocumentFolder(path.parent.name, uuid.UUID(path.name))
             for path in self._files.cache_dir.glob("*/*")
@@ -134,13 +133,13 @@ class OrphanCleanup:
             )
 
 
-def _mended(leftover: Orphan) -> bool:
-    """Whether that worked. One that fails keeps nobody from the others, and is found again."""
+def _repaired(orphan: Orphan) -> bool:
+    """Delete or repair an orphan, and return whether that worked; a failure is logged and found again later."""
     try:
-        leftover.mend()
-    except FileNotFoundError:  # somebody else has
+        orphan.repair()
+    except FileNotFoundError:  # another process did it
         return True
     except (OSError, errors.StoreError) as error:
-        logger.warning("%s: what was left behind cannot be cleared away: %s", leftover.kind, error)
+        logger.warning("%s: what was left behind cannot be cleared away: %s", orphan.kind, error)
         return False
     return True

@@ -1,30 +1,85 @@
-"""Folders to take files in from, in any file system that fsspec knows."""
+"""Folders from which files are imported, in any file system that fsspec supports, and limits on which are allowed."""
 
+import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from rag import errors
-from rag.store.files.allowed_folders import AllowedFolders
 from rag.types import SourceFile
 
+_LOCAL = re.compile(r"(file|local)://", re.IGNORECASE)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+"""The start of a URL: `s3://…`, `gdrive:…`, `data:…`."""
+_CHAIN = "::"
+"""fsspec's separator of chained file systems, the last of which may be this machine's."""
+_ESCAPES = re.compile(r"(^|[/:])\.{1,2}($|/)|[@%?#\\]")
+"""What may lead out of the folder of a URL, or into it as somebody else."""
 _USER_INFO = re.compile(r"(?<=://)[^/@]*@")
 
 
-class Folder:
-    """A folder at a local path or an fsspec URL. A file's id is its absolute path, or its URL without user and key.
+class AllowedFolders:
+    """The local folders and URLs below which API clients may have folders read, with links resolved."""
 
-    With `roots` it is below one of them, and no link leads out of them.
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._urls = [root.rstrip("/") for root in roots if _is_remote(root)]
+        self._folders = [_real(root) for root in roots if not _is_remote(root)]
+
+    def require(self, folder: str) -> str:
+        """Return the normalized path, or the URL, of an allowed folder.
+
+        Raises:
+            errors.ForbiddenError: it is not allowed; the error does not say whether it exists.
+        """
+        if _CHAIN not in folder:
+            if not _is_remote(folder):
+                path = _absolute(folder)
+                if self.contain(Path(path)):
+                    return path
+            elif any(_is_below(folder, root) for root in self._urls):
+                return folder
+        raise errors.ForbiddenError(
+            "Folders are read for programs only below those that RAG_FOLDER_ROOTS names, links resolved. Name the "
+            "folder there, or have it read on the command line: pagelight sync."
+        )
+
+    def contain(self, path: Path) -> bool:
+        """Return whether the resolved path is in an allowed folder."""
+        real = _real(str(path))
+        return any(real == root or root in real.parents for root in self._folders)
+
+
+def _is_remote(folder: str) -> bool:
+    return bool(_URL.match(folder)) and not _LOCAL.match(folder)
+
+
+def _is_below(folder: str, root: str) -> bool:
+    rest = folder[len(root) :]
+    return folder.startswith(root) and rest[:1] in ("", "/") and not _ESCAPES.search(rest)
+
+
+def _absolute(folder: str) -> str:
+    """Return a local path as absolute, without `..`."""
+    return os.path.normpath(Path(LocalFileSystem._strip_protocol(folder)).absolute())
+
+
+def _real(folder: str) -> Path:
+    return Path(os.path.realpath(_absolute(folder)))
+
+
+class Folder:
+    """A folder at a local path or an fsspec URL. A file's id is its absolute path, or its URL without credentials.
+
+    With `roots` the folder has to be allowed, and links may not lead out of the allowed folders.
     """
 
     def __init__(self, url: str, *, include_subfolders: bool = True, roots: AllowedFolders | None = None) -> None:
-        """Raises SourceError where there is no driver for the URL, and ForbiddenError where no root is above it."""
+        """Raises SourceError if there is no driver for the URL, and ForbiddenError if `roots` do not allow it."""
         self._roots = roots
         url = roots.require(url) if roots else url
         self._shown = _USER_INFO.sub("", url)
@@ -34,18 +89,18 @@ class Folder:
         self._root = self._root.rstrip("/")
         base = self._root if isinstance(self._files, LocalFileSystem) else self._shown.rstrip("/")
         self.prefix = f"{base}/"
-        """What the ids of all its files begin with."""
+        """The prefix of the ids of all its files."""
 
     def owns(self, file_id: str) -> bool:
-        """Whether a file of this id would be in the folder, or with subfolders below it."""
+        """Return whether a file with this id would be in the folder or its included subfolders."""
         inside = file_id.startswith(self.prefix) and file_id != self.prefix
         return inside and (self._include_subfolders or "/" not in file_id[len(self.prefix) :])
 
     def list(self) -> list[SourceFile]:
-        """All its files by path; what is hidden (its name begins with a dot) is passed over.
+        """Return all files by path, without hidden ones (names that start with a dot).
 
         Raises:
-            errors.SourceError: there is no such folder, or it, or a folder below it, cannot be read.
+            errors.SourceError: the folder does not exist, or it or a subfolder cannot be read.
         """
         with _source_errors(self._shown):
             if not self._files.isdir(self._root or "/"):
@@ -56,32 +111,20 @@ class Folder:
         depth = None if self._include_subfolders else 1
         for _, _, files in self._files.walk(self._root or "/", maxdepth=depth, detail=True, on_error="raise"):
             for info in files.values():
-                path = self._inside(info)
+                path = str(info["name"]).removeprefix(self._root).lstrip("/")
                 if not any(part.startswith(".") for part in path.split("/")):
                     yield SourceFile(id=self.prefix + path, path=path, name=PurePosixPath(path).name)
 
-    def _inside(self, info: dict[str, Any]) -> str:
-        return str(info["name"]).removeprefix(self._root).lstrip("/")
-
-    def _within_roots(self, path: Path) -> Path:
-        """A local file; where there are roots, what its links lead to."""
-        if self._roots is None:
-            return path
-        real = path.resolve()
-        if not self._roots.hold(real):
-            raise errors.SourceError(f"{path.name} is a link that leads out of the folders of RAG_FOLDER_ROOTS.")
-        return real
-
     @contextmanager
     def fetch(self, file: SourceFile) -> Iterator[Path]:
-        """The file as a path on this machine while the block runs; only to be read.
+        """Give the file as a local path, only for reading, while the block runs.
 
         Raises:
             errors.SourceError: it is gone or cannot be read.
         """
         remote = f"{self._root}/{file.path}"
         if isinstance(self._files, LocalFileSystem):
-            yield self._within_roots(Path(remote))
+            yield self._resolved(Path(remote))
             return
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             path = Path(folder) / "file"
@@ -89,10 +132,19 @@ class Folder:
                 self._files.get_file(remote, str(path))
             yield path
 
+    def _resolved(self, path: Path) -> Path:
+        """Return a local file, with links resolved and checked if folders are limited."""
+        if self._roots is None:
+            return path
+        real = path.resolve()
+        if not self._roots.contain(real):
+            raise errors.SourceError(f"{path.name} is a link that leads out of the folders of RAG_FOLDER_ROOTS.")
+        return real
+
 
 @contextmanager
 def _source_errors(place: str) -> Iterator[None]:
-    """Errors of file systems and of fsspec's drivers come out as ours."""
+    """Translate errors of file systems and of fsspec's drivers into ours."""
     try:
         yield
     except errors.Error:

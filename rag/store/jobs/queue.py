@@ -1,4 +1,4 @@
-"""Work in the background: procrastinate's queue in the same database."""
+"""The task queue: procrastinate in the same database. It only wakes workers; what is to be done is in our tables."""
 
 import asyncio
 import hashlib
@@ -14,13 +14,13 @@ from rag.store.server.database import Database, store_errors
 INGEST_DOCUMENT = "ingest_document"
 RUN_JOB = "run_job"
 STALLED_SECONDS = 30.0
-"""A worker that sent no sign of life for so long is dead; workers send one every 10 seconds."""
+"""A worker without a heartbeat for so long is dead; workers send one every 10 seconds."""
 
 Process = Callable[[str, uuid.UUID], None]
 
 
 class Queue:
-    """The queue of documents to be read and of jobs to be done. Many processes may enqueue, and many may work."""
+    """The tasks of all users. Any number of processes may enqueue and work."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -28,29 +28,28 @@ class Queue:
         self.app.open(database.pool)
 
     def enqueue(self, user_id: str, document_id: uuid.UUID) -> bool:
-        """Ask a worker to read a document; False if it is waiting for one already."""
+        """Ask a worker to read a document; False if a task for it is waiting already."""
         return self._defer(INGEST_DOCUMENT, user_id, document_id=document_id)
 
     def enqueue_job(self, user_id: str, job_id: uuid.UUID) -> bool:
-        """Ask a worker to do a job; False if it is waiting for one already."""
+        """Ask a worker to do a job; False if a task for it is waiting already."""
         return self._defer(RUN_JOB, user_id, job_id=job_id)
 
     def _defer(self, task_name: str, user_id: str, **subject: uuid.UUID) -> bool:
-        # No `lock`: a dead worker's task would hold it. Whoever works on something claims it (`Documents.claim`).
+        # No procrastinate `lock`: a dead worker's task would hold it. Workers use `work_locks`.
         ((name, subject_id),) = subject.items()
-        task = self.app.configure_task(task_name, queueing_lock=_lock(user_id, subject_id))
+        # A hash as key, because procrastinate expects no brackets or line breaks, and user ids may have any.
+        key = hashlib.sha256(f"{user_id}\n{subject_id}".encode()).hexdigest()
+        task = self.app.configure_task(task_name, queueing_lock=key)
         try:
-            with self._database.limit():
+            with self._database.time_limit():
                 task.defer(user_id=user_id, **{name: str(subject_id)})
         except exceptions.AlreadyEnqueued:
             return False
         return True
 
     def discard_stalled(self, *, stalled_seconds: float = STALLED_SECONDS) -> int:
-        """Forget the tasks that dead workers were at; returns how many.
-
-        What they were at stands in `Documents.unfinished` and `Jobs.unfinished`.
-        """
+        """Delete the tasks of dead workers and return how many; their documents and jobs are still in our tables."""
         with store_errors():
             return asyncio.run(self._discard_stalled(stalled_seconds))
 
@@ -65,9 +64,9 @@ class Queue:
         return len(stalled)
 
     def run(self, process: Process, run_job: Process | None = None, *, wait: bool = True, concurrency: int = 1) -> None:
-        """Call `process` for each document and `run_job` for each job, in a thread, until SIGINT or SIGTERM.
+        """Call `process` for each document and `run_job` for each job, in threads, until SIGINT or SIGTERM.
 
-        With `wait` False, until none is left.
+        Without `wait`, until no task is left.
         """
         app = self._async_app()
 
@@ -89,12 +88,7 @@ class Queue:
             )
 
     def _async_app(self) -> procrastinate.App:
-        """Workers need a loop and connections of their own."""
+        """Return an app for a worker, which needs its own event loop and connections."""
         url = self._database.url
-        connecting = timeouts.connecting(url, timeouts.breaker_for(url).timeout_seconds)
-        return procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url, kwargs=connecting, max_size=4))
-
-
-def _lock(user_id: str, subject_id: uuid.UUID) -> str:
-    """One key per document or job: procrastinate expects no brackets or line breaks, and user ids may have any."""
-    return hashlib.sha256(f"{user_id}\n{subject_id}".encode()).hexdigest()
+        options = timeouts.connection_parameters(url, timeouts.breaker_for(url).timeout_seconds)
+        return procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url, kwargs=options, max_size=4))

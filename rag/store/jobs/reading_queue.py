@@ -1,70 +1,65 @@
-"""The reading of documents: which lane one is in, how it is lined up, cancelled and taken up again."""
+"""The state of documents that are read and embedded: lane, cancellation, retries and trace."""
 
 import uuid
 from collections.abc import Sequence
 
 from rag import errors
-from rag.store.jobs.retries import RETRY_DELAYS
+from rag.store.jobs.scheduling import RETRY_DELAYS
 from rag.store.library.documents import to_document, unknown
-from rag.store.server import named_queries
-from rag.store.server.database import UserDatabase
+from rag.store.server.database import Queries, UserDatabase
 from rag.types import Document, Lane
 
 UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
 
 
 class ReadingQueue:
-    """What a user's rows of the table `documents` tell of how they are being read."""
+    """The columns of a user's `documents` that say how they are being read."""
 
     def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = named_queries.load("readings")
+        self._queries = Queries(database, "reading_queue")
 
     def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """End the reading of documents; what is found of them stays. Returns those that were being read, or waited."""
+        """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""
         cancelled = errors.CancelledError()
-        parameters = {"ids": [*ids], "code": cancelled.code, "message": cancelled.message}
-        return [row["id"] for row in self._database.write(self._queries["cancel"], parameters)]
+        rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
+        return [row["id"] for row in rows]
 
     def lane(self, document_id: uuid.UUID) -> Lane | None:
-        """What is to be done with a document next; None if it is not being read, or not there."""
-        row = self._database.one(self._queries["lane"], {"document_id": document_id})
+        """Return what is to be done next with a document; None if it is not being read or does not exist."""
+        row = self._queries.one("lane", document_id=document_id)
         return Lane(row["lane"]) if row else None
 
     def resume(self, document_id: uuid.UUID) -> Document:
-        """Mark a document as to be read on from where that ended, or anew if it was ready.
+        """Mark a document to be read from where that stopped, or again if it was ready.
 
-        One that is being read, or waits for it, stays as it is. Raises NotFoundError if it is in the trash, or gone.
+        A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
         """
-        resumed = self._database.write(self._queries["resume"], {"document_id": document_id})
-        found = resumed or self._database.all(self._queries["present"], {"document_id": document_id})
+        resumed = self._queries.write("resume", document_id=document_id)
+        found = resumed or self._queries.all("present", document_id=document_id)
         if not found:
             raise unknown(document_id)
         return to_document(found[0])
 
-    def keep_pictures_unread(self, document_id: uuid.UUID) -> None:
-        """The words in its pictures cannot be read, and are not to be tried again; its note says so."""
-        self._database.write(
-            self._queries["keep_pictures_unread"], {"document_id": document_id, "note": UNREAD_PICTURES}
-        )
+    def give_up_pictures(self, document_id: uuid.UUID) -> None:
+        """Mark the pictures of a document as unreadable, with a note about it, so that they are not tried again."""
+        self._queries.write("give_up_pictures", document_id=document_id, note=UNREAD_PICTURES)
 
     def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
-        """Let workers take a document again after a pause, which grows with the attempts; it tells why."""
-        parameters = {"document_id": document_id, "code": code, "message": message, "pauses": RETRY_DELAYS}
-        self._database.write(self._queries["postpone"], parameters)
+        """Queue a document for a retry, and note the reason."""
+        self._queries.write("postpone", document_id=document_id, code=code, message=message, pauses=RETRY_DELAYS)
 
-    def keep_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
-        """What is done with a document belongs to this step of a trace."""
-        self._database.write(self._queries["keep_trace"], {"document_id": document_id, "traceparent": traceparent})
+    def set_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
+        """Save the tracing span to which work on a document belongs."""
+        self._queries.write("set_trace", document_id=document_id, traceparent=traceparent)
 
     def trace(self, document_id: uuid.UUID) -> str | None:
-        """The step of a trace that a document came with, if any."""
-        row = self._database.one(self._queries["trace"], {"document_id": document_id})
+        """Return the tracing span to which work on a document belongs, if any."""
+        row = self._queries.one("trace", document_id=document_id)
         return row["trace_parent"] if row else None
 
     def enqueue(self, document_id: uuid.UUID) -> Document:
-        """Let workers take a document, now, even if it was to wait. Raises NotFoundError."""
-        enqueued = self._database.write(self._queries["enqueue"], {"document_id": document_id})
+        """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
+        enqueued = self._queries.write("enqueue", document_id=document_id)
         if not enqueued:
             raise unknown(document_id)
         return to_document(enqueued[0])

@@ -1,11 +1,11 @@
-"""What those who run an installation look at, of all users together."""
+"""Monitoring of an installation: sizes, queues and counts of all users together."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from rag import errors
 from rag.store.jobs.queue import STALLED_SECONDS
-from rag.store.server import named_queries
-from rag.store.server.database import Database, Row
+from rag.store.server.database import Database, Queries, Row
 from rag.types import (
     BackupRecord,
     DatabaseStatus,
@@ -20,74 +20,81 @@ from rag.types import (
 )
 
 LANES = (*(lane.value for lane in Lane), "pictures", "jobs")
-"""Everything that waits for a worker, in the order in which it is shown."""
+"""Everything that waits for a worker, in display order."""
 FAILURES = "failures"
 MAX_RUNNING = 100
 
 
+class Health(NamedTuple):
+    """Versions of the server, of pgvector and of our schema (its last migration), and the number of live workers."""
+
+    server_version: str
+    vector_version: str
+    migration: str
+    workers: int
+
+
 class Monitoring:
-    """Sizes, queues and counts of an installation."""
+    """Figures for administrators and for health checks."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._queries = named_queries.load("status")
+        self._queries = Queries(database, "status")
+
+    def health(self) -> Health:
+        """Return versions and the number of workers. Raises StoreError if the database cannot be reached."""
+        return Health(**self._one("health", stalled_seconds=STALLED_SECONDS))
 
     def database(self) -> DatabaseStatus:
-        """The server, its size and connections, and who follows it."""
-        replicas = [Replica(**row) for row in self._database.all(self._queries["replicas"], {})]
+        """Return the server's size and connections, and its replicas."""
+        replicas = [Replica(**row) for row in self._queries.all("replicas")]
         return DatabaseStatus(**self._one("database"), replicas=tuple(replicas))
 
     def workers(self) -> tuple[WorkerStatus, ...]:
-        """The workers that are alive."""
-        found = self._database.all(self._queries["workers"], {"stalled_seconds": STALLED_SECONDS})
-        return tuple(WorkerStatus(**row) for row in found)
+        """Return the live workers."""
+        return tuple(WorkerStatus(**row) for row in self._queries.all("workers", stalled_seconds=STALLED_SECONDS))
 
     def lanes(self) -> tuple[LaneStatus, ...]:
-        """What waits for a worker, lane by lane; those where nothing does are there, too."""
-        found = {row["lane"]: row for row in self._database.all(self._queries["lanes"], {})}
+        """Return how much waits for a worker in each lane, empty lanes included."""
+        found = {row["lane"]: row for row in self._queries.all("lanes")}
         return tuple(LaneStatus(**found.get(lane, {"lane": lane})) for lane in LANES)
 
     def running(self) -> tuple[RunningWork, ...]:
-        """What somebody is at, the longest first; `MAX_RUNNING` at most."""
-        return tuple(RunningWork(**row) for row in self._database.all(self._queries["running"], {"limit": MAX_RUNNING}))
+        """Return up to `MAX_RUNNING` items that are being worked on, the longest first."""
+        return tuple(RunningWork(**row) for row in self._queries.all("running", limit=MAX_RUNNING))
 
     def library(self) -> LibraryStatus:
-        """Users, documents and their sizes in sum."""
+        """Return the numbers of users and documents, and their sizes."""
         return LibraryStatus(**self._one("library"))
 
     def indexes(self) -> IndexHealth:
-        """Whether everything is found that should be."""
+        """Return the numbers of indexes and chunks, and what is missing in them."""
         return IndexHealth(**self._one("indexes"))
 
     def counts(self) -> WorkCounts:
-        """What all workers have done since the database was set up."""
-        rows = self._database.all(self._queries["counts"], {})
+        """Return what all workers have done since the database was set up."""
+        rows = self._queries.all("counts")
         done = {row["name"]: row["count"] for row in rows if row["name"] != FAILURES}
         return WorkCounts(**done, failures={row["code"]: row["count"] for row in rows if row["name"] == FAILURES})
 
-    def count(self, done: Mapping[str, int]) -> None:
-        """Add to what was done, by the names of `WorkCounts`."""
-        self._count(done, "")
+    def count(self, done: Mapping[str, int], code: str = "") -> None:
+        """Add to the counts, named as in `WorkCounts`."""
+        self._queries.write("count", names=[*done], counts=[*done.values()], code=code)
 
     def count_failure(self, code: str) -> None:
-        """Add a failure of work in the background, by its error's code."""
-        self._count({FAILURES: 1}, code)
-
-    def _count(self, done: Mapping[str, int], code: str) -> None:
-        parameters = {"names": [*done], "counts": [*done.values()], "code": code}
-        self._database.write(self._queries["count"], parameters)
+        """Count a failure of background work by its error code."""
+        self.count({FAILURES: 1}, code)
 
     def record_backup(self, record: BackupRecord) -> None:
-        """Remember that an archive was written."""
-        self._database.write(self._queries["keep_backup"], record.model_dump(exclude={"is_present"}))
+        """Record that an archive was written."""
+        self._queries.write("record_backup", **record.model_dump(exclude={"is_present"}))
 
     def last_backup(self) -> BackupRecord | None:
-        """The last archive that was written, if any; whether it is still there is not looked at."""
-        row = self._database.one(self._queries["last_backup"], {})
+        """Return the last archive that was written, if any, without checking that it still exists."""
+        row = self._queries.one("last_backup")
         return BackupRecord(**row) if row else None
 
-    def _one(self, query: str) -> Row:
-        row = self._database.one(self._queries[query], {})
+    def _one(self, query: str, **parameters: object) -> Row:
+        row = self._queries.one(query, **parameters)
         if row is None:
             raise errors.StoreError("The database gave no answer about itself. Try again.")
         return row

@@ -1,4 +1,4 @@
-"""Claims: that a process is the only one at work on something."""
+"""Advisory locks: one process at a time works on a document, an index or a job."""
 
 import uuid
 from collections.abc import Iterator, Mapping
@@ -10,32 +10,32 @@ from rag.store.server.database import Connection, UserDatabase, connect, store_e
 
 
 @contextmanager
-def claim(database: UserDatabase, claimed_id: uuid.UUID) -> Iterator[bool]:
-    """Whether this process is now the only one at work on a document or an index; the claim ends with the block."""
+def lock(database: UserDatabase, subject_id: uuid.UUID) -> Iterator[bool]:
+    """Lock a document, an index or a job for the block, and give whether this process has the lock."""
     with lock_connection(database.url) as connection:
-        yield try_lock(connection, database.bind({"id": claimed_id}))
+        yield try_lock(connection, database.bind({"id": subject_id}))
 
 
 @contextmanager
 def lock_connection(url: str) -> Iterator[Connection]:
-    """A connection of its own, whose claims end with the block, or with this process, however that ends."""
+    """Open a connection whose locks end with the block, or with this process, however that ends."""
     connection = connect(url, autocommit=True)
     try:
         yield connection
     finally:
-        with suppress(errors.StoreError):  # a lost connection has lost its claims
-            release(connection)
+        with suppress(errors.StoreError):  # a lost connection has lost its locks
+            release_locks(connection)
         connection.close()
 
 
 def try_lock(connection: Connection, subject: Mapping[str, object]) -> bool:
-    """Whether `connection` has now the claim on what `user_id` and `id` name."""
+    """Lock what `user_id` and `id` name, and return whether `connection` has the lock."""
     with store_errors():
-        row = connection.execute(named_queries.load("session")["try_claim"], subject).fetchone()
-    return bool(row and row["claimed"])
+        row = connection.execute(named_queries.load("session")["try_lock"], subject).fetchone()
+    return bool(row and row["locked"])
 
 
-def release(connection: Connection) -> None:
-    """Give up all claims of a connection."""
+def release_locks(connection: Connection) -> None:
+    """Release all locks of a connection."""
     with store_errors():
-        connection.execute(named_queries.load("session")["release_claim"])
+        connection.execute(named_queries.load("session")["release_locks"])

@@ -1,4 +1,4 @@
-"""Files that were in others: mails and archives are their containers, and what happens to these happens to them."""
+"""Documents that were files in mails or archives (their containers), and where they belong."""
 
 import builtins
 import uuid
@@ -7,42 +7,39 @@ from collections.abc import Sequence
 from psycopg.types.json import Jsonb
 
 from rag.store.library.documents import to_document, unknown
-from rag.store.server import named_queries
-from rag.store.server.database import UserDatabase
+from rag.store.server.database import Queries, UserDatabase
 from rag.types import Document, Part, Unpacked
 
 
-class Parts:
-    """What a user's rows of the table `documents` tell of what is in what."""
+class Attachments:
+    """The columns of a user's `documents` that relate attachments and containers."""
 
     def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = named_queries.load("parts")
+        self._queries = Queries(database, "attachments")
 
-    def tell(self, document_id: uuid.UUID, parts: Sequence[Part]) -> None:
-        """Keep what became of the files in a document. Raises NotFoundError."""
-        told = Jsonb([part.model_dump(mode="json") for part in parts])
-        if not self._database.write(self._queries["tell"], {"document_id": document_id, "parts": told}):
+    def set_parts(self, document_id: uuid.UUID, parts: Sequence[Part]) -> None:
+        """Save what became of the files in a container. Raises NotFoundError."""
+        values = Jsonb([part.model_dump(mode="json") for part in parts])
+        if not self._queries.write("set_parts", document_id=document_id, parts=values):
             raise unknown(document_id)
 
     def of(self, *container_ids: uuid.UUID) -> builtins.list[Document]:
-        """The documents that were taken out of these, in the trash or not, in their order, without their `pages`."""
-        return [to_document(row) for row in self._database.all(self._queries["of"], {"ids": [*container_ids]})]
+        """Return the attachments of containers in their order, in the trash or not, without their `pages`."""
+        return [to_document(row) for row in self._queries.all("of", ids=[*container_ids])]
 
     def outermost(self, document_id: uuid.UUID) -> uuid.UUID:
-        """The container that a document and all others around it are in; itself if it is in none."""
-        containers = self._database.all(self._queries["containers"], {"document_id": document_id})
+        """Return the outermost container around a document; the document itself if it is in none."""
+        containers = self._queries.all("containers", document_id=document_id)
         return uuid.UUID(str(containers[-1]["id"])) if containers else document_id
 
     def unpacked(self, document_id: uuid.UUID) -> Unpacked:
-        """How deep a document is in others, and what else was taken out of the outermost of them."""
-        keys = {"document_id": document_id}
-        containers = [row["id"] for row in self._database.all(self._queries["containers"], keys)]
+        """Return how deep a document is nested, and what else was unpacked from its outermost container."""
+        containers = [row["id"] for row in self._queries.all("containers", document_id=document_id)]
         if not containers:
             return Unpacked()
-        inside = self._database.one(self._queries["unpacked"], {**keys, "container_id": containers[-1]})
+        inside = self._queries.one("unpacked", document_id=document_id, container_id=containers[-1])
         return Unpacked(depth=len(containers), **(inside or {}))
 
-    def settle(self, container_id: uuid.UUID, added: Sequence[uuid.UUID]) -> None:
-        """Put what was `added` to a container where this is: in the trash, or not."""
-        self._database.write(self._queries["settle"], {"container_id": container_id, "ids": [*added]})
+    def match_trash_state(self, container_id: uuid.UUID, added: Sequence[uuid.UUID]) -> None:
+        """Move new attachments to the trash if their container is there, else out of it."""
+        self._queries.write("match_trash_state", container_id=container_id, ids=[*added])

@@ -1,54 +1,50 @@
-"""What owners say of their documents: names, titles, authors, days, tags, and what is disabled."""
+"""Metadata that users give documents: names, titles, authors, dates, tags, and whether they are disabled."""
 
 import uuid
 from collections.abc import Sequence
 
-from rag.store.library.documents import EVERY_DOCUMENT, listed, to_document, unknown
-from rag.store.server import named_queries
-from rag.store.server.database import UserDatabase
+from rag.store.library.documents import EVERY_DOCUMENT, list_parameters, to_document, unknown
+from rag.store.server.database import Queries, UserDatabase
 from rag.types import Document, DocumentEdit, DocumentQuery, TagCount
 
 
 class DocumentMetadata:
-    """A user's columns of the table `documents` that are the user's to change."""
+    """The columns of a user's `documents` that the user may change."""
 
     def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = named_queries.load("catalogue")
-        self._listing = named_queries.load("documents")
+        self._queries = Queries(database, "document_metadata")
+        self._listing = Queries(database, "documents")
 
     def ids(self, index_id: uuid.UUID, asked: DocumentQuery = EVERY_DOCUMENT) -> list[uuid.UUID]:
-        """The ids of all that `documents.list` would give, newest first."""
-        return [row["id"] for row in self._database.all(self._listing["ids"], listed(index_id, asked))]
+        """Return the ids of all documents that `Documents.list` would return, newest first."""
+        return [row["id"] for row in self._listing.all("ids", **list_parameters(index_id, asked))]
 
     def count(self, index_id: uuid.UUID, asked: DocumentQuery = EVERY_DOCUMENT) -> int:
-        """How many documents `documents.list` would give."""
-        row = self._database.one(self._listing["count"], listed(index_id, asked))
+        """Return how many documents `Documents.list` would return."""
+        row = self._listing.one("count", **list_parameters(index_id, asked))
         return int(row["documents"]) if row else 0
 
     def edit(self, document_id: uuid.UUID, edit: DocumentEdit) -> Document:
-        """Change what is given of `edit`. Raises NotFoundError."""
+        """Change the fields that `edit` gives. Raises NotFoundError."""
         given = {name: getattr(edit, name) if name in edit.given else None for name in DocumentEdit.model_fields}
         sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
-        tags = None if given["tags"] is None else [*edit.tags]
-        parameters = {"document_id": document_id, **given, **sets, "tags": tags}
-        edited = self._database.write(self._queries["edit"], parameters)
+        given["tags"] = None if given["tags"] is None else [*edit.tags]
+        edited = self._queries.write("edit", document_id=document_id, **given, **sets)
         if not edited:
             raise unknown(document_id)
         return to_document(edited[0])
 
     def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
-        """Put tags on documents and take others off; returns those that were touched."""
-        touched = self._database.write(self._queries["tag"], {"ids": [*ids], "added": [*added], "removed": [*removed]})
-        return [row["id"] for row in touched]
+        """Add tags to documents and remove others, and return the ids of the documents."""
+        return [row["id"] for row in self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed])]
 
     def tags(self, index_id: uuid.UUID) -> list[TagCount]:
-        """The tags of an index in the order of the alphabet."""
-        return [TagCount(**row) for row in self._database.all(self._queries["tags"], {"index_id": index_id})]
+        """Return the tags of an index in alphabetical order."""
+        return [TagCount(**row) for row in self._queries.all("tags", index_id=index_id)]
 
-    def called(self, document_id: uuid.UUID) -> tuple[str, str | None]:
-        """What a document is called now: its name, and the title that the owner gave, if any. Raises NotFoundError."""
-        row = self._database.one(self._queries["called"], {"document_id": document_id})
+    def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
+        """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
+        row = self._queries.one("names", document_id=document_id)
         if row is None:
             raise unknown(document_id)
         return row["name"], row["given_title"]

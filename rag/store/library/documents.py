@@ -1,4 +1,4 @@
-"""The rows of documents: what they are, how far they are, and whether they are in the trash."""
+"""Rows of documents: adding, listing, trash, restore and purge, with the attachments that follow their containers."""
 
 import builtins
 import datetime as dt
@@ -10,22 +10,17 @@ from typing import Any
 from rag import errors
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
-from rag.store.library.attachment_cascade import AttachmentCascade
 from rag.store.search import scopes
-from rag.store.server import named_queries
-from rag.store.server.database import Connection, Database, UserDatabase
+from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 from rag.store.users.accounts import OwnAccount
 from rag.types import (
     CONTAINERS,
     UNFINISHED,
-    Completeness,
     Document,
     DocumentOrder,
     DocumentQuery,
     DocumentStatus,
-    PageInfo,
-    Part,
     Progress,
     PurgeReceipt,
     Scope,
@@ -40,8 +35,8 @@ class Documents:
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
-        self._queries = named_queries.load("documents")
-        self._parts = AttachmentCascade(database)
+        self._queries = Queries(database, "documents")
+        self._attachments = AttachmentCascade(database)
         self._account = OwnAccount(database)
 
     def add(
@@ -64,24 +59,27 @@ class Documents:
         upload_key: str | None = None,
         quota_bytes: int | None = None,
     ) -> Document:
-        """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
+        """Add a document; `size` in bytes.
 
-        `in_trash` keeps it out of sight until it takes the place of an older one (`supersede`). With `replaces` it is
-        the next version of the document that has this one among its versions, and takes over when it is ready. A part
-        is in the trash as long as its container is. Files that were `drafted` (`Deletions.draft`) are its own now, and
-        the `upload_key` is kept, in the same moment. `quota_bytes` is that of a user who has none of their own.
+        - `follows_source`: it may have the content of another place's document.
+        - `in_trash`: it stays hidden until it takes the place of an older one (`Sources.supersede`).
+        - `container_id`: the mail or archive it was in; it is in the trash as long as that is.
+        - `replaces`: a version of the document whose next version this is; it takes over when it is ready.
+        - `drafted`: its files were registered by `PendingDeletions.draft` and belong to it from now on.
+        - `upload_key`: is saved in the same transaction.
+        - `quota_bytes`: the quota of a user who has none of their own.
 
         Raises:
-            errors.QuotaError: the user has no room for so many bytes.
-            errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
-                `document_id`, `name` and `in_trash`, and its `version` where another version is searched. Without
-                these: another document came under the key.
-            errors.NotFoundError: there is no such index, no such container, or no document to replace.
+            errors.QuotaError: the file would exceed the user's quota.
+            errors.DuplicateError: a document with this SHA-256 is in the index or its trash; `details` have its
+                `document_id`, `name` and `in_trash`, and its `version` if another version is current. Without
+                these: another document came under the upload key.
+            errors.NotFoundError: there is no such index, container, or document to replace.
             errors.ConflictError: the document to replace is in the trash or another index, follows a file, or is a
                 mail, an archive or a part of one.
             errors.StoreError: its drafted files were deleted meanwhile, because they waited too long for it.
         """
-        parameters: dict[str, object] = {
+        values: dict[str, object] = {
             "index_id": index_id,
             "id": document_id,
             "name": name,
@@ -99,10 +97,10 @@ class Documents:
             "key": upload_key,
         }
         replaced = self.get(replaces) if replaces else None
-        added = self._add(parameters, replaced, quota_bytes, drafted=drafted)
+        added = self._add(values, replaced, quota_bytes, drafted=drafted)
         if added:
             return to_document(added[0])
-        present = self._database.one(self._queries["same_content"], parameters)
+        present = self._queries.one("same_content", **values)
         if present is None:
             self._account.require_room(name, size, quota_bytes)
             raise errors.NotFoundError(
@@ -111,13 +109,13 @@ class Documents:
         raise _duplicate(name, present)
 
     def _add(
-        self, parameters: Mapping[str, object], replaced: Document | None, quota_bytes: int | None, *, drafted: bool
-    ) -> builtins.list[Mapping[str, Any]]:
+        self, values: Mapping[str, object], replaced: Document | None, quota_bytes: int | None, *, drafted: bool
+    ) -> builtins.list[Row]:
         with self._database.transaction() as connection:
             quota = self._account.lock_quota(connection, quota_bytes)
-            bound = self._database.bind({**parameters, "quota_bytes": quota})
+            bound = self._database.bind({**values, "quota_bytes": quota})
             if drafted:
-                pending_deletions.lock(connection, {**bound, "document_id": parameters["id"]})
+                pending_deletions.lock(connection, {**bound, "document_id": values["id"]})
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
                     "The document cannot get a new version here: it is in the trash or another index, follows a file "
@@ -125,15 +123,15 @@ class Documents:
                 )
             added = connection.execute(self._queries["add"], bound).fetchall()
             if added and drafted:
-                pending_deletions.own(connection, bound)
-            if added and parameters["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
+                pending_deletions.adopt_files(connection, bound)
+            if added and values["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
                 raise errors.DuplicateError("Another file came under the same key at the same time.")
             audit_log.add_document_entries(self._database, connection, "document.upload", [row["id"] for row in added])
-            return [*added]
+            return added
 
     def get(self, document_id: uuid.UUID) -> Document:
-        """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""
-        row = self._database.one(self._queries["get"], {"document_id": document_id})
+        """Return a document, in the trash or not. Raises NotFoundError."""
+        row = self._queries.one("get", document_id=document_id)
         if row is None:
             raise unknown(document_id)
         return to_document(row)
@@ -148,101 +146,116 @@ class Documents:
         limit: int | None = None,
         offset: int = 0,
     ) -> builtins.list[Document]:
-        """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
+        """Return documents of an index or its trash, newest first, without their `pages` (`get` has them).
 
-        Of a document's versions the one that is searched, and new ones that are not ready yet.
+        Of a document's versions it has the current one and new ones that are not ready yet.
         """
         order = {"order_by": order_by, "descending": descending, "limit": limit, "offset": offset}
-        return [
-            to_document(row) for row in self._database.all(self._queries["list"], {**listed(index_id, asked), **order})
-        ]
+        return [to_document(row) for row in self._queries.all("list", **list_parameters(index_id, asked), **order)]
 
     def page_labels(self, pages: Iterable[tuple[uuid.UUID, int]]) -> dict[uuid.UUID, tuple[int, dict[int, str]]]:
-        """How many pages documents have, and what is printed on these pages of them, where it is not their number."""
+        """Return the number of pages of documents and, for the given pages, printed labels that differ from numbers."""
         asked = [*pages]
-        parameters = {"document_ids": [key for key, _ in asked], "page_numbers": [number for _, number in asked]}
+        rows = self._queries.all(
+            "page_labels", document_ids=[key for key, _ in asked], page_numbers=[number for _, number in asked]
+        )
         return {
             row["id"]: (row["page_count"], {int(number): label for number, label in (row["labels"] or {}).items()})
-            for row in self._database.all(self._queries["page_labels"], parameters)
+            for row in rows
         }
 
     def languages(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
-        """The languages of documents, by id; what is not there is left out."""
-        return {row["id"]: row["language"] for row in self._database.all(self._queries["languages"], {"ids": [*ids]})}
+        """Return the languages of documents by id, without ids that do not exist."""
+        return {row["id"]: row["language"] for row in self._queries.all("languages", ids=[*ids])}
 
     def update_progress(self, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int) -> None:
-        """How far a document is that is being read.
+        """Set the progress of a document that is being read.
 
         Raises:
             errors.CancelledError: its reading was cancelled, or has ended otherwise.
             errors.NotFoundError: there is no such document.
         """
-        parameters = {"document_id": document_id, "status": status.value, "done": done, "total": total}
-        if not self._database.write(self._queries["update_progress"], parameters):
+        values = {"status": status.value, "done": done, "total": total}
+        if not self._queries.write("update_progress", document_id=document_id, **values):
             self.get(document_id)
             raise errors.CancelledError
 
     def fail(self, document_id: uuid.UUID, code: str, message: str) -> None:
-        """Mark a document as failed; chunks that are there stay searchable. Raises NotFoundError."""
-        self._touch("fail", document_id, {"code": code, "message": message})
+        """Mark a document as failed; its chunks stay searchable. Raises NotFoundError."""
+        if not self._queries.write("fail", document_id=document_id, code=code, message=message):
+            raise unknown(document_id)
 
     def requeue(self, document_id: uuid.UUID) -> Document:
-        """Mark a document that is not in the trash as to be read from its beginning. Raises NotFoundError."""
-        return to_document(self._touch("requeue", document_id, {}))
-
-    def _touch(self, query: str, document_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
-        touched = self._database.write(self._queries[query], {"document_id": document_id, **parameters})
-        if not touched:
+        """Mark a document that is not in the trash to be read from its beginning. Raises NotFoundError."""
+        rows = self._queries.write("requeue", document_id=document_id)
+        if not rows:
             raise unknown(document_id)
-        return touched[0]
+        return to_document(rows[0])
 
     def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents, with all their versions and parts, out of every search; returns those touched.
+        """Move documents with all their versions and attachments to the trash, and return what was moved.
 
-        An older version, or one that is still to be read, goes by itself.
+        An older version, or one that is still to be read, is moved alone.
         """
         with self._database.transaction() as connection:
-            touched = self._changed(connection, "trash", ids)
-            all_touched = [*touched, *self._parts.trash(connection, [*touched])]
-            audit_log.add_document_entries(self._database, connection, "document.trash", all_touched)
-            return all_touched
+            trashed = [row["id"] for row in self._queries.run(connection, "trash", ids=[*ids])]
+            trashed += self._attachments.trash(connection, trashed)
+            audit_log.add_document_entries(self._database, connection, "document.trash", trashed)
+            return trashed
 
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents, and the versions and parts that went there with them, out of the trash; returns which."""
+        """Move documents out of the trash, with the versions and attachments that went with them; return all."""
         with self._database.transaction() as connection:
-            touched = self._changed(connection, "restore", ids)
-            all_touched = [*touched, *self._parts.restore(connection, touched)]
-            audit_log.add_document_entries(self._database, connection, "document.restore", all_touched)
-            return all_touched
+            times = {row["id"]: row["was_deleted_at"] for row in self._queries.run(connection, "restore", ids=[*ids])}
+            restored = [*times, *self._attachments.restore(connection, times)]
+            audit_log.add_document_entries(self._database, connection, "document.restore", restored)
+            return restored
 
     def purge(self, ids: Sequence[uuid.UUID]) -> PurgeReceipt:
-        """Remove documents in the trash, with chunks and postings, for good, and note that their files are to go.
+        """Delete documents in the trash with their chunks and postings, and register their files for deletion.
 
-        Their versions go as with `trash`, and their parts in the trash. What is gone is counted when it is.
+        Versions are deleted as with `trash`, and attachments that are in the trash. The receipt's counts are taken
+        after the deletion.
         """
         with self._database.transaction(long=True) as connection:
-            bound = self._database.bind({"ids": [*ids]})
-            gone = [*connection.execute(self._queries["purge"], bound).fetchall()]
-            gone += self._parts.purge(connection, [row["id"] for row in gone])
+            gone = self._queries.run(connection, "purge", ids=[*ids]).fetchall()
+            gone += self._attachments.purge(connection, [row["id"] for row in gone])
             for row in gone:
                 subject = audit_log.Subject("document", str(row["id"]), row["name"])
-                audit_log.note(self._database, connection, "document.purge", subject)
+                audit_log.add_entry(self._database, connection, "document.purge", subject)
         left = pending_deletions.count(self._database, gone)
         counts = {name: sum(row[name] for row in gone) - left[name] for name in left}
         return PurgeReceipt(document_ids=tuple(row["id"] for row in gone), **counts)
 
-    def _changed(self, connection: Connection, query: str, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
-        """Those that a statement touched, and since when they were in the trash before."""
-        rows = connection.execute(self._queries[query], self._database.bind({"ids": [*ids]})).fetchall()
-        return {row["id"]: row.get("was_deleted_at") for row in rows}
-
-    def claim(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
-        """Whether this process is now the only one at work on a document; the claim ends with the block."""
-        return work_locks.claim(self._database, document_id)
+    def lock(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Lock a document for the block, and give whether this process has the lock."""
+        return work_locks.lock(self._database, document_id)
 
 
-def listed(index_id: uuid.UUID, asked: DocumentQuery) -> dict[str, object]:
-    """The parameters that say what a list of documents has."""
+class AttachmentCascade:
+    """Moves and deletes the attachments of mails and archives with their containers, in the same transaction."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "attachments")
+
+    def trash(self, connection: Connection, containers: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+        """Move the attachments of trashed documents, at any depth, to the trash, and return them."""
+        return [row["id"] for row in self._queries.run(connection, "trash", ids=[*containers])]
+
+    def restore(self, connection: Connection, containers: Mapping[uuid.UUID, Any]) -> list[uuid.UUID]:
+        """Restore attachments that went to the trash with restored documents, given with their times of deletion."""
+        rows = self._queries.run(connection, "restore", ids=[*containers], times=[*containers.values()])
+        return [row["id"] for row in rows]
+
+    def purge(self, connection: Connection, containers: Sequence[uuid.UUID]) -> list[Row]:
+        """Delete the attachments in the trash of deleted documents, and return their rows; other attachments stay."""
+        gone = self._queries.run(connection, "purge", ids=[*containers]).fetchall()
+        self._queries.run(connection, "release", ids=[*containers, *(row["id"] for row in gone)])
+        return gone
+
+
+def list_parameters(index_id: uuid.UUID, asked: DocumentQuery) -> dict[str, object]:
+    """Return the parameters of the queries that list, or count, documents."""
     return {
         **scopes.parameters(Scope(index_id=index_id, filters=asked.filters)),
         "search": asked.search or None,
@@ -253,68 +266,38 @@ def listed(index_id: uuid.UUID, asked: DocumentQuery) -> dict[str, object]:
 
 
 def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:
-    """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
-    return [(row["user_id"], row["id"]) for row in database.all(named_queries.load("documents")["unfinished"], {})]
+    """Return user and id of all users' documents that wait to be read, oldest first."""
+    return [(row["user_id"], row["id"]) for row in Queries(database, "documents").all("unfinished")]
 
 
 def to_document(row: Mapping[str, Any]) -> Document:
-    """A row of `documents`."""
-    return Document(
-        id=row["id"],
-        user_id=row["user_id"],
-        index_id=row["index_id"],
-        name=row["name"],
-        mime_type=row["mime_type"],
-        sha256=row["sha256"],
-        size=row["size"],
-        source=row["source"],
-        shown_source=row["shown_source"],
-        title=row["given_title"] or row["title"],
-        author=row["given_author"] or row["author"],
-        dated=row["given_date"] or row["dated"],
-        tags=tuple(row["tags"]),
-        disabled=row["disabled"],
-        status=DocumentStatus(row["status"]),
-        progress=_progress(row),
-        error=row["error"],
-        error_code=row["error_code"],
-        retry_after=_retry_after(row),
-        page_count=row["page_count"],
-        failed_pages=tuple(row["failed_pages"]),
-        line_count=row["line_count"],
-        chunk_count=row["chunk_count"],
-        vector_count=row["vector_count"],
-        searchable=_is_searchable(row),
-        pictures_waiting=row["pictures_waiting"],
-        note=row["note"],
-        completeness=row["completeness"] and Completeness.model_validate(row["completeness"]),
-        container_id=row["container_id"],
-        parts=tuple(Part.model_validate(part) for part in row.get("parts", ())),
-        lineage_id=row["lineage_id"],
-        version=row["version"],
-        superseded_by=row["superseded_by"],
-        language=row["language"],
-        pages=tuple(PageInfo.model_validate(page) for page in row.get("pages", ())),
-        created_at=row["created_at"],
-        indexed_at=row["indexed_at"],
-        deleted_at=row["deleted_at"],
-    )
+    """Make a document of a row of `documents`."""
+    values = {name: row[name] for name in Document.model_fields if name in row}
+    values |= {
+        "title": row["given_title"] or row["title"],
+        "author": row["given_author"] or row["author"],
+        "dated": row["given_date"] or row["dated"],
+        "progress": _progress(row),
+        "retry_after": _retry_after(row),
+        "searchable": _is_searchable(row),
+    }
+    return Document(**values)
 
 
 def _retry_after(row: Mapping[str, Any]) -> dt.datetime | None:
-    """Of what is to be tried again, which says why; what is being read has it for the case that its worker ends."""
+    """Return the retry time of a postponed document; one that is being read has a time too, in case its worker dies."""
     is_postponed = row["status"] in UNFINISHED and row["error_code"] is not None
     return row.get("retry_after") if is_postponed else None
 
 
 def _is_searchable(row: Mapping[str, Any]) -> bool:
-    """As the function `documents_in_scope` has it."""
+    """Return what the SQL function `documents_in_scope` decides."""
     hidden = row["disabled"] or row["superseded_by"] is not None or row["deleted_at"] is not None
     return row["chunk_count"] > 0 and not hidden
 
 
 def _progress(row: Mapping[str, Any]) -> Progress:
-    """How far the stage is, and how long it will take if it goes on as since it began."""
+    """Return the progress of the current stage, with the time left at its present speed."""
     done, total, started_at = row["progress_done"], row["progress_total"], row["stage_started_at"]
     if row["status"] not in UNFINISHED or started_at is None:
         return Progress(done=done, total=total)
@@ -324,7 +307,7 @@ def _progress(row: Mapping[str, Any]) -> Progress:
 
 
 def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
-    """What is raised of an id that no document of the user has."""
+    """Return the error for an id that no document of the user has."""
     return errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
 
 

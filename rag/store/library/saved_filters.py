@@ -1,4 +1,4 @@
-"""Filters under a name."""
+"""Search filters that users save under a name."""
 
 import builtins
 from collections.abc import Mapping
@@ -7,8 +7,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from rag import errors
-from rag.store.server import named_queries
-from rag.store.server.database import UserDatabase
+from rag.store.server.database import Queries, UserDatabase
 from rag.types import Filters, SavedFilter
 
 
@@ -16,28 +15,26 @@ class SavedFilters:
     """A user's rows of the table `saved_filters`."""
 
     def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = named_queries.load("saved_filters")
+        self._queries = Queries(database, "saved_filters")
 
     def list(self) -> builtins.list[SavedFilter]:
-        """All of them in the order of the alphabet."""
-        return [_to_filter(row) for row in self._database.all(self._queries["list"], {})]
+        """Return all saved filters in alphabetical order."""
+        return [_to_filter(row) for row in self._queries.all("list")]
 
     def get(self, name: str) -> SavedFilter:
-        """The one of this name. Raises NotFoundError."""
-        row = self._database.one(self._queries["get"], {"name": name})
+        """Return a saved filter. Raises NotFoundError."""
+        row = self._queries.one("get", name=name)
         if row is None:
             raise _unknown(name)
         return _to_filter(row)
 
     def put(self, name: str, filters: Filters) -> None:
-        """Keep filters under a name, in the place of those there were."""
-        kept = Jsonb(filters.model_dump(mode="json", exclude_defaults=True))
-        self._database.write(self._queries["put"], {"name": name, "filters": kept})
+        """Save filters under a name, replacing earlier ones."""
+        self._queries.write("put", name=name, filters=Jsonb(filters.model_dump(mode="json", exclude_defaults=True)))
 
     def delete(self, name: str) -> None:
-        """Forget the one of this name. Raises NotFoundError."""
-        if not self._database.write(self._queries["delete"], {"name": name}):
+        """Delete a saved filter. Raises NotFoundError."""
+        if not self._queries.write("delete", name=name):
             raise _unknown(name)
 
 

@@ -1,8 +1,8 @@
-"""BM25 over packed postings, as shares of what a question's words can reach. Pure functions on arrays.
+"""BM25 over packed postings, relative to the score that a question can reach. Pure functions on arrays.
 
-A raw BM25 means nothing beside that of another question or library: it grows with the number of words and with the size
-of the library. So each score is divided by what a text of mean length reaches that has every word of the question
-twice, those too that no text has.
+Raw BM25 scores cannot be compared between questions or libraries: they grow with the number of words and the size of
+the library. So each score is divided by that of a text of mean length with every word of the question twice, including
+words that no text has.
 
 Source of the formula: Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the
 inverse document frequency ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative (as in Lucene).
@@ -16,31 +16,31 @@ import numpy.typing as npt
 
 K1 = 1.2
 B = 0.4
-"""Below the usual 0.75: chunks are of about the same length, so a longer one is rather fuller than wordier."""
+"""Below the usual 0.75: chunks have similar lengths, so a longer one has more content rather than more words."""
 
-TIMES = 2
-"""How often a text has each word of the question that reaches 1: once may be chance. Measured once, twice and without
-end (where the formula has its limit), by `python -m benchmarks.scores`: once is worse, the others are alike."""
+REFERENCE_TERM_COUNT = 2
+"""How often the text that scores 1 has each word of the question: once may be chance. By `python -m benchmarks.scores`
+once is worse; twice and the formula's limit are alike."""
 
-LEAST_CHUNKS = 1000
-LEAST_DOCUMENTS = 50
-"""Of so many at least a word's rarity is reckoned: few texts say little of how rare a word is, and the next few would
-change all scores. The order hardly changes between 300 and 3,000 chunks."""
+MIN_CHUNKS = 1000
+MIN_DOCUMENTS = 50
+"""Lower limits of the collection size in the inverse document frequency: few texts say little about how rare a word is,
+and adding some would change all scores. The order hardly changes between 300 and 3,000 chunks."""
 
 BLOCK_CHUNKS = 128
 """Chunks of a document in one row of postings; the same number stands in the SQL as a shift by 7."""
 FIELDS = 16
-"""More than there are: a field has four bits."""
+"""Upper limit: a field has four bits."""
 
 Ints = npt.NDArray[np.int64]
 ShortInts = npt.NDArray[np.int32]
-"""Postings, by far the most there is: half the bytes, half the time."""
+"""For postings, by far the largest arrays: half the bytes, half the time."""
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Collection:
-    """The documents that are searched, in the order of their `numbers`: how many chunks and lexemes each has."""
+    """The searched documents in the order of their `numbers`, with the chunks and lexemes of each."""
 
     numbers: ShortInts
     chunk_counts: ShortInts
@@ -48,13 +48,13 @@ class Collection:
 
     @property
     def offsets(self) -> Ints:
-        """The position of each document's first chunk among all chunks, and at the end the number of chunks."""
+        """The position of each document's first chunk among all chunks, and finally the number of chunks."""
         return np.concatenate(([0], np.cumsum(self.chunk_counts, dtype=np.int64)))
 
 
 @dataclass(frozen=True)
 class PostingList:
-    """A term's postings, block by block of the documents, and what the term counts in the question.
+    """A term's postings in blocks, and the term's weight in the question.
 
     A block is document number << 32 | field << 28 | number of the block in it << 8 | number of postings.
     A posting is ordinal in the block << 24 | term count << 16 | length of the chunk in lexemes.
@@ -66,7 +66,7 @@ class PostingList:
 
     @property
     def term_counts(self) -> ShortInts:
-        """How often the term stands in each chunk."""
+        """How often the term occurs in each chunk."""
         return (self.postings >> 16) & 0xFF
 
     @property
@@ -75,17 +75,17 @@ class PostingList:
         return self.postings & 0xFFFF
 
     def chunks(self, collection: Collection, offsets: Ints) -> Ints:
-        """The position of each posting's chunk among all chunks."""
+        """Return the position of each posting's chunk among all chunks."""
         return self.chunks_from(offsets[self._documents(collection)])
 
     def chunks_from(self, firsts: Ints) -> Ints:
-        """As `chunks`, where the first chunk of each block's document is at `firsts`."""
+        """Return the position of each posting's chunk if the document of each block starts at `firsts`."""
         numbers = (self.blocks >> 8) & 0xFFFFF
         starts: Ints = np.repeat(firsts + numbers * BLOCK_CHUNKS, self._counts)
         return starts + (self.postings >> 24)
 
     def documents(self, collection: Collection) -> Ints:
-        """The position of each posting's document among all documents."""
+        """Return the position of each posting's document among all documents."""
         return np.repeat(self._documents(collection), self._counts)
 
     def _documents(self, collection: Collection) -> Ints:
@@ -96,7 +96,7 @@ class PostingList:
         return self.blocks & 0xFF
 
     def by_field(self, collection: Collection) -> "dict[int, PostingList]":
-        """What is of documents of the collection, field by field."""
+        """Return the postings in the collection by field."""
         if not len(collection.numbers):
             return {}
         numbers = (self.blocks >> 32).astype(np.int32)
@@ -113,11 +113,11 @@ class PostingList:
 
 
 def chunk_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
-    """The share of every chunk, in the documents' order; `asked` is the weight of all the question's own words."""
+    """Return the score of every chunk in document order; `asked` is the total weight of the question's own words."""
     offsets = collection.offsets
     scores = np.zeros(offsets[-1])
     mean_length = collection.lexeme_counts.sum() / max(len(scores), 1)
-    weights = _Weights(max(len(scores), LEAST_CHUNKS), asked)
+    weights = _Weights(max(len(scores), MIN_CHUNKS), asked)
     for found in lists:
         weight = weights.add(found, len(found.postings))
         # A term has one posting per chunk, so no position occurs twice and nothing is lost.
@@ -127,11 +127,11 @@ def chunk_scores(collection: Collection, lists: Sequence[PostingList], asked: fl
 
 
 def document_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
-    """The share of every document, each taken as the bag of its chunks, overlaps included."""
+    """Return the score of every document as the bag of its chunks, overlaps included."""
     number_of_documents = len(collection.numbers)
     scores = np.zeros(number_of_documents)
     mean_length = collection.lexeme_counts.sum() / max(number_of_documents, 1)
-    weights = _Weights(max(number_of_documents, LEAST_DOCUMENTS), asked)
+    weights = _Weights(max(number_of_documents, MIN_DOCUMENTS), asked)
     for found in lists:
         documents = found.documents(collection)
         counted = np.bincount(documents, weights=found.term_counts, minlength=number_of_documents)
@@ -142,9 +142,9 @@ def document_scores(collection: Collection, lists: Sequence[PostingList], asked:
 
 
 def front_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
-    """The share of every document by its front. All fronts are about the same text, so their length does not count."""
+    """Return the score of every document's front. Fronts have similar lengths, so the length does not count."""
     scores = np.zeros(len(collection.numbers))
-    weights = _Weights(max(len(scores), LEAST_DOCUMENTS), asked)
+    weights = _Weights(max(len(scores), MIN_DOCUMENTS), asked)
     for found in lists:
         weight = weights.add(found, len(found.postings))
         counts = found.term_counts
@@ -153,9 +153,9 @@ def front_scores(collection: Collection, lists: Sequence[PostingList], asked: fl
 
 
 class _Weights:
-    """What terms count among `size` texts, and what a text with all of the question's own words can reach.
+    """The weights of terms among `size` texts, and the score that a text can reach.
 
-    What is only added to a question counts, but is not expected: its terms weigh less than 1.
+    Synonyms added to a question, with weights below 1, count but are not expected.
     """
 
     def __init__(self, size: int, asked: float) -> None:
@@ -164,7 +164,7 @@ class _Weights:
         self._expected = 0.0
 
     def add(self, found: PostingList, frequency: int) -> float:
-        """The weight of a term that stands in `frequency` texts."""
+        """Return the weight of a term that occurs in `frequency` texts."""
         weight = found.weight * _inverse_document_frequency(self._size, frequency)
         if found.weight >= 1.0:
             self._expected += weight
@@ -173,15 +173,15 @@ class _Weights:
 
     @property
     def reachable(self) -> float:
-        """The score of a text of mean length that has every word `TIMES` times, also those that no text has."""
+        """The score of a text of mean length that has every word `REFERENCE_TERM_COUNT` times."""
         expected = self._expected + self._missing * _inverse_document_frequency(self._size, 0)
-        return max(expected * (K1 + 1) * TIMES / (TIMES + K1), 1e-9)
+        return max(expected * (K1 + 1) * REFERENCE_TERM_COUNT / (REFERENCE_TERM_COUNT + K1), 1e-9)
 
 
 def pages(collection: Collection, firsts: Ints, starts: PostingList) -> tuple[Ints, Ints]:
-    """The positions of the chunks of pages that begin at `firsts`, and of each the place of its page in `firsts`.
+    """Return the positions of the chunks of pages that start at `firsts`, and for each the place of its page there.
 
-    `starts` are the chunks with which pages of these documents begin, but for a document's first.
+    `starts` are the chunks where pages of these documents start, except for a document's first.
     """
     offsets = collection.offsets
     order = np.argsort(collection.numbers)  # they may be of several languages, one after the other
@@ -195,7 +195,7 @@ def pages(collection: Collection, firsts: Ints, starts: PostingList) -> tuple[In
 
 
 def best(scores: Floats, limit: int) -> Ints:
-    """Positions of the highest scores above 0, best first, equal ones in their order."""
+    """Return the positions of the highest scores above 0, best first, equal ones in order."""
     positive = np.flatnonzero(scores > 0)
     limit = min(limit, len(positive))
     if limit <= 0:

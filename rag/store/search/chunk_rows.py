@@ -1,4 +1,4 @@
-"""Chunks as rows of their table, and what their document is with them."""
+"""Turn chunks and vectors into parameters of the query that inserts them."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ import psycopg
 from psycopg.types.array import ListBinaryDumper
 from psycopg.types.json import Jsonb
 
-from rag.store.search import line_encoding as packing
+from rag.store.search import line_encoding
 from rag.store.search.dense import HALF_PRECISION_ABOVE
 from rag.store.server.database import Connection, Row
 from rag.types import Chunk, DocumentStatus
@@ -18,12 +18,12 @@ COLUMNS = (
     *("ordinal", "chunk_id", "text", "embedding", "page_number", "page_end", "x0", "y0", "x1", "y1"),
     *("line_start", "line_end", "section", "context", "lines"),
 )
-"""The parameters of the query `add` of chunks.sql, each with a value per chunk."""
+"""The parameters of the query `add` in chunks.sql, each with a value per chunk."""
 
 
 def cursor(connection: Connection) -> psycopg.Cursor[Row]:
-    """One that sends lists in binary form: a vector as text takes three times as long."""
-    if connection.adapters.types.get("vector") is None:  # it costs four statements, and lasts for the connection
+    """Return a cursor that sends lists in binary form: a vector as text takes three times as long."""
+    if connection.adapters.types.get("vector") is None:  # four statements, once per connection
         pgvector.psycopg.register_vector(connection)
     made = connection.cursor()
     made.adapters.register_dumper(list, ListBinaryDumper)
@@ -31,7 +31,7 @@ def cursor(connection: Connection) -> psycopg.Cursor[Row]:
 
 
 def columns(chunks: Sequence[tuple[Chunk, Sequence[float] | None]]) -> dict[str, list[object]]:
-    """The values of these columns for chunks and their vectors."""
+    """Return the values of `COLUMNS` for chunks and their vectors."""
     values = zip(*(_row(chunk, vector) for chunk, vector in chunks), strict=True)
     return {name: [*of_all] for name, of_all in zip(COLUMNS, values, strict=True)}
 
@@ -42,7 +42,7 @@ def _row(chunk: Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
         chunk.ordinal,
         chunk.id,
         chunk.text,
-        None if vector is None else stored(vector),
+        None if vector is None else _to_pgvector(vector),
         pages[0],
         pages[-1],
         *chunk.bbox,
@@ -50,18 +50,18 @@ def _row(chunk: Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
         chunk.line_end,
         chunk.section,
         chunk.context,
-        Jsonb(packing.pack(chunk.lines)),
+        Jsonb(line_encoding.pack(chunk.lines)),
     )
 
 
-def stored(vector: Sequence[float]) -> pgvector.HalfVector | pgvector.Vector:
-    """As the table for vectors of this size has it."""
+def _to_pgvector(vector: Sequence[float]) -> pgvector.HalfVector | pgvector.Vector:
+    """Return a vector in the precision of its table."""
     values = np.asarray(vector, dtype=np.float32)
     return pgvector.HalfVector(values) if len(values) > HALF_PRECISION_ABOVE else pgvector.Vector(values)
 
 
 def state(chunks: Sequence[Chunk], vectors: Sequence[Sequence[float]] | None, *, partial: bool) -> dict[str, object]:
-    """What a document is with these chunks. One without chunks lacks no vectors."""
+    """Return the state of a document with these chunks. One without chunks lacks no vectors."""
     is_whole = vectors is not None or not chunks
     status = DocumentStatus.READY if is_whole else DocumentStatus.EMBEDDING
     return {

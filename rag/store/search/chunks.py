@@ -1,4 +1,4 @@
-"""Chunks with their vectors and postings: replaced as a whole per document, searched, and read back."""
+"""Chunks with their vectors and postings: replaced per document, searched, and read."""
 
 import types
 import uuid
@@ -12,12 +12,11 @@ from psycopg.types.json import Jsonb
 
 from rag import errors
 from rag.store.library.documents import to_document
-from rag.store.search import chunk_rows, scopes, search_terms
-from rag.store.search import line_encoding as packing
+from rag.store.search import chunk_rows, line_encoding, scopes, search_terms
 from rag.store.search.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.search.lexical import Field, LexicalMatches, LexicalSearch
 from rag.store.server import named_queries
-from rag.store.server.database import Connection, UserDatabase
+from rag.store.server.database import Connection, Queries, UserDatabase
 from rag.types import (
     ENGLISH,
     Candidate,
@@ -32,11 +31,11 @@ from rag.types import (
     Scope,
 )
 
-ADDED_AT_ONCE = 500
-"""Chunks in one statement: with their lines and vectors they are some megabytes."""
+BATCH_SIZE = 500
+"""Chunks per insert statement: with their lines and vectors they are some megabytes."""
 
 CHARS_PER_TOKEN = 4
-"""English text has about four characters to a token of the usual models' vocabularies."""
+"""English text has about four characters per token of common models."""
 
 
 class Chunks:
@@ -44,7 +43,7 @@ class Chunks:
 
     def __init__(self, database: UserDatabase, dense: DenseSearch) -> None:
         self._database = database
-        self._queries = named_queries.load("chunks")
+        self._queries = Queries(database, "chunks")
         self._dense = dense
         self._lexical = LexicalSearch(database)
 
@@ -66,21 +65,21 @@ class Chunks:
         partial: bool = False,
         while_read: bool = False,
     ) -> None:
-        """Put `chunks` in the place of what the document had, and make it `ready`, in one transaction.
+        """Replace a document's chunks and make it `ready`, in one transaction.
 
-        Without `vectors` it is `embedding`, and searched by its words from then on: they come by `Vectors.add`. If
-        these are `partial`, the beginning of a document, it is still `parsing`. With `while_read` nothing is put in the
-        place of a document whose reading was cancelled.
+        Without `vectors` it becomes `embedding` and is searchable by its words; `Vectors.add` adds the vectors. With
+        `partial` chunks, the beginning of a document, it stays `parsing`. With `while_read` nothing is replaced if the
+        reading of the document was cancelled.
 
-        `vectors` and `search_texts` (what BM25 sees, by the stems of `language`) belong to the chunks, whose ordinals
-        count from 0 in their order. `front` says what the whole document is: its name, its title and how it begins.
-        `pages` are texts by page number; these and `landmarks` of pages that no chunk is mainly of are left out.
+        `vectors` and `search_texts` (the texts for BM25, stemmed by `language`) belong to the chunks, which are
+        numbered from 0 in order. `front` describes the whole document: its name, its title and its beginning. `pages`
+        are texts by page number. Pages and `landmarks` of pages without a chunk of their own are left out.
 
         Raises:
             errors.NotFoundError: there is no such document.
-            errors.CancelledError: it was cancelled meanwhile; the old chunks are still there.
+            errors.CancelledError: it was cancelled; the old chunks remain.
             errors.IndexError: the index of the document has another embedding space.
-            errors.StoreError: the database fails; the old chunks are still there.
+            errors.StoreError: the database fails; the old chunks remain.
         """
         each = [None] * len(chunks) if vectors is None else vectors
         if not len(chunks) == len(each) == len(search_texts):
@@ -98,9 +97,9 @@ class Chunks:
             connection.execute(self._queries["delete_landmarks"], document)
             self._add(connection, space, document, chunks, each)
             added = connection.execute(
-                self._queries["add_postings"], {**document, **_lexical(chunks, search_texts, front, pages)}
+                self._queries["add_postings"], {**document, **_search_values(chunks, search_texts, front, pages)}
             )
-            connection.execute(self._queries["add_landmarks"], {**document, **_placed(landmarks, chunks)})
+            connection.execute(self._queries["add_landmarks"], {**document, **_landmark_values(landmarks, chunks)})
             state = {**chunk_rows.state(chunks, vectors, partial=partial), "while_read": while_read}
             totals = {**_totals(parsed, chunks), **(added.fetchone() or {}), **state}
             if not connection.execute(self._queries["finish_document"], {**document, **totals}).rowcount:
@@ -119,24 +118,23 @@ class Chunks:
         table = named_queries.chunk_table(space.dimensions)
         statement = self._queries["add"].format(chunks=table, vector=sql.SQL(vector_type))
         rows = [*zip(chunks, vectors, strict=True)]
-        for start in range(0, len(rows), ADDED_AT_ONCE):
-            values = chunk_rows.columns(rows[start : start + ADDED_AT_ONCE])
+        for start in range(0, len(rows), BATCH_SIZE):
+            values = chunk_rows.columns(rows[start : start + BATCH_SIZE])
             cursor.execute(statement, {**document, **values})
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
-        """Let a document be found by another front (see `replace`) at once; its chunks stay. Raises NotFoundError."""
+        """Replace the front of a document (see `replace`); its chunks stay. Raises NotFoundError."""
         with self._database.transaction(long=True) as connection:
             document = lock_document(self._database, connection, document_id)
-            texts = _lexical((), (), front, {})
+            texts = _search_values((), (), front, {})
             connection.execute(self._queries["delete_front"], {**document, "field": int(Field.FRONT)})
             connection.execute(self._queries["add_postings"], {**document, **texts})
 
     # --- vectors of another model ---
 
     def to_embed(self, document_id: uuid.UUID) -> list[Chunk]:
-        """A document's chunks in reading order, also of one in the trash: it may come back."""
-        rows = self._database.all(self._queries["to_embed"], {"document_id": document_id})
-        return [to_chunk(row) for row in rows]
+        """Return a document's chunks in reading order, also in the trash, from which it may be restored."""
+        return [to_chunk(row) for row in self._queries.all("to_embed", document_id=document_id)]
 
     def add_vectors(
         self,
@@ -146,13 +144,13 @@ class Chunks:
         chunks: Sequence[Chunk],
         vectors: Sequence[Sequence[float]],
     ) -> bool:
-        """Keep vectors of `space` for `chunks`, which are all of the document's, beside those it has.
+        """Add vectors of another `space` for `chunks`, which are all of the document's.
 
-        False if the document has other chunks by now: then nothing is kept.
+        False if the document has other chunks by now: then nothing is saved.
 
         Raises:
             errors.NotFoundError: there is no such document, or its index has no generation of that space.
-            errors.StoreError: the database fails; nothing is kept.
+            errors.StoreError: the database fails; nothing is saved.
         """
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction(long=True) as connection:
@@ -172,23 +170,23 @@ class Chunks:
     # --- searching ---
 
     def dense(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
-        """The chunks in scope nearest to `vector`, best first; the score is 1 - cosine distance, clipped to 0..1."""
+        """Return the nearest chunks in scope, best first; the score is 1 - cosine distance, clipped to 0..1."""
         return self._dense.search(self._database, scope, space, vector, limit)
 
     def lexical(
         self, scope: Scope, query: str, limit: int, *, added: Sequence[str] = (), landmarks: Sequence[str] = ()
     ) -> LexicalMatches:
-        """The `limit` chunks in scope with the highest BM25, the best documents, and what stands at `landmarks`.
+        """Return the `limit` best chunks in scope by BM25, the best documents, and the chunks at `landmarks`.
 
-        The phrases `added` mean the same as words of the query and count less than these.
+        The phrases `added` are synonyms of words of the query and count less.
         """
         return self._lexical.search(scope, query, limit, added, landmarks)
 
     # --- reading ---
 
     def get(self, ids: Sequence[uuid.UUID]) -> list[tuple[Chunk, Document]]:
-        """Chunks with their documents (these without `pages`), in the order of `ids`; what is not there is left out."""
-        rows = self._database.all(self._queries["get"], {"ids": [*ids]})
+        """Return chunks with their documents (without `pages`) in the order of `ids`; unknown ids are left out."""
+        rows = self._queries.all("get", ids=[*ids])
         documents = {document_id: to_document(row) for document_id, row in {row["id"]: row for row in rows}.items()}
         found = {
             row["chunk_id"]: (to_chunk({**row, "id": row["chunk_id"], "document_id": row["id"]}), documents[row["id"]])
@@ -197,27 +195,26 @@ class Chunks:
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
     def with_words(self, index_id: uuid.UUID, words: str, limit: int) -> list[Finding]:
-        """The chunks of an index that have these words in this order, whatever space is between them.
+        """Return the chunks of an index that contain a phrase, with any case and whitespace.
 
-        Upper and lower case are the same; chunks of documents in the trash come last.
+        Chunks of documents in the trash come last.
         """
-        parameters = {"index_id": index_id, "pattern": scopes.pattern(words), "limit": limit}
-        return [Finding(**row) for row in self._database.all(self._queries["with_words"], parameters)]
+        rows = self._queries.all("with_words", index_id=index_id, pattern=scopes.pattern(words), limit=limit)
+        return [Finding(**row) for row in rows]
 
     def in_scope(self, scope: Scope, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
-        """Those of the chunks that a search in `scope` may find."""
-        parameters = {**scopes.parameters(scope), "ids": [*ids]}
-        return {row["id"] for row in self._database.all(self._queries["in_scope"], parameters)}
+        """Return the ids of the chunks that a search in `scope` may find."""
+        return {row["id"] for row in self._queries.all("in_scope", **scopes.parameters(scope), ids=[*ids])}
 
     def vectors(self, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
-        """The vectors of chunks as arrays of length 1, by chunk id; what is not there is left out.
+        """Return the vectors of chunks, normalized to length 1, by chunk id; unknown ids are left out.
 
-        One that is not computed yet is near to nothing: its array is of length 0.
+        A vector that is not computed yet is all zeros.
         """
-        rows = self._database.all(self._queries["vectors"], {"ids": [*ids]})
+        rows = self._queries.all("vectors", ids=[*ids])
         found = {row["id"]: _unit_vector(row["embedding"]) for row in rows if row["embedding"] is not None}
-        nowhere = np.zeros_like(next(iter(found.values()), np.zeros(1)))
-        return {row["id"]: found.get(row["id"], nowhere) for row in rows}
+        zeros = np.zeros_like(next(iter(found.values()), np.zeros(1)))
+        return {row["id"]: found.get(row["id"], zeros) for row in rows}
 
     def of_document(
         self,
@@ -227,35 +224,29 @@ class Chunks:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[Chunk]:
-        """A document's chunks in reading order, or those with a line on one page; none of one in the trash."""
-        parameters = {
-            "document_id": document_id,
-            "page_number": page_number,
-            "limit": limit,
-            "offset": offset,
-        }
-        return [to_chunk(row) for row in self._database.all(self._queries["of_document"], parameters)]
+        """Return a document's chunks in reading order, or those with a line on one page; none in the trash."""
+        rows = self._queries.all(
+            "of_document", document_id=document_id, page_number=page_number, limit=limit, offset=offset
+        )
+        return [to_chunk(row) for row in rows]
 
     def page_lines(self, pages: Sequence[tuple[uuid.UUID, int]]) -> dict[tuple[uuid.UUID, int], tuple[Line, ...]]:
-        """The lines of pages, put together from the chunks on them in reading order, each line once.
+        """Return the lines of pages from their chunks in reading order, each line once.
 
         Keys are document id and page number; pages without text are left out.
         """
-        parameters = {
-            "document_ids": [document_id for document_id, _ in pages],
-            "page_numbers": [number for _, number in pages],
-        }
         found: dict[uuid.UUID, dict[int, dict[tuple[object, ...], Mapping[str, Any]]]] = {}
         for document_id, number in pages:
             found.setdefault(document_id, {})[number] = {}
-        for row in self._database.all(self._queries["on_pages"], parameters):
+        document_ids, page_numbers = [document_id for document_id, _ in pages], [number for _, number in pages]
+        for row in self._queries.all("on_pages", document_ids=document_ids, page_numbers=page_numbers):
             on_page = found[row["document_id"]]
-            for line in packing.unpack_rows(row["content"], row["lines"]):
+            for line in line_encoding.unpack_rows(row["content"], row["lines"]):
                 lines = on_page.get(line["page_number"])
                 if lines is not None:
                     lines.setdefault((line["number"], line["text"], line["bbox"]), line)
         return {
-            (document_id, number): packing.to_lines(lines.values())
+            (document_id, number): line_encoding.to_lines(lines.values())
             for document_id, numbers in found.items()
             for number, lines in numbers.items()
             if lines
@@ -263,11 +254,11 @@ class Chunks:
 
 
 def to_chunk(row: Mapping[str, Any]) -> Chunk:
-    """A row of `document_chunks`."""
+    """Make a chunk of a row of `document_chunks`."""
     return Chunk.model_construct(
         id=row["id"],
         document_id=row["document_id"],
-        lines=packing.unpack(row["content"], row["lines"]),
+        lines=line_encoding.unpack(row["content"], row["lines"]),
         ordinal=row["ordinal"],
         section=row["section"],
         context=row["context"],
@@ -280,7 +271,7 @@ def _unit_vector(text: str) -> Any:
 
 
 def lock_document(database: UserDatabase, connection: Connection, document_id: uuid.UUID) -> Mapping[str, Any]:
-    """A document with its index, of whose chunks nobody else writes until the end of the transaction.
+    """Lock a document's chunks until the end of the transaction, and return the document with its index.
 
     Raises:
         errors.NotFoundError: there is no such document.
@@ -295,7 +286,7 @@ def lock_document(database: UserDatabase, connection: Connection, document_id: u
 
 
 def require_space(index: Mapping[str, Any], space: EmbeddingSpace) -> None:
-    """Raises IndexError if the index has vectors of another space."""
+    """Raise IndexError if the index has vectors of another space."""
     if (index["provider"], index["model"], index["dimensions"]) != (space.provider, space.model, space.dimensions):
         raise errors.IndexError(
             f"The index {index['index_name']!r} was embedded with {index['provider']}:{index['model']}, not with "
@@ -303,15 +294,15 @@ def require_space(index: Mapping[str, Any], space: EmbeddingSpace) -> None:
         )
 
 
-def _lexical(
+def _search_values(
     chunks: Sequence[Chunk], search_texts: Sequence[str], front: str, pages: Mapping[int, PageText]
 ) -> dict[str, object]:
-    """The texts of all fields, each with the ordinal of the chunk that it is kept with."""
-    mainly = [chunk.main_page for chunk in chunks]
-    starts = [place for place, page in enumerate(mainly) if place == 0 or mainly[place - 1] != page]
+    """Return the texts of all fields, each with the ordinal of the chunk under which it is indexed."""
+    main_pages = [chunk.main_page for chunk in chunks]
+    starts = [place for place, page in enumerate(main_pages) if place == 0 or main_pages[place - 1] != page]
     texts = [(Field.CHUNK, ordinal, text) for ordinal, text in enumerate(search_texts)]
     for ordinal in starts:
-        if page := pages.get(mainly[ordinal]):
+        if page := pages.get(main_pages[ordinal]):
             texts += [(Field.PAGE, ordinal, page.text), (Field.TITLE, ordinal, page.title)]
     texts.append((Field.FRONT, 0, front))
     return {
@@ -323,8 +314,8 @@ def _lexical(
     }
 
 
-def _placed(landmarks: Iterable[Landmark], chunks: Iterable[Chunk]) -> dict[str, list[object]]:
-    """Landmarks with the first and the last chunk that are mainly of their pages."""
+def _landmark_values(landmarks: Iterable[Landmark], chunks: Iterable[Chunk]) -> dict[str, list[object]]:
+    """Return landmarks with the first and the last chunk of their pages."""
     ordinals: dict[int, list[int]] = {}
     for chunk in chunks:
         ordinals.setdefault(chunk.main_page, []).append(chunk.ordinal)

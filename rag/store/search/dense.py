@@ -1,4 +1,4 @@
-"""Dense search through LlamaIndex's PGVectorStore, on our own tables and inside a scope."""
+"""Dense search with LlamaIndex's PGVectorStore, on our own tables and restricted to a scope."""
 
 import functools
 import threading
@@ -13,10 +13,10 @@ from rag import errors
 from rag.store.search import scopes
 from rag.store.server import named_queries
 from rag.store.server.connection_pool import BoundStatement
-from rag.store.server.database import Database, UserDatabase, retry_once
+from rag.store.server.database import Database, Queries, UserDatabase, retry_once
 from rag.types import Candidate, EmbeddingSpace, Scope
 
-if TYPE_CHECKING:  # they take seconds to load, which who only keeps things need not spend
+if TYPE_CHECKING:  # they take seconds to load, and are only needed to search
     import sqlalchemy as sa
     from llama_index.vector_stores.postgres import PGVectorStore
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -24,23 +24,23 @@ if TYPE_CHECKING:  # they take seconds to load, which who only keeps things need
 DIALECT = "postgresql+psycopg://"
 MAX_DIMENSIONS = 4000
 HALF_PRECISION_ABOVE = 1600
-"""Dimensions above which a table holds `halfvec`; the same number stands in the migration."""
+"""Dimensions above which a table holds `halfvec`; the migration has the same number."""
 CODES_FROM = 384
-"""Dimensions from which the index is of codes; the same number stands in the migration."""
+"""Dimensions from which the index holds binary codes; the migration has the same number."""
 CODE_BITS = 3
-"""A dimension has in a code, as the SQL function `vector_code` makes it."""
+"""Bits per dimension in a code of the SQL function `vector_code`."""
 CANDIDATES = 2000
-"""So many chunks with the nearest codes are compared by their vectors, which hold all but one in 1,400 of the true 100
-neighbours among 33,000 real vectors (docs/scaling.md)."""
+"""Number of chunks with the nearest codes whose vectors are compared. Among 33,000 real vectors these contain all but
+one in 1,400 of the true 100 neighbours (docs/scaling.md)."""
 COMPARED = 20_000
-"""Up to so many chunks the question is compared with each, which finds all true neighbours, and takes no longer than
-HNSW with the breadth that it needs to find 99 % of them among real vectors (`hnsw.ef_search` in session.sql)."""
+"""Up to this number of chunks the search is exact, which takes no longer than HNSW with the `hnsw.ef_search`
+(session.sql) at which it finds 99 % of the true neighbours among real vectors."""
 
 
 class DenseSearch:
     """One PGVectorStore per vector size, on the connections of the pool.
 
-    Its metadata filters paste values into SQL and its hybrid mode does not fuse; neither is used.
+    Its metadata filters paste values into SQL, and its hybrid mode does not fuse ranks; neither is used.
     """
 
     def __init__(self, database: Database) -> None:
@@ -50,7 +50,7 @@ class DenseSearch:
         self._lock = threading.Lock()
 
     def ensure_table(self, dimensions: int) -> None:
-        """The table for vectors of this size is there after this. Raises as the function of this name."""
+        """Create the table for vectors of this size if needed. Raises EmbeddingCapabilityError, see `ensure_table`."""
         if dimensions not in self._stores:
             ensure_table(self._database, dimensions)
             self._store(dimensions)
@@ -58,7 +58,7 @@ class DenseSearch:
     def search(
         self, bound: UserDatabase, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int
     ) -> list[Candidate]:
-        """See `Chunks.dense`."""
+        """Return the nearest chunks in scope, see `Chunks.dense`."""
         import llama_index.core
         from llama_index.core.vector_stores.types import VectorStoreQuery
 
@@ -72,7 +72,7 @@ class DenseSearch:
             exact = _size(bound.at(database), parameters) <= COMPARED
             asked = self._asked.set((database, bound.user_statement))
             try:
-                with database.limit():
+                with database.time_limit():
                     return retry_once(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
             finally:
                 self._asked.reset(asked)
@@ -82,11 +82,11 @@ class DenseSearch:
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
         ]
-        return sorted(found, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is nearly one
+        return sorted(found, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is only nearly sorted
 
     @functools.cached_property
     def _engines(self) -> "tuple[sa.Engine, AsyncEngine]":
-        """Ours, and one that is wanted but never used."""
+        """Our engine, and an asynchronous one that PGVectorStore requires but never uses."""
         import sqlalchemy as sa
         from sqlalchemy.ext import asyncio as sa_asyncio
 
@@ -97,14 +97,14 @@ class DenseSearch:
         return engine, sa_asyncio.create_async_engine(DIALECT, poolclass=sa.NullPool)
 
     def _enter(self, connection: "sa.Connection") -> None:
-        """Let SQLAlchemy's first connection in again: it looks what the server is, and ends that transaction."""
+        """Set the user again on SQLAlchemy's first connection, whose first transaction only inspected the server."""
         lent = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
         if lent.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
             _, user_statement = self._asked.get()
             lent.execute(*user_statement)
 
     def _lend(self) -> psycopg.Connection[Any]:
-        """A connection to whatever is asked, in a transaction of who asks."""
+        """Lend a connection to the database of the current search, in a transaction of its user."""
         database, user_statement = self._asked.get()
         return database.lend([user_statement])
 
@@ -131,10 +131,10 @@ class DenseSearch:
 
 
 def ensure_table(database: Database, dimensions: int) -> None:
-    """Make the table for vectors of this size, if it is not there.
+    """Create the table for vectors of this size if needed.
 
     Raises:
-        errors.EmbeddingCapabilityError: such vectors cannot be indexed.
+        errors.EmbeddingCapabilityError: the vectors have too many dimensions.
     """
     if not 1 <= dimensions <= MAX_DIMENSIONS:
         raise errors.EmbeddingCapabilityError(
@@ -150,36 +150,36 @@ def ensure_table(database: Database, dimensions: int) -> None:
 
 
 def _size(bound: UserDatabase, parameters: Mapping[str, object]) -> int:
-    """The number of chunks in a scope, before `must_include`."""
-    row = bound.one(named_queries.load("dense")["size"], parameters)
+    """Return the number of chunks in a scope, before `must_include`."""
+    row = Queries(bound, "dense").one("size", **parameters)
     return int(row["chunks"]) if row else 0
 
 
 def _scoped(
     statement: "sa.Select[Any]", _table: object, *, parameters: Mapping[str, object], space: EmbeddingSpace, exact: bool
 ) -> "sa.Select[Any]":
-    """`statement` inside a user's scope and `space`, whose `parameters` are bound, never written into it.
+    """Restrict `statement` to a user's scope and to `space`, with bound `parameters`.
 
-    The texts of candidates stay where they are: most are never read, and those that are come with their lines. An
-    `exact` search orders by a sum, for which there is no index, so every vector in scope is compared.
+    The texts of candidates are not selected: most are never read, and the others are read with their lines. An
+    `exact` search orders by a sum, for which there is no index, so that every vector in scope is compared.
     """
     import sqlalchemy as sa
 
-    replaced = {"text": sa.literal("").label("text")}
+    replacements = {"text": sa.literal("").label("text")}
     if exact:
-        replaced["distance"] = (statement.selected_columns["distance"] + 0.0).label("distance")
-    kept = [replaced.get(column.key or "", column) for column in statement.selected_columns]
+        replacements["distance"] = (statement.selected_columns["distance"] + 0.0).label("distance")
+    selected = [replacements.get(column.key or "", column) for column in statement.selected_columns]
     columns: list[sa.ColumnClause[Any]] = [
         sa.literal_column(name) for name in ("chunk_id", "document_id", "page_number")
     ]
     condition = _condition(space.dimensions, exact=exact)
     values = {**parameters, **space.model_dump(), "candidates": CANDIDATES}
     bound = sa.text(condition).bindparams(**{name: values[name] for name in named_queries.PARAMETER.findall(condition)})
-    return statement.with_only_columns(*kept, *columns).where(bound)
+    return statement.with_only_columns(*selected, *columns).where(bound)
 
 
 def _condition(dimensions: int, *, exact: bool) -> str:
-    """Which rows are compared by their vectors: the scope, or those of it with the nearest codes."""
+    """Return the condition for rows to compare by vector: those in scope, or of these the nearest by code."""
     dense = named_queries.load_text("dense")
     if exact or dimensions < CODES_FROM:
         return dense["scope"]

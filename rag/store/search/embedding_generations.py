@@ -1,8 +1,8 @@
-"""The vectors of several embedding models beside each other: which there are, and which one an index uses.
+"""Generations: the vectors of an index by several embedding models, one of which is active.
 
-What a generation is (building, ready …) is not kept but follows from the rows: nothing can be left wrong by a process
-that was killed. A document that is replaced loses its vectors in all generations but the active one, so those that
-are there are of the present text.
+The state of a generation (building, ready …) is not stored but derived from the rows, so that a killed process cannot
+leave it wrong. A document that is replaced loses its vectors in all generations but the active one, so the vectors
+always match the present text.
 """
 
 import builtins
@@ -11,30 +11,31 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+from psycopg import sql
+
 from rag import errors
 from rag.store.jobs import work_locks
-from rag.store.library.indexes import to_index
+from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
-from rag.store.server.database import Connection, UserDatabase
+from rag.store.server.database import Connection, Queries, UserDatabase
 from rag.types import EmbeddingGeneration, EmbeddingSpace, GenerationState, Index, Progress
 
 
 class Generations:
-    """The table `embedding_generations`, and `generation` in `indexes` and in the tables of chunks."""
+    """The table `embedding_generations`, and the column `generation` of a user's indexes and chunks."""
 
     def __init__(self, database: UserDatabase, dense: DenseSearch) -> None:
         self._database = database
         self._dense = dense
-        self._queries = named_queries.load("generations")
+        self._queries = Queries(database, "embedding_generations")
 
     def list(self, index_id: uuid.UUID) -> list[EmbeddingGeneration]:
-        """All generations of an index, oldest first."""
-        rows = self._database.all(self._queries["list"], {"index_id": index_id})
-        return [to_generation(row) for row in rows]
+        """Return all generations of an index, oldest first."""
+        return [to_generation(row) for row in self._queries.all("list", index_id=index_id)]
 
     def add(self, index_id: uuid.UUID, space: EmbeddingSpace) -> EmbeddingGeneration:
-        """The generation of that space, new and without vectors if there is none.
+        """Return the generation of that space, created without vectors if there is none.
 
         Raises:
             errors.NotFoundError: there is no such index.
@@ -42,87 +43,79 @@ class Generations:
         """
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
-            parameters = self._database.bind({"index_id": index_id, **space.model_dump()})
-            self._lock(connection, parameters)
-            connection.execute(self._queries["add"], parameters)
-            rows = connection.execute(self._queries["list"], parameters).fetchall()
+            self._lock_index(connection, index_id)
+            self._queries.run(connection, "add", index_id=index_id, **space.model_dump())
+            rows = self._queries.run(connection, "list", index_id=index_id).fetchall()
         return next(found for found in map(to_generation, rows) if found.space == space)
 
     def missing(self, generation: EmbeddingGeneration) -> builtins.list[uuid.UUID]:
-        """The documents, also those in the trash, whose chunks have no vectors in a generation; oldest first."""
-        return [row["id"] for row in self._database.all(self._missing(generation), self._parameters(generation))]
+        """Return the documents whose chunks have no vectors in a generation, oldest first, trash included."""
+        return [row["id"] for row in self._queries.all(self._missing(generation), **_values(generation))]
 
-    def _missing(self, generation: EmbeddingGeneration) -> Any:
+    def _missing(self, generation: EmbeddingGeneration) -> sql.Composed:
         return self._queries["missing"].format(chunks=named_queries.chunk_table(generation.space.dimensions))
 
     def switch(self, generation: EmbeddingGeneration) -> Index | None:
-        """Make a generation the active one, which every search sees from the next moment on.
-
-        None: documents lack vectors in it, and nothing has been changed.
+        """Make a generation the active one; None, and no change, if documents lack vectors in it.
 
         Raises:
-            errors.NotFoundError: there is no such generation any more.
+            errors.NotFoundError: the generation was deleted.
         """
-        parameters = self._parameters(generation)
+        values = _values(generation)
         with self._database.transaction(long=True) as connection:
-            index = self._lock_with(connection, generation, parameters)
+            index = self._lock_generation(connection, generation)
             if index["generation"] == generation.generation:
                 return to_index(index)
-            if connection.execute(self._missing(generation), parameters).fetchone():
+            if self._queries.run(connection, self._missing(generation), **values).fetchone():
                 return None
-            switched = connection.execute(self._queries["switch"], parameters).fetchone()
-            connection.execute(self._queries["count_vectors"], parameters)
+            switched = self._queries.run(connection, "switch", **values).fetchone()
+            self._queries.run(connection, "count_vectors", **values)
             return to_index(switched or index)
 
     def drop(self, generation: EmbeddingGeneration) -> None:
-        """Remove the vectors of a generation that is not the active one.
+        """Delete the vectors of a generation that is not the active one.
 
         Raises:
             errors.IndexError: it is the active one.
-            errors.NotFoundError: there is no such generation any more.
+            errors.NotFoundError: the generation was deleted.
         """
-        parameters = self._parameters(generation)
+        values = _values(generation)
         with self._database.transaction(long=True) as connection:
-            index = self._lock_with(connection, generation, parameters)
+            index = self._lock_generation(connection, generation)
             if index["generation"] == generation.generation:
                 raise errors.IndexError(
                     f"The index {index['name']!r} uses the vectors of {generation.space.name}. Switch to another "
                     "model before you drop them."
                 )
-            connection.execute(self._queries["drop"], parameters)
+            self._queries.run(connection, "drop", **values)
             table = named_queries.chunk_table(generation.space.dimensions)
-            connection.execute(self._queries["drop_chunks"].format(chunks=table), parameters)
-            connection.execute(self._queries["forget_previous"], parameters)
+            self._queries.run(connection, self._queries["drop_chunks"].format(chunks=table), **values)
+            self._queries.run(connection, "forget_previous", **values)
 
-    def claim(self, index_id: uuid.UUID) -> AbstractContextManager[bool]:
-        """Whether this process is now the only one that builds a generation of an index; it ends with the block."""
-        return work_locks.claim(self._database, index_id)
+    def lock(self, index_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Lock the building of an index's generations for the block, and give whether this process has the lock."""
+        return work_locks.lock(self._database, index_id)
 
-    def _lock(self, connection: Connection, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        row = connection.execute(self._queries["lock_index"], parameters).fetchone()
+    def _lock_index(self, connection: Connection, index_id: uuid.UUID) -> dict[str, Any]:
+        row = self._queries.run(connection, "lock_index", index_id=index_id).fetchone()
         if row is None:
-            raise errors.NotFoundError(
-                f"There is no index {parameters['index_id']}. List the indexes and check the id."
-            )
+            raise unknown_index(index_id)
         return row
 
-    def _lock_with(
-        self, connection: Connection, generation: EmbeddingGeneration, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """The index, and the generation is there until the end of the transaction."""
-        index = self._lock(connection, parameters)
-        if connection.execute(self._queries["get"], parameters).fetchone() is None:
+    def _lock_generation(self, connection: Connection, generation: EmbeddingGeneration) -> dict[str, Any]:
+        """Lock the index of an existing generation until the end of the transaction, and return its row."""
+        index = self._lock_index(connection, generation.index_id)
+        if self._queries.run(connection, "get", **_values(generation)).fetchone() is None:
             raise errors.NotFoundError(f"The vectors of {generation.space.name} have been dropped. Build them again.")
         return index
 
-    def _parameters(self, generation: EmbeddingGeneration) -> dict[str, object]:
-        return self._database.bind(
-            {"index_id": generation.index_id, "generation": generation.generation, **generation.space.model_dump()}
-        )
+
+def _values(generation: EmbeddingGeneration) -> dict[str, object]:
+    return {"index_id": generation.index_id, "generation": generation.generation, **generation.space.model_dump()}
 
 
 def to_generation(row: Mapping[str, Any]) -> EmbeddingGeneration:
-    """A row of the query `list`."""
+    """Make a generation of a row of the query `list`."""
     progress = Progress(done=row["done"], total=row["total"])
     return EmbeddingGeneration(
         user_id=row["user_id"],

@@ -1,10 +1,10 @@
-"""Lexical search: BM25, exact in the asked scope.
+"""Lexical search: exact BM25 in a scope.
 
-The database finds the postings of the question's terms inside the scope and hands them over as bytes; the scores are
-computed on them as arrays, which is several times faster than row by row in SQL.
+The database returns the postings of the question's terms in the scope as bytes, and the scores are computed on arrays,
+several times faster than row by row in SQL.
 
-The documents of each language are a collection of their own: the question has other terms in each, by its stems and
-stop words, and a word that is common in few German documents would look rare among many English ones.
+The documents of each language are a separate collection: stems and stop words differ, and a word that is common in a
+few German documents would look rare among many English ones.
 """
 
 import uuid
@@ -16,26 +16,26 @@ import numpy as np
 
 from rag.store.search import bm25, scopes, search_terms
 from rag.store.server import named_queries
-from rag.store.server.database import Connection, UserDatabase
+from rag.store.server.database import Connection, Queries, UserDatabase
 from rag.types import ENGLISH, Candidate, Scope
 
 Parameters = Mapping[str, object]
 
 
 ADDED_WEIGHT = 0.4
-"""What a word counts that means the same as one of the question's (1.0). Flat from 0.3 to 0.5."""
+"""Weight of a synonym, where a word of the question weighs 1. Results are the same from 0.3 to 0.5."""
 DOCUMENTS = 100
-"""Documents that are told of, the best, and whose landmarks are looked for."""
+"""Number of best documents to return, whose landmarks are searched."""
 PAGES = 100
-"""Pages that are told of."""
+"""Number of best pages to return."""
 LOOKED_UP = 200
-"""Up to so many documents in scope their postings are looked up; of more, those of the whole index are read."""
+"""Up to this number of documents in scope their postings are looked up; beyond, those of the whole index are read."""
 TITLE_SHARE = 0.2
-"""Of a page's score, what its title counts beside its whole text; more than 0.3 is worse."""
+"""Weight of the title in a page's score; more than 0.3 is worse."""
 
 
 class Field(IntEnum):
-    """What a posting is of; the same numbers stand in the SQL."""
+    """The kind of text of a posting; the SQL has the same numbers."""
 
     CHUNK = 0
     PAGE = 1
@@ -45,12 +45,12 @@ class Field(IntEnum):
 
 
 class LexicalMatches(NamedTuple):
-    """What matches a query by words, each with its share of what the query can reach (see `bm25`), best first.
+    """The matches of a query by words, best first, with scores relative to what the query can reach (see `bm25`).
 
-    Shares are above 0, and above 1 only where a text has more than can be expected. Chunks; documents as a whole;
-    documents by their fronts, that is their names, titles and first pages; the chunks of the pages whose whole text and
-    title match best, in 0..1; and the chunks at the landmarks asked for, each with the landmark's strength in 0..1.
-    `languages` are those of all documents in scope.
+    Scores are above 0, and above 1 only if a text has more than can be expected. `fronts` are documents by their names,
+    titles and first pages; `pages` are the chunks of the pages whose whole text and title match best, in 0..1;
+    `landmarks` are the chunks at the landmarks asked for, with the landmark's strength in 0..1. `languages` are the
+    languages of all documents in scope.
     """
 
     chunks: list[Candidate]
@@ -62,12 +62,12 @@ class LexicalMatches(NamedTuple):
 
     @classmethod
     def none(cls) -> "LexicalMatches":
-        """Nothing matches."""
+        """Return the result without any match."""
         return cls([], {}, {}, [], [])
 
 
 class _Language(NamedTuple):
-    """The documents of a language, where the question's terms are in them, by field, and how many its own words are."""
+    """The documents of a language, the postings of the question's terms by field, and the number of its own words."""
 
     documents: bm25.Collection
     lists: dict[int, list[bm25.PostingList]]
@@ -75,7 +75,7 @@ class _Language(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """The index's vector size and active generation, and what there is in each language."""
+    """The index's vector size and active generation, and the documents of each language."""
 
     dimensions: int
     generation: int
@@ -83,7 +83,7 @@ class _Found(NamedTuple):
 
     @property
     def documents(self) -> bm25.Collection:
-        """All of them, one language after the other."""
+        """All documents, one language after the other."""
         parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, *_ in self.languages.values()]
         return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -94,21 +94,21 @@ class _Found(NamedTuple):
         *,
         added: bool = False,
     ) -> bm25.Floats:
-        """What `function` makes of a field in each language by its own statistics, in the order of `documents`.
+        """Compute scores of a field with the statistics of each language, in the order of `documents`.
 
-        Of the question's own words, unless the `added` ones count, too: what means the same tells where in a page the
-        answer is, but which document and page are meant, only the question says.
+        Only the question's own words count, unless `added` ones are wanted too: synonyms help to find the place of an
+        answer on a page, but only the question says which document and page are meant.
         """
         least = 0.0 if added else 1.0
         parts = [
             function(documents, [found for found in lists.get(field, ()) if found.weight >= least], asked)
             for documents, lists, asked in self.languages.values()
         ]
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]  # a copy of a million takes its time
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]  # avoids copying a million scores
 
     @property
     def page_scores(self) -> bm25.Floats:
-        """How each page matches by whole text and title alike, in 0..1, at its first chunk."""
+        """The score of each page by whole text and title, in 0..1, at its first chunk."""
         text, title = (self.of_each(bm25.chunk_scores, field) for field in (Field.PAGE, Field.TITLE))
         np.clip(text, 0.0, 1.0, out=text)
         np.clip(title, 0.0, 1.0, out=title)
@@ -123,12 +123,12 @@ class LexicalSearch:
     def __init__(self, database: UserDatabase, *, looked_up: int = LOOKED_UP) -> None:
         self._database = database
         self._looked_up = looked_up
-        self._queries = named_queries.load("lexical")
+        self._queries = Queries(database, "lexical")
 
     def search(
         self, scope: Scope, query: str, limit: int, added: Sequence[str] = (), landmarks: Sequence[str] = ()
     ) -> LexicalMatches:
-        """See `Chunks.lexical`."""
+        """Return the best matches in scope, see `Chunks.lexical`."""
         parameters = self._database.bind(
             {
                 **scopes.parameters(scope),
@@ -149,7 +149,7 @@ class LexicalSearch:
         whole = found.of_each(bm25.document_scores, Field.CHUNK)
         fronts = found.of_each(bm25.front_scores, Field.FRONT)
         best = bm25.best(_relative(whole) + _relative(fronts), DOCUMENTS)
-        if not len(best):  # nothing says which documents are meant
+        if not len(best):  # no document matches the question's own words
             best = np.arange(min(len(whole), DOCUMENTS))
         ids = self._document_ids(connection, parameters, found, best)
         wanted = self._containing(connection, parameters, found)
@@ -168,7 +168,7 @@ class LexicalSearch:
         )
 
     def _pages(self, connection: Connection, parameters: Parameters, found: _Found) -> bm25.Floats:
-        """For every chunk how its page matches; 0 if the page is not among the best."""
+        """Return the score of every chunk's page; 0 if the page is not among the best."""
         at_firsts = found.page_scores
         scores = np.zeros_like(at_firsts)
         firsts = bm25.best(at_firsts, PAGES)
@@ -184,7 +184,7 @@ class LexicalSearch:
     def _candidates(
         self, connection: Connection, parameters: Parameters, found: _Found, *scored: tuple[bm25.Floats, bm25.Ints]
     ) -> list[list[Candidate]]:
-        """Of each pair of scores and positions the chunks there; all are asked for at once."""
+        """Return the chunks for each pair of scores and positions, with one query."""
         searched = found.documents
         positions = np.concatenate([positions for _, positions in scored])
         documents = np.searchsorted(searched.offsets, positions, side="right") - 1
@@ -204,7 +204,7 @@ class LexicalSearch:
         return candidates
 
     def _containing(self, connection: Connection, parameters: Parameters, found: _Found) -> Any:
-        """Of every chunk in scope, whether it has the required words; just true if none are required."""
+        """Return for every chunk in scope whether it has the required words; True if none are required."""
         if not (parameters["must_all"] or parameters["must_any"]):
             return True
         query = self._queries["containing"].format(chunks=named_queries.chunk_table(found.dimensions))
@@ -235,7 +235,7 @@ class LexicalSearch:
         ]
 
     def _find(self, connection: Connection, parameters: Parameters) -> _Found | None:
-        """What is searched; None if there is nothing in scope."""
+        """Read the collections and postings to search; None if nothing is in scope."""
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
         if not rows:
             return None
@@ -259,7 +259,7 @@ def _posting_list(row: Mapping[str, Any], weight: float = 1.0) -> bm25.PostingLi
 
 
 def _relative(scores: bm25.Floats) -> bm25.Floats:
-    """As shares of the best."""
+    """Scale scores so that the best is 1."""
     return scores / max(float(scores.max(initial=0.0)), 1e-9)
 
 
@@ -278,6 +278,6 @@ def _collection(row: Mapping[str, Any]) -> bm25.Collection:
 
 
 def _integers(data: bytes | None, dtype: str) -> Any:
-    """Big endian bytes as numbers of this machine."""
+    """Decode big endian bytes."""
     stored = np.dtype(dtype)
     return np.frombuffer(data or b"", dtype=stored).astype(stored.newbyteorder("="))

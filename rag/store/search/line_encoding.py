@@ -1,6 +1,6 @@
-"""A chunk's lines as rows of numbers beside its text, and back. Pure functions.
+"""Encode a chunk's lines as rows of numbers beside its text, and decode them. Pure functions.
 
-The text of a line is a slice of the chunk's content, so it is not kept twice.
+The text of a line is a slice of the chunk's content, so it is not stored twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,14 +11,14 @@ import pydantic
 from rag.types import Line
 
 LINES = pydantic.TypeAdapter(tuple[Line, ...])
-"""Makes all lines of a chunk at once, in half the time of one by one: a search reads hundreds."""
+"""Validates all lines of a chunk at once, in half the time of one by one: a search reads hundreds."""
 
 PackedLine = list[int | float | str | bool]
-"""number, page number, x0, y0, x1, y1, length in characters, kind, starts a block; and of several lines the last."""
+"""number, page number, x0, y0, x1, y1, length in characters, kind, starts a block; number of the last merged line."""
 
 
 def pack(lines: Sequence[Line]) -> list[PackedLine]:
-    """What cannot be told from the content."""
+    """Encode lines without their text."""
     return [
         [line.number, line.page_number, *line.bbox, len(line.text), line.kind.value, line.starts_block]
         + ([line.last_number] if line.last_number else [])
@@ -27,12 +27,12 @@ def pack(lines: Sequence[Line]) -> list[PackedLine]:
 
 
 def unpack(content: str, packed: Sequence[Sequence[Any]]) -> tuple[Line, ...]:
-    """The lines whose `lines_text` is `content`."""
+    """Decode the lines of a chunk with this content."""
     return to_lines(unpack_rows(content, packed))
 
 
 def unpack_rows(content: str, packed: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """The fields of the lines whose `lines_text` is `content`."""
+    """Decode the fields of the lines of a chunk with this content."""
     position = 0
     for index, (number, page, x0, y0, x1, y1, length, kind, starts_block, *last) in enumerate(packed):
         if index:
@@ -51,11 +51,11 @@ def unpack_rows(content: str, packed: Sequence[Sequence[Any]]) -> Iterator[dict[
 
 
 def to_lines(rows: Iterable[Mapping[str, Any]]) -> tuple[Line, ...]:
-    """Lines of their fields."""
+    """Make lines of their fields."""
     return LINES.validate_python([*rows])
 
 
-def joined(rows: Iterable[Mapping[str, Any]]) -> str:
-    """What `lines_text` of the lines of these fields is, without making them."""
+def join_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return the text of lines given by their fields, as `lines_text` would."""
     parts = [part for row in rows for part in ("\n\n" if row["starts_block"] else "\n", row["text"])]
     return "".join(parts[1:])

@@ -1,4 +1,4 @@
-"""A scope as parameters of SQL."""
+"""Turn a search scope into SQL parameters."""
 
 import re
 
@@ -6,7 +6,10 @@ from rag.types import Scope
 
 
 def parameters(scope: Scope) -> dict[str, object]:
-    """What the SQL function `documents_in_scope` takes, and the patterns of `must_include`; None means no filter."""
+    """Return the parameters of the SQL function `documents_in_scope` and the patterns of `must_include`.
+
+    None means no filter.
+    """
     filters = scope.filters
     patterns = [pattern(keyword) for keyword in scope.must_include] or None
     return {
@@ -27,5 +30,5 @@ def parameters(scope: Scope) -> dict[str, object]:
 
 
 def pattern(words: str) -> str:
-    """A regular expression of PostgreSQL that matches the words, however much space or line end is between them."""
+    """Return a PostgreSQL regular expression that matches the words with any whitespace between them."""
     return r"\s+".join(map(re.escape, words.split()))

@@ -1,8 +1,8 @@
-"""Text made ready for PostgreSQL's parser, which cuts documents and questions into terms. Pure functions.
+"""Normalize text for PostgreSQL's text search parser. Pure functions.
 
-`to_tsvector` knows words parted by spaces and a good deal of punctuation. What it would take wrongly is put right
-before, on both sides alike: ligatures and full-width letters, thousands separators, signs and ranges, paths, and
-the scripts that are written without spaces.
+`to_tsvector` splits words at spaces and most punctuation. Documents and questions are normalized before that where it
+would split wrongly: ligatures and full-width letters, thousands separators, signs and ranges, paths, and scripts
+without spaces.
 """
 
 import re
@@ -19,20 +19,20 @@ CJK = (
 CJK_RUN = re.compile(f"[{CJK}]+")
 
 THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
-"""1,234,567: PostgreSQL would take 1, 234 and 567 for three numbers."""
+"""1,234,567: PostgreSQL would read three numbers: 1, 234 and 567."""
 
 FORM_NUMBER = re.compile(r"(?<![\w-])(\d+)-([a-z]+)(?![\w-])")
-"""10-K, 8-K, 3-D: one name, also written 10K."""
+"""10-K, 8-K, 3-D: one term, also written 10K."""
 
 HYPHEN_AT_NUMBER = re.compile(r"[-\u2010-\u2015\u2212+](?=\.?\d)|(?<=\d)[-\u2010-\u2015\u2212]")
-"""A sign or a range. PostgreSQL would take the 2020 of 2019-2020 for minus 2020."""
+"""A sign or a range. PostgreSQL would read -2020 in 2019-2020."""
 
 SEPARATORS = str.maketrans(dict.fromkeys("/\\<>&_=~|\u00b7\u2022", " ") | {"\u00ad": None, "\x00": " "})
-"""What PostgreSQL would read as paths, tags and entities, so that the words in them are lost; and soft hyphens."""
+"""Characters that PostgreSQL reads as parts of paths, tags and entities, losing the words in them; soft hyphens."""
 
 
 def normalize(text: str) -> str:
-    """`text` as `to_tsvector` should see it in any language: lower case, and CJK as bigrams."""
+    """Return `text` for `to_tsvector` in any language: lower case, with CJK as bigrams."""
     text = unicodedata.normalize("NFKC", text).lower().translate(SEPARATORS)
     text = THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     text = FORM_NUMBER.sub(r"\1\2", text)
@@ -41,8 +41,8 @@ def normalize(text: str) -> str:
 
 
 def bigrams(run: str) -> list[str]:
-    """Overlapping pairs of a run of characters, or the only one.
+    """Return the overlapping pairs of characters in a run, or its only character.
 
-    Chinese, Japanese and Korean so need no dictionary; Lucene's CJKAnalyzer does the same.
+    Chinese, Japanese and Korean need no dictionary this way, as in Lucene's CJKAnalyzer.
     """
     return [run[start : start + 2] for start in range(len(run) - 1)] or [run]

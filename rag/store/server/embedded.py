@@ -1,11 +1,11 @@
-"""The embedded PostgreSQL server: binaries out of a wheel, a life cycle of our own.
+"""The embedded PostgreSQL server, with binaries from a wheel, started on demand and shared by processes.
 
-``start(root)`` gives this process a share in the server under `root`: the first user makes the cluster and
-starts the server, the last one to go (or to be killed) ends it. The supervisor sees to the server, and its users
-see to the supervisor: one that was killed is followed by another. Under `root` there are the data directory
-``pgdata``, the lock files described in :mod:`rag.store.server.server_supervisor`, and ``postgres.log``.
-The server listens on a Unix socket in a folder that only its account can enter, never on the network, and admits only
-whom the kernel names as one of its owners (peer authentication).
+``start(root)`` takes a lease on the server under `root`. The first process creates the cluster and starts the server;
+the server stops when the last process has ended, or was killed. A supervisor restarts the server, and the processes
+with a lease restart the supervisor. `root` has the data directory ``pgdata``, the lock files described in
+:mod:`rag.store.server.server_supervisor`, and ``postgres.log``. The server listens on a Unix socket in a folder that
+only its account can enter, never on the network, and only lets in its owners, as named by the kernel (peer
+authentication).
 """
 
 import contextlib
@@ -35,10 +35,10 @@ logger = logging.getLogger(__name__)
 
 START_LOCK = "start.lock"
 START_SECONDS = 120.0
-"""Longest wait for a server: it may have to end an earlier one and to replay `max_wal_size` of log."""
-LOOK_SECONDS = 1.0
-"""How often each user sees whether the server still has its supervisor."""
-SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108  # only its free space is looked at
+"""Timeout for the start: it may have to end an earlier server and to replay `max_wal_size` of log."""
+CHECK_SECONDS = 1.0
+"""How often each process checks that the supervisor runs."""
+SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108  # only its free space is read
 SHARED_MEMORY_BYTES = 1 << 30
 
 SETTINGS = {
@@ -57,29 +57,28 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    "log_min_messages": "log",  # not the errors of statements: they quote what users wrote, and who sent it gets them
+    "log_min_messages": "log",  # without errors of statements, which quote what users wrote
 }
 
 
 @dataclass(frozen=True)
 class EmbeddedServer:
-    """This process's share in a running server, kept until `close` or the end of the process.
+    """This process's lease on a running server, until `close` or the end of the process.
 
-    `url` is a connection URL for psycopg and names the superuser. A process made by `fork` has no part in
-    its parent's share; it takes its own.
+    `url` is the superuser's URL for psycopg. A forked process does not inherit the lease and has to take its own.
     """
 
     data_dir: Path
     url: str
-    _share: "_Share" = field(repr=False, compare=False)
+    _lease: "_Lease" = field(repr=False, compare=False)
 
     def close(self) -> None:
-        """Give up the share. The server stops when the last one is gone. Closing again does nothing."""
-        self._share.close()
+        """Give up the lease. The server stops with the last one. Closing again does nothing."""
+        self._lease.close()
 
 
 def binaries() -> Path:
-    """The folder of `postgres`, `initdb`, `psql` and so on, in the wheel.
+    """Return the folder of `postgres`, `initdb`, `psql` and so on in the wheel.
 
     Raises:
         errors.ConfigError: there is no wheel for this system, or it is not installed.
@@ -89,9 +88,9 @@ def binaries() -> Path:
 
 
 def start(root: Path) -> EmbeddedServer:
-    """Take a share in the server under `root`, which is started if it does not run.
+    """Take a lease on the server under `root`, and start it if it does not run.
 
-    Any number of processes, and of threads in them, may call this at once.
+    Processes and threads may call this concurrently.
 
     Raises:
         errors.ConfigError: this system has no embedded server, or its account cannot enter `root`.
@@ -100,50 +99,50 @@ def start(root: Path) -> EmbeddedServer:
             end of the server's log.
     """
     _refuse_windows()
-    place = cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account())
-    with _folder_errors(place.root), contextlib.ExitStack() as undo:
-        cluster_directory.make_root(place)
-        share = _Share(place.root)
-        undo.callback(share.close)
-        with _start_lock(place.root):
-            cluster_directory.ensure_cluster(place)
-            is_news = cluster_directory.write_access_rules(place)
-            _ensure_served(place)
-            if is_news:
-                _reload(place)
+    cluster = cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account())
+    with _folder_errors(cluster.root), contextlib.ExitStack() as undo:
+        cluster_directory.make_root(cluster)
+        lease = _Lease(cluster.root)
+        undo.callback(lease.close)
+        with _start_lock(cluster.root):
+            cluster_directory.ensure_cluster(cluster)
+            rules_changed = cluster_directory.write_access_rules(cluster)
+            _ensure_served(cluster)
+            if rules_changed:
+                _reload(cluster)
         undo.pop_all()
-    share.keep(place)
-    return EmbeddedServer(data_dir=place.data_dir, url=place.url, _share=share)
+    lease.keep(cluster)
+    return EmbeddedServer(data_dir=cluster.data_dir, url=cluster.url, _lease=lease)
 
 
 def address(root: Path) -> str:
-    """The URL by which the owner of the server under `root` gets in by hand while it runs; there is no secret in it."""
+    """Return the URL for connecting by hand to the running server under `root`; it has no secret."""
     return cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account()).url
 
 
-class _Share:
-    """A shared lock that counts this process among the users."""
+class _Lease:
+    """A shared lock that counts this process among the users of the server."""
 
     def __init__(self, root: Path) -> None:
         self._descriptor: int | None = server_supervisor.open_lock(root / server_supervisor.USERS_LOCK)
-        # A supervisor that is about to stop holds the lock alone until it has.
+        # A stopping supervisor holds the lock exclusively until it has stopped.
         if not server_supervisor.lock(self._descriptor, fcntl.LOCK_SH, seconds=START_SECONDS):
             self.close()
             raise errors.StoreError(f"The database server in {root} has been stopping for too long. Try again later.")
         os.register_at_fork(after_in_child=self.close)
 
-    def keep(self, place: cluster_directory.Cluster) -> None:
-        """Have a thread start the server again when its supervisor was killed, as long as there is the share."""
-        threading.Thread(target=self._keep, args=(place,), name="database-keeper", daemon=True).start()
+    def keep(self, cluster: cluster_directory.Cluster) -> None:
+        """Start a thread that restarts a killed supervisor while the lease lasts."""
+        threading.Thread(target=self._keep, args=(cluster,), name="database-keeper", daemon=True).start()
 
-    def _keep(self, place: cluster_directory.Cluster) -> None:
-        time.sleep(LOOK_SECONDS)
-        while self._descriptor is not None:  # no event: a fork could find its lock taken, by nobody
+    def _keep(self, cluster: cluster_directory.Cluster) -> None:
+        time.sleep(CHECK_SECONDS)
+        while self._descriptor is not None:  # no Event: after a fork its lock could stay taken
             try:
-                _see_to_supervisor(place)
+                _restart_supervisor(cluster)
             except (errors.Error, OSError) as error:
                 logger.warning("The database server is not back: %s", error)
-            time.sleep(LOOK_SECONDS)
+            time.sleep(CHECK_SECONDS)
 
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, None
@@ -174,7 +173,7 @@ def _folder_errors(root: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _start_lock(root: Path) -> Iterator[None]:
-    """Only one process at a time makes the cluster and looks for the server."""
+    """Lock the creation of the cluster and the start of the server against other processes."""
     descriptor = server_supervisor.open_lock(root / START_LOCK)
     try:
         if not server_supervisor.lock(descriptor, fcntl.LOCK_EX, seconds=2 * START_SECONDS):
@@ -184,41 +183,41 @@ def _start_lock(root: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _ensure_served(place: cluster_directory.Cluster) -> None:
-    """Wait until the server accepts connections; start its supervisor if there is none."""
-    log_start = place.log.stat().st_size if place.log.exists() else 0
+def _ensure_served(cluster: cluster_directory.Cluster) -> None:
+    """Start the supervisor if there is none, and wait until the server accepts connections."""
+    log_start = cluster.log.stat().st_size if cluster.log.exists() else 0
     deadline = time.monotonic() + START_SECONDS
     started = False
-    while not (_is_supervised(place.root) and _accepts(place)):
-        if not _is_supervised(place.root):
+    while not (_is_supervised(cluster.root) and _accepts(cluster)):
+        if not _is_supervised(cluster.root):
             if started:
-                raise _start_error(place, log_start, "did not start")
-            _start_supervisor(place)
+                raise _start_error(cluster, log_start, "did not start")
+            _start_supervisor(cluster)
             started = True
         if time.monotonic() > deadline:
-            raise _start_error(place, log_start, f"did not accept connections within {START_SECONDS:.0f} s")
+            raise _start_error(cluster, log_start, f"did not accept connections within {START_SECONDS:.0f} s")
         time.sleep(server_supervisor.POLL_SECONDS)
 
 
-def _see_to_supervisor(place: cluster_directory.Cluster) -> None:
-    """Start one if there is none, unless another process is at that."""
-    descriptor = server_supervisor.open_lock(place.root / START_LOCK)
+def _restart_supervisor(cluster: cluster_directory.Cluster) -> None:
+    """Start the supervisor if there is none, unless another process is doing so."""
+    descriptor = server_supervisor.open_lock(cluster.root / START_LOCK)
     try:
-        if server_supervisor.lock(descriptor, fcntl.LOCK_EX) and not _is_supervised(place.root):
+        if server_supervisor.lock(descriptor, fcntl.LOCK_EX) and not _is_supervised(cluster.root):
             logger.warning("The database server has lost its supervisor. Starting it again.")
-            _ensure_served(place)
+            _ensure_served(cluster)
     finally:
         os.close(descriptor)
 
 
-def _reload(place: cluster_directory.Cluster) -> None:
-    """Let the server read again whom it admits: it may have been running, started by an earlier version of ours."""
-    with connect(place.url, autocommit=True) as connection:
+def _reload(cluster: cluster_directory.Cluster) -> None:
+    """Make a running server reload its access rules."""
+    with connect(cluster.url, autocommit=True) as connection:
         connection.execute(named_queries.load("session")["reload"])
 
 
 def _is_supervised(root: Path) -> bool:
-    """Ask only under the start lock: for a moment this holds the lock that a new supervisor needs."""
+    """Return whether a supervisor runs. Needs the start lock, because this briefly takes the supervisor's lock."""
     descriptor = server_supervisor.open_lock(root / server_supervisor.SUPERVISOR_LOCK)
     try:
         return not server_supervisor.lock(descriptor, fcntl.LOCK_SH)
@@ -226,27 +225,27 @@ def _is_supervised(root: Path) -> bool:
         os.close(descriptor)
 
 
-def _accepts(place: cluster_directory.Cluster) -> bool:
-    # Not before it says that it is ready: it logs each connection that comes too early.
-    if not server_supervisor.is_ready(place.root):
+def _accepts(cluster: cluster_directory.Cluster) -> bool:
+    # Not before the server reports that it is ready, because it logs each earlier connection.
+    if not server_supervisor.is_ready(cluster.root):
         return False
-    if timeouts.is_unresponsive(place.url, timeouts.TIMEOUT_SECONDS):  # a ping would stop all threads, and for ever
+    if timeouts.is_unresponsive(cluster.url, timeouts.TIMEOUT_SECONDS):  # a ping would block all threads for ever
         raise errors.StoreUnavailableError(
-            f"The database server in {place.root} does not answer. Try again in a few seconds; if it lasts, see "
+            f"The database server in {cluster.root} does not answer. Try again in a few seconds; if it lasts, see "
             "whether its processes were stopped."
         )
-    return psycopg.pq.PGconn.ping(place.url.encode()) == psycopg.pq.Ping.OK
+    return psycopg.pq.PGconn.ping(cluster.url.encode()) == psycopg.pq.Ping.OK
 
 
-def _start_supervisor(place: cluster_directory.Cluster) -> None:
-    """Start the supervisor, which is no child of ours when this returns, and holds none of our files."""
-    if place.socket_dir != place.data_dir:
-        cluster_directory.make_private_folder(place, place.socket_dir)
-    account = f"{place.account.uid}:{place.account.gid}" if place.account else ""
+def _start_supervisor(cluster: cluster_directory.Cluster) -> None:
+    """Start the supervisor as a daemon that inherits none of our files."""
+    if cluster.socket_dir != cluster.data_dir:
+        cluster_directory.make_private_folder(cluster, cluster.socket_dir)
+    account = f"{cluster.account.uid}:{cluster.account.gid}" if cluster.account else ""
     supervisor = [sys.executable, "-I", "-S", server_supervisor.__file__]
-    arguments = [str(place.root), str(place.socket_dir), account, *_server_command(place)]
-    place.log.touch(mode=0o600)
-    with place.log.open("ab") as log:
+    arguments = [str(cluster.root), str(cluster.socket_dir), account, *_server_command(cluster)]
+    cluster.log.touch(mode=0o600)
+    with cluster.log.open("ab") as log:
         subprocess.run(
             [*supervisor, *arguments],
             stdin=subprocess.DEVNULL,
@@ -257,26 +256,27 @@ def _start_supervisor(place: cluster_directory.Cluster) -> None:
         )
 
 
-def _server_command(place: cluster_directory.Cluster) -> list[str]:
+def _server_command(cluster: cluster_directory.Cluster) -> list[str]:
     system = {
         "recovery_init_sync_method": cluster_directory.SYNC_METHOD,
         "dynamic_shared_memory_type": _shared_memory_type(),
     }
     options = [option for name, value in (SETTINGS | system).items() for option in ("-c", f"{name}={value}")]
-    postgres = cluster_directory.accessible_binaries(place) / "postgres"
-    return [str(postgres), "-D", str(place.data_dir), "-k", str(place.socket_dir), *options]
+    postgres = cluster_directory.accessible_binaries(cluster) / "postgres"
+    return [str(postgres), "-D", str(cluster.data_dir), "-k", str(cluster.socket_dir), *options]
 
 
 def _shared_memory_type() -> str:
-    """Files, where /dev/shm is too small for a parallel HNSW build; it has 64 MB in a container by default."""
+    """Return "mmap" if /dev/shm is too small for a parallel HNSW build; containers have 64 MB by default."""
     if not SHARED_MEMORY_FOLDER.exists():
         return "posix"
     return "posix" if shutil.disk_usage(SHARED_MEMORY_FOLDER).free >= SHARED_MEMORY_BYTES else "mmap"
 
 
-def _start_error(place: cluster_directory.Cluster, log_start: int, what: str) -> errors.StoreError:
-    log = place.log.read_bytes()[log_start:].decode(errors="replace")
+def _start_error(cluster: cluster_directory.Cluster, log_start: int, what: str) -> errors.StoreError:
+    log = cluster.log.read_bytes()[log_start:].decode(errors="replace")
+    cause = cluster_directory.first_error(log)
     return errors.StoreError(
-        f"The database server in {place.root} {what}: {cluster_directory.cause(log)} The whole log is {place.log}.",
+        f"The database server in {cluster.root} {what}: {cause} The whole log is {cluster.log}.",
         details={"log": log[-cluster_directory.LOG_TAIL_CHARS :]},
     )

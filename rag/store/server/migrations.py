@@ -16,14 +16,14 @@ from rag.store.server.database import Connection, connect, store_errors
 
 FOLDER = Path(__file__).parents[1] / "sql" / "migrations"
 JOBS_SCHEMA = "procrastinate"
-"""The name under which procrastinate's schema is recorded, which a new database gets as a whole."""
+"""The name under which procrastinate's whole schema is recorded in a new database."""
 
 FILE_NAME = re.compile(r"^\d{4}_\w+\.sql$")
 TABLE = re.compile(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", re.MULTILINE)
 
 
 def migrate(url: str, *, until: str | None = None, folder: Path = FOLDER) -> None:
-    """Apply the migrations that the database lacks, under a lock so that one process does it at a time.
+    """Apply missing migrations, under a lock so that one process does it at a time.
 
     `until` is the name of the last migration of `folder` to apply; by default all are.
 
@@ -31,12 +31,12 @@ def migrate(url: str, *, until: str | None = None, folder: Path = FOLDER) -> Non
         errors.StoreError: the server cannot be reached or has no pgvector, the account lacks rights, or the database
             has another schema than those of `folder`.
     """
-    with store_errors(), connect(url, asks=True) as connection:
+    with store_errors(), connect(url, renews=True) as connection:
         upgrade(connection, until=until, folder=folder)
 
 
 def upgrade(connection: Connection, *, until: str | None = None, folder: Path = FOLDER) -> None:
-    """Do what `migrate` does, on a `connection` of the administrator."""
+    """Apply missing migrations on a `connection` of the administrator, see `migrate`."""
     with store_errors(), connection.transaction():
         session = named_queries.load("session")
         connection.execute(session["lock_migrations"])
@@ -44,7 +44,7 @@ def upgrade(connection: Connection, *, until: str | None = None, folder: Path = 
         _require_known(applied(connection), names(folder))
         present = {row["name"] for row in connection.execute(session["list_migrations"])}
         ours = [(name, script) for name, script in _scripts(folder) if until is None or name <= until]
-        for name, script in [*ours, *_of_jobs(present)]:
+        for name, script in [*ours, *_queue_migrations(present)]:
             if name not in present:
                 if script is not None:
                     _run(connection, script)
@@ -53,11 +53,11 @@ def upgrade(connection: Connection, *, until: str | None = None, folder: Path = 
 
 
 def _protect(connection: Connection, tables: tuple[str, ...]) -> None:
-    """Enable row-level security on every table with a user's data, also where a migration forgot it."""
-    walls = named_queries.load("walls")
-    connection.execute(walls["protect"], {"tables": [*tables]})
-    connection.execute(walls["protect_chunks"])
-    connection.execute(walls["grant"], {})
+    """Enable row-level security on every table with users' data, even if a migration forgot it."""
+    statements = named_queries.load("row_security")
+    connection.execute(statements["protect"], {"tables": [*tables]})
+    connection.execute(statements["protect_chunks"])
+    connection.execute(statements["grant"], {})
 
 
 def _run(connection: Connection, script: str) -> None:
@@ -76,18 +76,18 @@ def _run(connection: Connection, script: str) -> None:
 
 
 def names(folder: Path = FOLDER) -> tuple[str, ...]:
-    """The migrations of our own schema, in order."""
+    """Return the names of our migrations in order."""
     return tuple(name for name, _ in _scripts(folder))
 
 
 @functools.cache
 def tables(folder: Path = FOLDER) -> tuple[str, ...]:
-    """The tables that the migrations create: all of ours except chunk tables, which are created when needed."""
+    """Return the tables that the migrations create; chunk tables are created when needed."""
     return tuple(table for _, script in _scripts(folder) for table in TABLE.findall(script))
 
 
 def applied(connection: Connection) -> tuple[str, ...]:
-    """The migrations of our own schema that the database has, in order, including unknown ones."""
+    """Return our migrations in the database, in order, unknown ones included."""
     found = {row["name"] for row in connection.execute(named_queries.load("session")["list_migrations"])}
     return tuple(sorted(name for name in found if re.match(r"\d{4}_", name)))
 
@@ -103,12 +103,12 @@ def _name(file: abc.Traversable) -> str:
 
 
 def is_newer(found: tuple[str, ...], known: tuple[str, ...]) -> bool:
-    """Whether a schema with the migrations `found` has all `known` ones and further ones."""
+    """Return whether `found` has all `known` migrations and further ones."""
     return len(found) > len(known) and found[: len(known)] == known
 
 
 def _require_known(found: tuple[str, ...], known: tuple[str, ...]) -> None:
-    """Refuse a schema that did not come from the first of our migrations: writing into it could destroy data."""
+    """Raise StoreError for a schema that is not a prefix of our migrations: writing to it could destroy data."""
     if found == known[: len(found)]:
         return
     if is_newer(found, known):
@@ -124,8 +124,8 @@ def _require_known(found: tuple[str, ...], known: tuple[str, ...]) -> None:
     )
 
 
-def _of_jobs(present: set[str]) -> list[tuple[str, str | None]]:
-    """The schema of procrastinate: as a whole at first, later only the migrations of newer versions."""
+def _queue_migrations(present: set[str]) -> list[tuple[str, str | None]]:
+    """Return procrastinate's whole schema for a new database, else the missing migrations of its newer versions."""
     folder = resources.files("procrastinate") / "sql" / "migrations"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=_name)
     if JOBS_SCHEMA not in present:

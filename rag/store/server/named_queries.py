@@ -1,7 +1,7 @@
-"""Named queries out of ``rag/store/sql/*.sql``.
+"""Named queries from ``rag/store/sql/*.sql``.
 
 A query follows a line ``-- name: the_name``. Parameters are written ``:like_this`` and always bound; ``{chunks}``
-stands for the table of one vector size and is only ever filled with a quoted identifier.
+stands for the table of one vector size and is only ever replaced by a quoted identifier.
 """
 
 import functools
@@ -18,23 +18,23 @@ PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 @functools.cache
 def load(noun: str) -> Mapping[str, sql.SQL]:
-    """The queries of ``sql/<noun>.sql`` by name, for psycopg."""
+    """Return the queries of ``sql/<noun>.sql`` by name, for psycopg."""
     return MappingProxyType({name: sql.SQL(to_psycopg(text)) for name, text in load_text(noun).items()})
 
 
 @functools.cache
 def load_text(noun: str) -> Mapping[str, str]:
-    """The queries of ``sql/<noun>.sql`` by name, as they stand in the file."""
+    """Return the queries of ``sql/<noun>.sql`` by name, as written in the file."""
     source = (resources.files("rag.store") / "sql" / f"{noun}.sql").read_text(encoding="utf-8")
     _, *parts = NAME.split(source)
     return MappingProxyType({name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)})
 
 
 def to_psycopg(text: str) -> str:
-    """``:name`` becomes ``%(name)s``; casts (``::``) and percent signs stay what they are."""
+    """Turn ``:name`` into ``%(name)s`` and escape percent signs; casts (``::``) are kept."""
     return PARAMETER.sub(r"%(\1)s", text.replace("%", "%%"))
 
 
 def chunk_table(dimensions: int) -> sql.Identifier:
-    """The table of the chunks with vectors of this size."""
+    """Return the name of the table of chunks with vectors of this size."""
     return sql.Identifier(f"data_document_chunks_{int(dimensions)}")

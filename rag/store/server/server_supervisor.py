@@ -1,16 +1,16 @@
 """Supervise the embedded PostgreSQL server: ``python -I -S server_supervisor.py ROOT SOCKET_DIR ACCOUNT COMMAND…``.
 
-It keeps the postmaster running while anybody uses the server and stops it when the last user is gone.
-It is run by its path, so that it loads a few standard modules and nothing else. Users come and go by
-locks (flock), which the kernel drops however a process ends:
+It keeps the postmaster running while any process uses the server, and stops it after the last one. It is run by its
+path, so that it only loads a few standard modules. Processes are tracked by locks (flock), which the kernel releases
+however a process ends:
 
-- ``users.lock``: shared by every process that uses the server; the supervisor has it alone when none is left.
-- ``supervisor.lock``: held by the supervisor, of which there is one.
-- ``server.lock``: held by the postmaster, who passes it on to all its children. Who gets it knows that no process
-  of an earlier server lives, whatever a ``postmaster.pid`` says.
+- ``users.lock``: shared by every process that uses the server; the supervisor gets it exclusively when none is left.
+- ``supervisor.lock``: held by the only supervisor.
+- ``server.lock``: held by the postmaster and inherited by all its children. Getting it proves that no process of an
+  earlier server lives, whatever ``postmaster.pid`` says.
 
-The postmaster does not outlive a killed supervisor: a shell waits for the end of a pipe that only the
-supervisor holds open, then asks the postmaster to stop (`prctl(PR_SET_PDEATHSIG)` would do it on Linux only).
+The postmaster does not outlive a killed supervisor: a shell waits for the end of a pipe that only the supervisor holds
+open, and then stops the postmaster (`prctl(PR_SET_PDEATHSIG)` would do that on Linux only).
 """
 
 import fcntl
@@ -36,21 +36,21 @@ RETRY_SECONDS = 1.0
 FAST_STOP_SECONDS = 60.0
 IMMEDIATE_STOP_SECONDS = 10.0
 ORPHANS_SECONDS = 0.1
-"""How long backends of a dead postmaster get to notice; one that is deep in a query does not."""
+"""Time for the backends of a dead postmaster to notice; one that is busy with a query does not."""
 LOG_LIMIT_BYTES = 8 * 1024 * 1024
 ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"}
-"""All that the server inherits: the keys in our own environment are none of its business."""
+"""The whole environment of the server, without the keys in ours."""
 GUARD = 'read -r _; kill -INT "$0"'
 
 
 def main(root: Path, socket_dir: Path, account: str, command: list[str]) -> None:
-    """Become a daemon and supervise; return at once if another supervisor lives."""
+    """Become a daemon and supervise the server; return at once if another supervisor runs."""
     only_one = open_lock(root / SUPERVISOR_LOCK)
     if not lock(only_one, fcntl.LOCK_EX):
         return
-    os.close(claim(root, socket_dir))  # or who started us might take an earlier server for ours
+    os.close(take_server_lock(root, socket_dir))  # or the caller might mistake an earlier server for ours
     if os.fork():
-        os._exit(0)  # whoever started us waits for this, and has no child to reap later
+        os._exit(0)  # the caller waits for this process, and has no child to reap later
     os.chdir("/")
     os.umask(0o077)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -61,9 +61,9 @@ def main(root: Path, socket_dir: Path, account: str, command: list[str]) -> None
 
 
 def supervise(root: Path, socket_dir: Path, account: str, command: list[str]) -> None:
-    """Run postmasters, one after the other, until nobody uses the server.
+    """Run the postmaster, and restart it when it ends, until no process uses the server.
 
-    The first has to reach readiness: what hinders it will not go away by itself, and someone waits for an answer.
+    Exit if the first one does not become ready: the cause will not go away by itself, and a caller is waiting.
     """
     users = open_lock(root / USERS_LOCK)
     served = False
@@ -78,20 +78,20 @@ def supervise(root: Path, socket_dir: Path, account: str, command: list[str]) ->
 
 
 def watch(process: subprocess.Popen[bytes], users: int, root: Path) -> bool:
-    """Return when the postmaster has ended or nobody uses it; true if it accepted connections in between."""
+    """Wait until the postmaster has ended or no process uses it; return whether it was ready."""
     ready = False
     while process.poll() is None and not lock(users, fcntl.LOCK_EX):
         ready = ready or is_ready(root)
         trim_log(root / LOG)
         time.sleep(POLL_SECONDS)
-    return ready or is_ready(root)  # which a killed postmaster leaves written
+    return ready or is_ready(root)  # a killed postmaster leaves its file
 
 
 @contextmanager
 def postmaster(root: Path, socket_dir: Path, account: str, command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A postmaster and its guard; both are gone at the end."""
+    """Run a postmaster and its guard for the block."""
     user, _, group = account.partition(":")
-    server_lock = claim(root, socket_dir)
+    server_lock = take_server_lock(root, socket_dir)
     try:
         process = subprocess.Popen(
             command,
@@ -104,7 +104,7 @@ def postmaster(root: Path, socket_dir: Path, account: str, command: list[str]) -
             extra_groups=[] if user else None,
         )
     finally:
-        os.close(server_lock)  # ours only; the postmaster and its children hold it on
+        os.close(server_lock)  # the postmaster and its children still hold it
     guard = subprocess.Popen(["/bin/sh", "-c", GUARD, str(process.pid)], stdin=subprocess.PIPE, env=ENVIRONMENT)
     try:
         yield process
@@ -115,7 +115,7 @@ def postmaster(root: Path, socket_dir: Path, account: str, command: list[str]) -
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Fast shutdown; an immediate one (crash recovery at the next start) if that takes too long."""
+    """Shut down fast, or immediately (with crash recovery at the next start) if that takes too long."""
     for request, seconds in ((signal.SIGINT, FAST_STOP_SECONDS), (signal.SIGQUIT, IMMEDIATE_STOP_SECONDS)):
         process.send_signal(request)
         with suppress(subprocess.TimeoutExpired):
@@ -125,11 +125,10 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def claim(root: Path, socket_dir: Path) -> int:
-    """Make sure that no process of an earlier server lives, and return the server lock.
+def take_server_lock(root: Path, socket_dir: Path) -> int:
+    """End all processes of an earlier server, and return the server lock.
 
-    Backends of a postmaster that was killed are killed too: they work on shared memory that nobody shares any
-    more, and the new server could not start before they end.
+    Backends of a killed postmaster are killed too: a new server cannot start before they have ended.
     """
     data_dir = root / DATA_DIR
     server_lock = open_lock(root / SERVER_LOCK)
@@ -145,21 +144,21 @@ def claim(root: Path, socket_dir: Path) -> int:
     foreign = postmaster_of(data_dir)
     if foreign:
         sys.exit(f"process {foreign} serves {data_dir}, and Pagelight did not start it; stop it")
-    # What is left names a process that is gone, or by now somebody else's: PostgreSQL would believe the latter.
+    # These files name a process that has ended, or whose id was reused, which PostgreSQL would mistake for a server.
     (data_dir / "postmaster.pid").unlink(missing_ok=True)
     (socket_dir / f"{SOCKET}.lock").unlink(missing_ok=True)
     return server_lock
 
 
 def send(request: signal.Signals, *pids: int) -> None:
-    """Signal those processes that are still there."""
+    """Signal processes, without those that have ended."""
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, request)
 
 
 def postmaster_of(data_dir: Path) -> int | None:
-    """The process that `postmaster.pid` names, if it really works in the data directory."""
+    """Return the process in `postmaster.pid` if it really runs in the data directory."""
     try:
         pid = int((data_dir / "postmaster.pid").read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -168,21 +167,21 @@ def postmaster_of(data_dir: Path) -> int | None:
 
 
 def processes_in(folder: Path) -> list[int]:
-    """Processes whose working directory is `folder`, as that of each server process is its data directory."""
+    """Return the processes whose working directory is `folder`; that of a server process is its data directory."""
     if sys.platform == "darwin":
         lsof = ["/usr/sbin/lsof", "-a", "-t", "-d", "cwd", folder]
         found = subprocess.run(lsof, stdout=subprocess.PIPE, check=False)
         return [int(pid) for pid in found.stdout.split()]
     pids = []
     for cwd in Path("/proc").glob("[0-9]*/cwd"):
-        with suppress(OSError):  # gone meanwhile, a zombie, or not ours to look at
+        with suppress(OSError):  # ended, a zombie, or not readable for us
             if cwd.samefile(folder):
                 pids.append(int(cwd.parent.name))
     return pids
 
 
 def is_ready(root: Path) -> bool:
-    """Whether `postmaster.pid` says so, in its eighth line (PostgreSQL's `utils/pidfile.h`)."""
+    """Return whether `postmaster.pid` says so in its eighth line (PostgreSQL's `utils/pidfile.h`)."""
     try:
         return (root / DATA_DIR / "postmaster.pid").read_text().splitlines()[7].strip() == "ready"
     except (OSError, IndexError):
@@ -190,7 +189,7 @@ def is_ready(root: Path) -> bool:
 
 
 def trim_log(log: Path) -> None:
-    """Start the log anew when it is full, keeping one old one. The server goes on appending to the same file."""
+    """Rotate a full log by copying it and truncating it, because the server keeps appending to the same file."""
     with suppress(OSError):  # a full disk or a missing log is no reason to stop the server
         if log.stat().st_size > LOG_LIMIT_BYTES:
             try:
@@ -200,12 +199,12 @@ def trim_log(log: Path) -> None:
 
 
 def open_lock(path: Path) -> int:
-    """A file descriptor to lock, closed in programs that this process runs."""
+    """Open a file to lock; programs that this process runs do not inherit it."""
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def lock(descriptor: int, operation: int, *, seconds: float = 0.0) -> bool:
-    """Try for so long to lock; false if another process holds the lock."""
+    """Lock a file within `seconds`; return False if another process holds the lock."""
     deadline = time.monotonic() + seconds
     while True:
         with suppress(BlockingIOError):

@@ -1,8 +1,8 @@
-"""Databases that fall silent: how long an answer is waited for, on whatever kind of connection.
+"""Timeouts for database connections and statements, with a circuit breaker per server.
 
-A server that is stopped ends no statement by itself, and on a Unix socket no time limit of TCP notices. So whoever
-waits watches the clock, and hangs up. What one has found out in vain, others of this process need not: while a server
-is silent they are told at once, but for one every few seconds who tries again.
+A stopped server never ends a statement, and TCP timeouts do not apply to Unix sockets. So the client watches the clock
+and closes the connection. After a timeout the other callers of this process fail at once, except for one probe every
+few seconds.
 """
 
 import errno
@@ -21,25 +21,22 @@ from psycopg import conninfo
 from psycopg.abc import PQGen
 
 TIMEOUT_SECONDS = 20.0
-"""Longest wait for what a door asks, unless a setting says otherwise: taking a connection, statements and commit."""
+"""Default timeout of a request to the database: taking a connection, its statements and the commit."""
 CHECK_TIMEOUT_SECONDS = 4.0
-"""Longest wait of a door for an answer to nothing, which who is there gives at once: it has 5 to tell its users."""
+"""Timeout of a trivial statement, which a live server answers at once. Users are to see an error within 5 seconds."""
 BACKGROUND_CHECK_TIMEOUT_SECONDS = 8.0
-"""The same where nobody looks on: on a machine that is very busy it takes longest."""
+"""The same for background processes: on a very busy machine trivial statements take longer, and no user waits."""
 RETRY_SECONDS = 2.0
-"""How often a silent server is tried again."""
+"""Interval between probes of a server that timed out."""
 CANCEL_MARGIN_SECONDS = 2.0
-"""How much earlier than we hang up the server ends a statement itself, and the connection is saved."""
+"""The server cancels a statement this much before the client closes the connection, which saves the connection."""
 
 TCP = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-"""libpq's: seconds of rest before the other side is asked whether it is there, between and number of such questions;
-milliseconds that what was sent may stay unconfirmed."""
+"""libpq parameters: idle seconds before a keepalive, seconds between keepalives and their number; milliseconds that
+sent data may stay unacknowledged."""
 
-REMEMBERED = 64
-"""URLs whose server is looked up without reading them again."""
-
-FULL = os.strerror(errno.EAGAIN)
-"""What is said of a Unix socket at which too many wait already to be let in."""
+BACKLOG_FULL = os.strerror(errno.EAGAIN)
+"""libpq's message for a Unix socket whose queue of waiting connections is full."""
 
 T = TypeVar("T")
 
@@ -48,8 +45,8 @@ class ServerTimeout(psycopg.OperationalError):
     """The server did not answer in time."""
 
 
-class Server:
-    """What this process knows of a server, and for how many seconds it waits for an answer of it."""
+class CircuitBreaker:
+    """The timeouts of one server, and whether its last request timed out."""
 
     def __init__(self) -> None:
         self.timeout_seconds = TIMEOUT_SECONDS
@@ -59,25 +56,25 @@ class Server:
         self._lock = threading.Lock()
 
     def record_timeout(self) -> None:
-        """It let somebody wait in vain."""
+        """Open the circuit: callers fail at once until the next probe."""
         with self._lock:
             self.timeout_count += 1
             self._retry_at = time.monotonic() + RETRY_SECONDS
 
-    def timed_out_since(self, timeout_count: int) -> bool:
-        """Whether it has let somebody wait in vain since it had done so that often, and answered nobody after that."""
+    def record_answer(self) -> None:
+        """Close the circuit."""
+        self._retry_at = None
+
+    def is_open_since(self, timeout_count: int) -> bool:
+        """Whether requests have timed out since `timeout_count` was read, and none has been answered after that."""
         with self._lock:
             return self.timeout_count != timeout_count and self._retry_at is not None
 
-    def answered(self) -> None:
-        """It is there."""
-        self._retry_at = None
-
     def admit(self) -> bool:
-        """Whether it answered the last time; of a silent one, one caller every few seconds may try (False).
+        """Return True while the circuit is closed, and False for a caller that may probe an open one.
 
         Raises:
-            Unanswered: it is silent, and was tried just now.
+            ServerTimeout: the circuit is open, and the next probe is not due.
         """
         with self._lock:
             if self._retry_at is None:
@@ -88,136 +85,135 @@ class Server:
             return False
 
 
-_servers: dict[str, Server] = {}
+_breakers: dict[str, CircuitBreaker] = {}
 
 
-@functools.lru_cache(REMEMBERED)
-def breaker_for(url: str) -> Server:
-    """The server that a URL leads to, whoever logs in there and whatever the database is."""
+@functools.lru_cache(64)
+def breaker_for(url: str) -> CircuitBreaker:
+    """Return the circuit breaker of a URL's server, shared by all accounts and databases on it."""
     given = conninfo.conninfo_to_dict(url)
-    place = "\n".join(str(given.get(name) or "") for name in ("host", "hostaddr", "port", "service"))
-    return _servers.setdefault(place, Server())
+    server = "\n".join(str(given.get(name) or "") for name in ("host", "hostaddr", "port", "service"))
+    return _breakers.setdefault(server, CircuitBreaker())
 
 
 class Deadline:
-    """Until when somebody waits for a server."""
+    """The time by which a server has to answer.
 
-    def __init__(self, url: str, seconds: float | None = None, *, asks: bool = False) -> None:
-        """Unless `seconds` are given it is the server's limit.
+    `seconds` defaults to the server's timeout. With `renews`, for work of any length, the deadline is extended as long
+    as the server accepts new connections.
+    """
 
-        With `asks` it is renewed as long as the server answers others: for work that may take any time.
-        """
-        self.server = breaker_for(url)
+    def __init__(self, url: str, seconds: float | None = None, *, renews: bool = False) -> None:
+        self.breaker = breaker_for(url)
         self._url = url
-        self._seconds = self.server.timeout_seconds if seconds is None else seconds
-        self._asks = asks
-        self._deadline = time.monotonic() + self._seconds
-        self._silences = self.server.timeout_count
+        self._seconds = self.breaker.timeout_seconds if seconds is None else seconds
+        self._renews = renews
+        self._ends_at = time.monotonic() + self._seconds
+        self._timeout_count = self.breaker.timeout_count
 
     @property
     def server_timed_out(self) -> bool:
-        """Whether others have found the server silent meanwhile: what has not been asked yet need not be."""
-        return self.server.timed_out_since(self._silences)
+        """Whether the server has meanwhile timed out for other callers, so that a new request is useless."""
+        return self.breaker.is_open_since(self._timeout_count)
 
     @property
-    def left(self) -> float:
-        """Seconds; never negative."""
-        return max(0.0, self._deadline - time.monotonic())
+    def seconds_left(self) -> float:
+        """Seconds until the deadline; never negative."""
+        return max(0.0, self._ends_at - time.monotonic())
 
     def check(self) -> None:
-        """Raises Unanswered when it is over."""
-        if self.left:
+        """Raise ServerTimeout if the deadline has passed."""
+        if self.seconds_left:
             return
-        if self._asks and not is_unresponsive(self._url):
-            self._deadline = time.monotonic() + self._seconds
+        if self._renews and not is_unresponsive(self._url):
+            self._ends_at = time.monotonic() + self._seconds
             return
-        self.server.record_timeout()
+        self.breaker.record_timeout()
         raise ServerTimeout("the server did not answer in time")
 
 
-_present: ContextVar[Deadline | None] = ContextVar("patience", default=None)
+_current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
-def patience(url: str, seconds: float | None = None, *, asks: bool = False) -> Iterator[Deadline]:
-    """All that is asked of the server in this block takes so long at most, and no longer than what it is part of.
+def deadline(url: str, seconds: float | None = None, *, renews: bool = False) -> Iterator[Deadline]:
+    """Set the deadline for the requests in this block; a nested block cannot extend the outer one.
 
     Raises:
-        Unanswered: the server is silent, and others have just found it so.
+        ServerTimeout: the server's circuit is open.
     """
-    outer = _present.get()
+    outer = _current.get()
     if outer is None:
-        mine = _begun(url, seconds, asks=asks)
+        breaker = breaker_for(url)
+        if breaker.admit():
+            inner = Deadline(url, seconds, renews=renews)
+        else:
+            inner = Deadline(
+                url, min(seconds or breaker.check_timeout_seconds, breaker.check_timeout_seconds), renews=renews
+            )
     else:
-        mine = outer if seconds is None else Deadline(url, min(seconds, outer.left))
-    _present.set(mine)
+        inner = outer if seconds is None else Deadline(url, min(seconds, outer.seconds_left))
+    _current.set(inner)
     try:
-        yield mine
+        yield inner
     finally:
-        _present.set(outer)  # not by a token: a generator may go on in another context than it began in
-
-
-def _begun(url: str, seconds: float | None, *, asks: bool) -> Deadline:
-    server = breaker_for(url)
-    if server.admit():
-        return Deadline(url, seconds, asks=asks)
-    return Deadline(url, min(seconds or server.check_timeout_seconds, server.check_timeout_seconds), asks=asks)
+        _current.set(outer)  # not by a token: a generator may be resumed in another context
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection that hangs up when a server does not answer within the `patience` of whoever waits.
+    """A connection that closes itself when the server misses the deadline.
 
-    Where nobody has said how long that is, each statement may take the server's limit, or, with `asks`, as long as the
-    server answers others.
+    Outside a `deadline` block each statement may take the server's timeout or, with `renews`, any time while the
+    server accepts connections.
     """
 
     url = ""
-    asks = False
+    renews = False
 
     @classmethod
     def connect(cls, conninfo: str = "", **options: Any) -> Self:
-        """See psycopg."""
+        """Connect as psycopg does, and record timeouts."""
         try:
             return super().connect(conninfo, **options)
         except psycopg.Error as error:
             if isinstance(error, psycopg.errors.ConnectionTimeout):
                 breaker_for(conninfo).record_timeout()
-            # They hold each other and what is open half, until somebody collects garbage.
+            # The frames refer to each other and to half-open connections, and would stay until garbage collection.
             traceback.clear_frames(error.__traceback__)
             raise
 
     def wait(self, gen: PQGen[T], *arguments: Any, **options: Any) -> T:
-        """See psycopg."""
-        present = _present.get() or Deadline(self.url, asks=self.asks)
+        """Wait as psycopg does, but not beyond the deadline."""
+        current = _current.get() or Deadline(self.url, renews=self.renews)
         try:
-            result = super().wait(_watched(gen, present), *arguments, **options)
+            result = super().wait(_watched(gen, current), *arguments, **options)
         except ServerTimeout:
             self.pgconn.finish()
             raise
-        present.server.answered()
+        current.breaker.record_answer()
         return result
 
 
-def connect(url: str, *, asks: bool = False, **options: Any) -> WatchedConnection:
-    """A watched connection, made within the server's limit. Raises psycopg's errors."""
-    server = breaker_for(url)
-    seconds = server.timeout_seconds if server.admit() else server.check_timeout_seconds
+def connect(url: str, *, renews: bool = False, **options: Any) -> WatchedConnection:
+    """Open a watched connection within the server's timeout. Raises psycopg's errors."""
+    breaker = breaker_for(url)
+    seconds = breaker.timeout_seconds if breaker.admit() else breaker.check_timeout_seconds
     try:
-        connection = WatchedConnection.connect(url, **connecting(url, seconds), **options)
+        connection = WatchedConnection.connect(url, **connection_parameters(url, seconds), **options)
     except psycopg.errors.ConnectionTimeout as error:
-        raise ServerTimeout("the server lets nobody in") from error
-    connection.url, connection.asks = url, asks
+        raise ServerTimeout("the server accepts no connection") from error
+    connection.url, connection.renews = url, renews
     return connection
 
 
-def _watched(gen: PQGen[T], present: Deadline) -> Generator[Any, Any, T]:
-    """`gen`, which psycopg also wakes ten times a second when nothing has come."""
+def _watched(gen: PQGen[T], current: Deadline) -> Generator[Any, Any, T]:
+    """Run `gen`, which psycopg also wakes ten times a second when nothing has arrived, and check the deadline."""
     try:
         wanted = next(gen)
         while True:
             ready = yield wanted
             if not ready:
-                present.check()
+                current.check()
             wanted = gen.send(ready)
     except StopIteration as end:
         result: T = end.value
@@ -225,18 +221,18 @@ def _watched(gen: PQGen[T], present: Deadline) -> Generator[Any, Any, T]:
 
 
 def is_unresponsive(url: str, seconds: float = BACKGROUND_CHECK_TIMEOUT_SECONDS) -> bool:
-    """Whether the server takes somebody new in and then says nothing, or cannot even take them in."""
+    """Return whether the server accepts a connection and then says nothing, or has a full queue of connections."""
     try:
-        WatchedConnection.connect(url, **connecting(url, seconds)).close()
+        WatchedConnection.connect(url, **connection_parameters(url, seconds)).close()
     except psycopg.errors.ConnectionTimeout:
         return True
     except psycopg.OperationalError as error:
-        return FULL in str(error)
+        return BACKLOG_FULL in str(error)
     return False
 
 
-def connecting(url: str, seconds: float) -> dict[str, Any]:
-    """Parameters of libpq that the URL leaves open: how long connecting may take, and what TCP notices."""
+def connection_parameters(url: str, seconds: float) -> dict[str, Any]:
+    """Return the connect timeout and the TCP parameters for libpq, without those that the URL sets."""
     given = conninfo.conninfo_to_dict(url)
     wanted = {"connect_timeout": max(2, int(seconds)), **TCP}
     return {name: value for name, value in wanted.items() if given.get(name) is None}

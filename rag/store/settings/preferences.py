@@ -1,6 +1,6 @@
-"""What was chosen for all users in the app or by `pagelight models`: a file of the data folder, and vendors' keys.
+"""Settings chosen in the app or by `pagelight models`: a file in the data folder, and vendors' keys.
 
-Every process of the installation holds to it, from the next thing it does on.
+Every process of the installation reads changes before its next step.
 """
 
 import threading
@@ -21,12 +21,12 @@ from rag.types import KeyPlace
 
 FILE_NAME = "settings.json"
 MODE = 0o644
-PATIENCE_SECONDS = 10.0
-"""How long another process may be at it."""
+LOCK_TIMEOUT_SECONDS = 10.0
+"""How long another process may hold the lock."""
 
 
 class _File(pydantic.BaseModel):
-    """What is in the file: settings and their values, settings and where their keys are, and what was put away."""
+    """The content of the file: values of settings, places of keys, and dismissed notes."""
 
     choices: dict[str, str] = {}
     keys: dict[str, KeyPlace] = {}
@@ -35,7 +35,7 @@ class _File(pydantic.BaseModel):
 
 @dataclass(frozen=True)
 class SavedPreferences:
-    """What was chosen, by the names of settings. A key that the key ring does not give is among `places` only."""
+    """Chosen values by setting. A key that the key ring does not return is in `places` only."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, KeyPlace] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class SavedPreferences:
 
 
 class _Version(NamedTuple):
-    """What changes whenever the file does: it is never changed in place."""
+    """Changes whenever the file does, which is never changed in place."""
 
     inode: int
     modified_ns: int
@@ -52,54 +52,54 @@ class _Version(NamedTuple):
 
 
 class Preferences:
-    """What is kept in one data folder. No file: nothing was chosen, and no key ring is asked."""
+    """The preferences of one data folder. Without a file nothing is set, and the key ring is not read."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE_NAME
         self._keys = VendorKeys(folder)
         self._lock = threading.RLock()
         self._version: _Version | None = None
-        self._kept = SavedPreferences()
+        self._saved = SavedPreferences()
 
     def get(self) -> SavedPreferences:
-        """What is kept now. The key ring is asked only after a change.
+        """Return the current preferences. The key ring is only read after a change.
 
         Raises:
             errors.ConfigError: the file was damaged.
             errors.StoreError: it, or the one with the keys, cannot be read.
         """
         with self._lock:
-            version = self._present_version()
+            version = self._current_version()
             if version != self._version:
-                self._kept = self._load() if version else SavedPreferences()
+                self._saved = self._load() if version else SavedPreferences()
                 self._version = version
-            return self._kept
+            return self._saved
 
     def choose(self, setting: str, value: str | None) -> None:
-        """Keep a setting's value, or none. Raises StoreError if it cannot be written."""
+        """Save a setting's value, or remove it. Raises StoreError if it cannot be written."""
         with self._changing() as file:
             file.choices.pop(setting, None)
             if value is not None:
                 file.choices[setting] = value
 
     def put_key(self, setting: str, secret: SecretStr) -> KeyPlace:
-        """Keep a vendor's key, and say where. Raises StoreError if it cannot be kept."""
+        """Save a vendor's key and return where. Raises StoreError if it cannot be saved."""
         with self._changing() as file:
             file.keys[setting] = self._keys.put(setting, secret.get_secret_value())
             return file.keys[setting]
 
     def remove_key(self, setting: str) -> None:
-        """Forget a vendor's key. Raises StoreError if the key ring does not let go of it."""
+        """Delete a vendor's key. Raises StoreError if the key ring does not delete it."""
         with self._changing() as file:
             self._keys.remove(setting)
             file.keys.pop(setting, None)
 
     def dismiss(self, note: str) -> None:
-        """Remember that a note was read and put away."""
+        """Save that a note was dismissed."""
         with self._changing() as file:
             file.dismissed |= {note}
 
-    def _present_version(self) -> _Version | None:
+    def _current_version(self) -> _Version | None:
         try:
             status = self._file.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -131,11 +131,11 @@ class Preferences:
 
     @contextmanager
     def _changing(self) -> Iterator[_File]:
-        """What is in the file, to be changed; no other process changes it meanwhile."""
+        """Give the content of the file for changes, locked against other processes, and save it."""
         lock = self._file.with_suffix(".lock")
         try:
             lock.parent.mkdir(parents=True, exist_ok=True)
-            with self._lock, filelock.FileLock(lock, timeout=PATIENCE_SECONDS):
+            with self._lock, filelock.FileLock(lock, timeout=LOCK_TIMEOUT_SECONDS):
                 file = self._read()
                 yield file
                 write_atomically(self._file, file.model_dump_json(indent=2), MODE)

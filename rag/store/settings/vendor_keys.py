@@ -1,4 +1,4 @@
-"""Vendors' keys: in the operating system's key ring or, where there is none, in a file that only its owner can read."""
+"""API keys of vendors, in the operating system's key ring or else in a file that only its owner can read."""
 
 import json
 import logging
@@ -13,24 +13,24 @@ from rag.types import KeyPlace
 FILE_NAME = "keys.json"
 OWNER_ONLY = 0o600
 
-LEAST_PRIORITY = 1
-"""Of a key ring that its library recommends: those below keep nothing, or keep it in clear."""
+MIN_PRIORITY = 1
+"""The lowest priority of recommended key rings; others store nothing, or store it in clear text."""
 
 logger = logging.getLogger(__name__)
 
 
 class VendorKeys:
-    """The keys that belong to one data folder, each under the name of its setting."""
+    """The keys of one data folder, by setting."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE_NAME
         self._service = f"pagelight {folder.absolute()}"
 
     def put(self, name: str, secret: str) -> KeyPlace:
-        """Keep a key in the place of the one there was, and say where.
+        """Save a key, replacing an earlier one, and return where.
 
         Raises:
-            errors.StoreError: neither the key ring nor the file takes it.
+            errors.StoreError: neither the key ring nor the file accepts it.
         """
         if self._put_in_ring(name, secret):
             self._write({**self._read(), name: None})
@@ -39,7 +39,7 @@ class VendorKeys:
         return KeyPlace.FILE
 
     def get(self, name: str, place: KeyPlace) -> SecretStr | None:
-        """The key; None if it is not there any more, or the key ring does not give it."""
+        """Return the key; None if it no longer exists, or the key ring does not return it."""
         if place is KeyPlace.FILE:
             secret = self._read().get(name)
         else:
@@ -47,10 +47,10 @@ class VendorKeys:
         return SecretStr(secret) if secret else None
 
     def remove(self, name: str) -> None:
-        """Forget a key, wherever it is.
+        """Delete a key from the key ring and the file.
 
         Raises:
-            errors.StoreError: the key ring does not let go of it.
+            errors.StoreError: the key ring does not delete it.
         """
         import keyring
         from keyring.errors import KeyringError
@@ -66,11 +66,11 @@ class VendorKeys:
             ) from None
 
     def _put_in_ring(self, name: str, secret: str) -> bool:
-        """Whether the key is in the key ring now: some take anything and keep nothing."""
+        """Save a key in the key ring and return whether it is there: some accept anything and store nothing."""
         import keyring
         from keyring.errors import KeyringError
 
-        if keyring.get_keyring().priority < LEAST_PRIORITY:
+        if keyring.get_keyring().priority < MIN_PRIORITY:
             return False
         try:
             keyring.set_password(self._service, name, secret)
@@ -91,17 +91,17 @@ class VendorKeys:
 
     def _read(self) -> dict[str, str | None]:
         try:
-            kept = json.loads(self._file.read_text("utf-8"))
+            keys = json.loads(self._file.read_text("utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError):
             raise errors.StoreError(f"{self._file} cannot be read. Correct its rights, or remove it.") from None
-        return {name: secret for name, secret in kept.items() if isinstance(secret, str)}
+        return {name: secret for name, secret in keys.items() if isinstance(secret, str)}
 
     def _write(self, keys: dict[str, str | None]) -> None:
-        """Those that are not None; without any there is no file."""
-        kept = {name: secret for name, secret in keys.items() if secret is not None}
-        if kept or self._file.exists():
-            write_atomically(self._file, json.dumps(kept, indent=2), OWNER_ONLY)
-        if not kept:
+        """Save the keys that are not None; without any delete the file."""
+        present = {name: secret for name, secret in keys.items() if secret is not None}
+        if present or self._file.exists():
+            write_atomically(self._file, json.dumps(present, indent=2), OWNER_ONLY)
+        if not present:
             self._file.unlink(missing_ok=True)

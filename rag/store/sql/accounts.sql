@@ -7,7 +7,7 @@ FROM accounts a
 WHERE a.user_id = :user_id;
 
 -- name: ensure
--- A name that no account can have has none.
+-- Does nothing for a name that cannot have an account.
 INSERT INTO accounts (user_id) SELECT :user_id WHERE octet_length(:user_id) BETWEEN 1 AND 512 AND :within::uuid IS NULL
 ON CONFLICT DO NOTHING;
 
@@ -19,15 +19,15 @@ ON CONFLICT (user_id) DO UPDATE SET last_seen_at = now()
 WHERE a.last_seen_at IS NULL OR a.last_seen_at <= now() - make_interval(secs => :precision_seconds);
 
 -- name: lock
--- What the user may, until the end of the transaction.
+-- Locked until the end of the transaction.
 SELECT role, quota_bytes FROM accounts WHERE user_id = :user_id FOR NO KEY UPDATE;
 
 -- name: groups
--- Those that came the same way: by a login, or from an admin.
+-- Groups that came the same way: from a login, or from an admin.
 SELECT group_name FROM memberships WHERE user_id = :user_id AND by_login = :by_login ORDER BY group_name;
 
 -- name: log_in
--- What the provider says of the user; where it names no role, the one that was given here stays.
+-- The provider's profile of the user. Without a role from it, the present role stays.
 UPDATE accounts SET role = coalesce(:role::text, role), name = :name, email = :email, last_seen_at = now()
 WHERE user_id = :user_id
 RETURNING role;
@@ -42,7 +42,7 @@ SELECT :user_id, name, :by_login FROM unnest(:groups::text[]) AS joined (name)
 ON CONFLICT (user_id, group_name) DO UPDATE SET by_login = memberships.by_login AND excluded.by_login;
 
 -- name: open_login
--- A login that was ended stays so, and none begins that was issued before all were ended.
+-- An ended login stays ended, and none starts that was issued before all were ended.
 INSERT INTO logins (user_id, id, started_at)
 SELECT a.user_id, :login_id, :started_at
 FROM accounts a
@@ -72,11 +72,11 @@ UPDATE logins SET ended_at = now() WHERE user_id = :user_id AND id = :login_id A
 UPDATE logins SET ended_at = now() WHERE user_id = :user_id AND ended_at IS NULL;
 
 -- name: end_what_was_issued
--- Providers give whole seconds: what is issued in this one is valid again from the next on.
+-- Providers give whole seconds, so tokens are valid again from the next second on.
 UPDATE accounts SET logins_valid_after = date_trunc('second', now()) + interval '1 second' WHERE user_id = :user_id;
 
 -- name: accepts
--- Whether what was issued to the user at a time may still open something. A user without a row has ended nothing.
+-- Whether a token issued at a time is still valid. A user without a row has ended no login.
 SELECT NOT EXISTS (SELECT FROM accounts WHERE user_id = :user_id AND logins_valid_after > :issued_at) AS accepted;
 
 -- name: set_role
@@ -89,7 +89,7 @@ UPDATE accounts SET quota_bytes = :quota_bytes::bigint WHERE user_id = :user_id 
 UPDATE accounts SET language = :language::text WHERE user_id = :user_id;
 
 -- name: lock_quota
--- Until the end of the transaction nobody else adds to what the user has: what is added next sees all before it.
+-- Locks the user's storage until the end of the transaction; the next upload sees everything before it.
 SELECT coalesce(quota_bytes, :quota_bytes::bigint) AS quota_bytes
 FROM accounts a
 WHERE a.user_id = :user_id
@@ -97,20 +97,20 @@ WHERE a.user_id = :user_id
 FOR NO KEY UPDATE OF a;
 
 -- name: has_room
--- Also for who shares an index with its owner, but no more than that.
+-- Also for users with a share of the owner's index, who learn no more than that.
 SELECT quota IS NULL OR used + :size <= quota AS has_room
 FROM (SELECT coalesce((SELECT quota_bytes FROM accounts WHERE user_id = :user_id), :quota_bytes::bigint) AS quota,
              (SELECT coalesce(sum(size), 0) FROM documents WHERE user_id = :user_id) AS used) AS storage
 WHERE :within::uuid IS NULL OR EXISTS (SELECT FROM indexes i WHERE i.user_id = :user_id AND i.id = :within);
 
 -- name: storage
--- Of one's own; what another who shares has is theirs to know.
+-- The user's own storage; a share does not tell the owner's.
 SELECT (SELECT coalesce(sum(size), 0)::bigint FROM documents WHERE user_id = :user_id) AS used_bytes,
        coalesce((SELECT quota_bytes FROM accounts WHERE user_id = :user_id), :quota_bytes::bigint) AS quota_bytes
 WHERE :within::uuid IS NULL;
 
 -- name: list_all
--- For an admin. Whoever owns something has a row, also where nobody was seen.
+-- For admins. Includes owners of data who were never seen.
 SELECT u.user_id, coalesce(a.role, 'member') AS role, a.name, a.email, a.quota_bytes, a.created_at, a.last_seen_at,
        ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = u.user_id ORDER BY m.group_name) AS groups,
        ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = u.user_id AND m.by_login
@@ -131,13 +131,13 @@ LEFT JOIN (SELECT user_id, count(*) AS logins FROM logins
 ORDER BY u.user_id;
 
 -- name: all_keys
--- For an admin; there is no secret in it.
+-- For admins; without secrets.
 SELECT user_id, id, name, hint, permissions, created_at, expires_at, last_used_at, revoked_at
 FROM api_keys
 ORDER BY created_at DESC, id;
 
 -- name: all_jobs
--- For an admin, without what was asked and what came of it.
+-- For admins; without requests and results.
 SELECT user_id, id, kind, index_name, status, progress_done, progress_total, error_code, error, retry_after, created_at,
        started_at, finished_at
 FROM jobs

@@ -5,7 +5,7 @@ WHERE user_id = :user_id AND document_id = :document_id
 ORDER BY (regions -> 0 ->> 'page_number')::int, (regions -> 0 -> 'rects' -> 0 ->> 1)::float8, created_at;
 
 -- name: add
--- As many as one document may have; of documents of others the store asks before whether they are shared.
+-- Up to the maximum per document. The store checks before that the user may see the document.
 INSERT INTO annotations (user_id, id, owner, document_id, regions, quote, note)
 SELECT :user_id, :id, :owner, :document_id, :regions, :quote, :note
 WHERE (SELECT count(*) FROM annotations WHERE user_id = :user_id AND document_id = :document_id) < :most

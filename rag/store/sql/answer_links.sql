@@ -1,12 +1,12 @@
 -- name: list
--- What the user shows others, of one conversation or of all.
+-- The user's links, of one conversation or of all.
 SELECT l.*, c.title
 FROM answer_links l JOIN conversations c ON c.user_id = l.user_id AND c.id = l.conversation_id
 WHERE l.user_id = :user_id AND (:conversation_id::uuid IS NULL OR l.conversation_id = :conversation_id::uuid)
 ORDER BY l.created_at, l.id;
 
 -- name: give
--- A conversation of the user's own, or an answer in it. Giving it again changes nothing.
+-- For a conversation of the user's own, or an answer in it. Repeating it changes nothing.
 INSERT INTO answer_links (user_id, id, conversation_id, message_id, grantee_kind, grantee)
 SELECT c.user_id, :id, c.id, :message_id::uuid, :grantee_kind, :grantee
 FROM conversations c
@@ -24,7 +24,7 @@ RETURNING *, (SELECT c.title FROM conversations c
               WHERE c.user_id = answer_links.user_id AND c.id = answer_links.conversation_id) AS title;
 
 -- name: with_me
--- What others show the user now.
+-- What others share with the user.
 SELECT s.user_id AS owner, s.owner_name, s.id, s.conversation_id, s.message_id, s.title, s.created_at, s.index_id
 FROM answers_shown_to(:user_id) s
 ORDER BY s.created_at DESC, s.id;

@@ -15,14 +15,14 @@ WHERE user_id = :user_id AND id = :key_id
 RETURNING user_id, id, name, hint, permissions, created_at, expires_at, last_used_at, revoked_at;
 
 -- name: find
--- The user is what is looked for, so there is none to ask for.
+-- Without user_id: the key's user is the result.
 SELECT user_id, id, name, hint, permissions, created_at, expires_at, last_used_at, revoked_at,
        last_used_at IS NULL OR last_used_at <= now() - make_interval(secs => :precision_seconds) AS is_stale
 FROM api_keys
 WHERE digest = :digest AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now());
 
 -- name: touch
--- Of many requests at once one writes, and the others do not wait for it.
+-- Of many concurrent requests one writes, and the others do not wait for it.
 UPDATE api_keys SET last_used_at = now()
 WHERE (user_id, id) = (
     SELECT user_id, id

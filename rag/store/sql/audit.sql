@@ -1,11 +1,11 @@
--- name: note
--- In the transaction of what it tells. A share's transactions note as well: the owner is then another than the actor.
+-- name: add
+-- In the transaction of the action. In a shared collection the owner is another user than the actor.
 INSERT INTO audit (actor, action, owner, subject_kind, subject_id, subject_name, door, address, details)
 SELECT :actor, :action, coalesce(:owner, :user_id), :subject_kind, :subject_id, :subject_name, :door, :address,
        :details || CASE WHEN :within::uuid IS NULL THEN '{}' ELSE jsonb_build_object('shared', true) END;
 
--- name: note_documents
--- Whoever uploaded a mail or an archive has uploaded what was in it, though a worker finds it there.
+-- name: add_documents
+-- Who uploaded a mail or an archive also uploaded its attachments, which a worker finds.
 INSERT INTO audit (actor, action, owner, subject_kind, subject_id, subject_name, door, address, details)
 SELECT coalesce(CASE :action::text WHEN 'document.upload' THEN d.uploaded_by END, :actor), :action, d.user_id, 'document', d.id::text, d.name, :door, :address,
        jsonb_build_object('index', i.name, 'size', d.size)
@@ -14,8 +14,8 @@ WHERE d.user_id = :user_id AND d.id = ANY (:ids::uuid[]) AND in_sight(d, :within
 ORDER BY d.number;
 
 -- name: list
--- Of everybody for who sees all, else what a user did, or what was done to the user's things; the latest first. An action
--- is asked for as a whole, or by what it is done to, or by what is done.
+-- With `sees_all` of all users, else what the user did or what was done to the user's data; the latest first. An action
+-- is given as a whole, or by its subject's kind, or by its verb.
 SELECT *
 FROM audit
 WHERE (:sees_all OR actor = :user_id OR owner = :user_id)
@@ -28,5 +28,5 @@ ORDER BY id DESC
 LIMIT :limit::bigint;
 
 -- name: forget
--- As who owns the table.
+-- Runs as the owner of the table.
 SELECT forget_audit(:actor, :before, :door) AS rows;

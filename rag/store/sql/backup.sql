@@ -1,5 +1,5 @@
 -- name: portable
--- What COPY writes is read back the same whatever the settings of either server, however long it takes.
+-- Makes COPY independent of the servers' settings, without a timeout.
 SELECT set_config('statement_timeout', '0', true),
        set_config('lock_timeout', '0', true),
        set_config('idle_in_transaction_session_timeout', '0', true),
@@ -10,7 +10,7 @@ SELECT set_config('statement_timeout', '0', true),
        set_config('timezone', 'UTC', true);
 
 -- name: tables
--- Those of `names`, and the chunk tables, with the columns that have a value of their own.
+-- The tables of `names` and the chunk tables, without generated columns.
 SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
 FROM pg_class c
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
@@ -20,7 +20,7 @@ GROUP BY c.relname
 ORDER BY c.relname;
 
 -- name: held_back
--- Tables whose policies would show who asks some rows only, or none.
+-- Tables whose policies hide rows from this account.
 SELECT c.relname AS name
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (:names::text[]) AND row_security_active(c.oid)
@@ -49,7 +49,7 @@ COPY {table} ({columns}) FROM STDIN (FORMAT text, ENCODING 'UTF8');
 LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE;
 
 -- name: forget_the_empty_default
--- Whoever only looked at the app has an index of this name.
+-- The empty default index exists as soon as anyone has opened the app.
 DELETE FROM indexes
 WHERE name = 'default' AND NOT EXISTS (SELECT FROM documents) AND NOT EXISTS (SELECT FROM conversations);
 
@@ -79,5 +79,5 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (:tabl
 SELECT setval(:sequence::regclass, coalesce(max({column}), 0) + 1, false) FROM {table};
 
 -- name: tidy
--- The planner knows the new rows, and reads of an index alone need not look at their tables.
+-- Updates the planner's statistics, and lets index-only scans skip the tables.
 VACUUM (ANALYZE) {tables};

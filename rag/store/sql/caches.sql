@@ -37,3 +37,15 @@ DELETE FROM embedding_cache WHERE user_id = :user_id RETURNING text_hash;
 
 -- name: clear_counts
 DELETE FROM cache_counts WHERE user_id = :user_id AND kind = ANY (:kinds::text[]);
+
+-- name: get_vectors
+SELECT text_hash, vector
+FROM embedding_cache
+WHERE user_id = :user_id AND provider = :provider AND model = :model AND dimensions = :dimensions
+  AND text_hash = ANY (:hashes::bytea[]);
+
+-- name: put_vectors
+INSERT INTO embedding_cache (user_id, provider, model, dimensions, text_hash, vector)
+SELECT :user_id, :provider, :model, :dimensions, hash, vector
+FROM unnest(:hashes::bytea[], :vectors::bytea[]) AS new (hash, vector)
+ON CONFLICT DO NOTHING;

@@ -1,6 +1,6 @@
 -- name: lock_document
--- Keeps the document from being purged, but not from being put in the trash or telling how far it is; it may take long.
--- It also keeps the index from being switched to another generation meanwhile.
+-- Blocks a purge of the document, but not moving it to the trash or updating its progress, because this may take long.
+-- It also blocks switching the index to another generation.
 SELECT d.user_id, d.id AS document_id, d.number AS document_number, d.language, d.index_id, i.number AS index_number,
        i.name AS index_name, i.provider, i.model, i.dimensions, i.generation
 FROM documents d JOIN indexes i ON i.user_id = d.user_id AND i.id = d.index_id
@@ -8,14 +8,14 @@ WHERE d.user_id = :user_id AND d.id = :document_id
 FOR KEY SHARE OF d FOR SHARE OF i;
 
 -- name: sizes
--- Of the vectors that the document may have.
+-- All vector sizes that the document may have.
 SELECT DISTINCT dimensions FROM embedding_generations WHERE user_id = :user_id AND index_id = :index_id;
 
 -- name: lock_replacement
 SELECT pg_advisory_xact_lock(hashtextextended(:user_id::text || chr(10) || :document_id::text, 1));
 
 -- name: delete
--- In all generations: what has vectors in one, has them of the present text.
+-- In all generations, so that all vectors are of the present text.
 DELETE FROM {chunks} WHERE user_id = :user_id AND document_id = :document_id;
 
 -- name: delete_postings
@@ -26,8 +26,8 @@ DELETE FROM postings
 WHERE user_id = :user_id AND document_number = :document_number AND block >> 20 = :field;
 
 -- name: add
--- COPY would not do: it loads nothing into a table with row-level security. With binary parameters this is as fast, and
--- faster than COPY into a temporary table and INSERT … SELECT.
+-- COPY does not work with row-level security. With binary parameters this is as fast, and faster than COPY into a
+-- temporary table and INSERT … SELECT.
 INSERT INTO {chunks} (user_id, index_id, document_id, generation, ordinal, chunk_id, text, embedding, page_number, page_end,
                       x0, y0, x1, y1, line_start, line_end, section, context, lines)
 SELECT :user_id, :index_id, :document_id, :generation, c.*
@@ -36,7 +36,7 @@ FROM unnest(:ordinal::int[], :chunk_id::uuid[], :text::text[], :embedding::{vect
             :section::text[], :context::text[], :lines::jsonb[]) AS c;
 
 -- name: add_postings
--- Terms too long for a key are left out; counts and lengths stop at what their bytes hold.
+-- Terms that are too long for a key are left out; counts and lengths are capped at the range of their bytes.
 WITH lexemes AS MATERIALIZED (
     SELECT c.field, c.ordinal, l.lexeme, least(cardinality(l.positions), 255) AS count
     FROM unnest(:fields::int[], :ordinals::int[], :texts::text[]) AS c (field, ordinal, text),
@@ -66,8 +66,8 @@ SELECT :user_id, :document_id, l.*
 FROM unnest(:names::text[], :page_numbers::int[], :first_ordinals::int[], :last_ordinals::int[], :strengths::real[]) AS l;
 
 -- name: finish_document
--- With `while_read` unless its reading was cancelled. A document of which only the beginning is here stays in its stage,
--- and its attempts are counted on: it may be the rest that ends its worker.
+-- With `while_read` only if its reading was not cancelled. A partial document stays in its stage and keeps its
+-- attempts, because the rest may be what ends its worker.
 UPDATE documents
 SET status = :status, error = NULL, error_code = NULL, title = :title, author = :author, dated = :dated, pages = :pages, page_count = :page_count,
     failed_pages = :failed_pages, line_count = :line_count, chunk_count = :chunk_count, char_count = :char_count,
@@ -84,7 +84,7 @@ SET status = :status, error = NULL, error_code = NULL, title = :title, author = 
 WHERE user_id = :user_id AND id = :document_id AND (NOT :while_read OR status IN ('queued', 'parsing', 'embedding'));
 
 -- name: get
--- Documents without their pages' sizes, which can be thousands, and would come with each of their chunks.
+-- Documents without `pages`, which can be thousands and would be repeated for each chunk.
 SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
        d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status, d.progress_done,
        d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.language,
@@ -95,7 +95,7 @@ FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.do
 WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL AND in_sight(d, :within, :with_trash);
 
 -- name: with_words
--- Also those of documents in the trash, after the others; not those of older versions.
+-- Includes documents in the trash, last, but not older versions.
 SELECT c.id AS chunk_id, c.document_id, d.name AS document_name, c.page_number, d.deleted_at IS NOT NULL AS in_trash
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
 WHERE c.user_id = :user_id AND c.index_id = :index_id AND c.content ~* :pattern AND d.superseded_by IS NULL
@@ -133,7 +133,7 @@ WHERE l.user_id = :user_id AND l.document_id = :document_id AND d.deleted_at IS 
 ORDER BY l.name, l.page_number;
 
 -- name: on_pages
--- A chunk comes once for each of its pages that is asked for.
+-- A chunk is returned once for each requested page.
 SELECT c.document_id, c.content, c.lines
 FROM unnest(:document_ids::uuid[], :page_numbers::int[]) AS page (document_id, number)
 JOIN documents d ON d.user_id = :user_id AND d.id = page.document_id AND d.deleted_at IS NULL
@@ -149,7 +149,7 @@ WHERE c.user_id = :user_id AND c.document_id = :document_id AND d.deleted_at IS 
 ORDER BY c.ordinal;
 
 -- name: to_embed
--- Also of a document in the trash: it may come back.
+-- Includes documents in the trash, which may be restored.
 SELECT c.id, c.document_id, c.content, c.ordinal, c.section, c.context, c.lines
 FROM document_chunks c
 WHERE c.user_id = :user_id AND c.document_id = :document_id

@@ -1,5 +1,5 @@
 -- name: create
--- About an index of the user's own, or one that its owner shares with the user now.
+-- About an index of the user's own, or one that is shared with the user.
 INSERT INTO conversations (user_id, id, index_id, index_owner, title, document_ids)
 SELECT :user_id, :id, i.id, i.owner, :title, :document_ids::uuid[]
 FROM (
@@ -30,7 +30,7 @@ DELETE FROM conversations WHERE user_id = :user_id AND id = :conversation_id RET
 UPDATE conversations SET pinned = :pinned WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
 
 -- name: search
--- The chats with all of the words in their title or in one turn, which is told.
+-- The chats with all words in the title or in one turn, which is returned.
 SELECT c.*, said.id AS message_id, coalesce(said.content, c.title) AS content
 FROM conversations c
 LEFT JOIN LATERAL (
@@ -48,7 +48,7 @@ ORDER BY c.pinned DESC, c.updated_at DESC, c.id
 LIMIT :most;
 
 -- name: messages
--- From the turn that the chat ends with back to its first; each with those that stand in the same place, itself included.
+-- From the chat's last turn back to its first, each with its alternatives, itself included.
 WITH RECURSIVE path AS (
     SELECT m.* FROM messages m JOIN conversations c ON c.user_id = m.user_id AND c.id = m.conversation_id
     WHERE m.user_id = :user_id AND m.conversation_id = :conversation_id AND m.number = c.leaf
@@ -67,8 +67,8 @@ FROM latest
 ORDER BY number;
 
 -- name: append_both
--- A question and its answer, which is returned: both or neither. After the turn the chat ends with, or in the place of
--- the one that they stand `beside`.
+-- Adds a question and its answer, or neither, and returns the answer: after the chat's last turn, or as alternatives to
+-- the turn `beside`.
 WITH place AS (
     SELECT c.user_id, c.id, CASE WHEN :beside::uuid IS NULL THEN c.leaf ELSE b.parent END AS parent
     FROM conversations c
@@ -90,7 +90,7 @@ WITH place AS (
 SELECT id, conversation_id, role, content, response, created_at, ARRAY[id] AS versions FROM added;
 
 -- name: append
--- A turn after the one the chat ends with, or in the place of the one that it stands `beside`, which is kept.
+-- Adds a turn after the chat's last one, or as an alternative to the turn `beside`, which is kept.
 WITH place AS (
     SELECT c.user_id, c.id, CASE WHEN :beside::uuid IS NULL THEN c.leaf ELSE b.parent END AS parent
     FROM conversations c
@@ -113,7 +113,7 @@ SELECT id, conversation_id, role, content, response, created_at, ARRAY(
 FROM added;
 
 -- name: choose
--- The chat goes on from a turn: it ends with the latest that came of that.
+-- The chat continues from a turn and ends with the latest turn that followed it.
 WITH RECURSIVE below AS (
     SELECT number FROM messages
     WHERE user_id = :user_id AND conversation_id = :conversation_id AND id = :message_id

@@ -1,5 +1,5 @@
 -- name: scope
--- Vectors of the asked space only, whether it is the one in use or one beside it.
+-- Only vectors of the requested space, active or not.
 user_id = :user_id AND index_id = :index_id AND generation = (
     SELECT g.generation
     FROM embedding_generations g
@@ -18,7 +18,7 @@ AND (CAST(:must_all AS text[]) IS NULL OR text ~* ALL (CAST(:must_all AS text[])
 AND (CAST(:must_any AS text[]) IS NULL OR text ~* ANY (CAST(:must_any AS text[])))
 
 -- name: candidates
--- Rows of the scope whose codes are nearest to the question's, to be compared by their vectors.
+-- The rows in scope with the codes nearest to the question's, to be compared by vector.
 user_id = :user_id AND ctid = ANY (ARRAY(
     SELECT ctid
     FROM {chunks}

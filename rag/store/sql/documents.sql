@@ -1,12 +1,12 @@
 -- name: lock_lineage
--- Of a document that can have another version here; what follows a folder gets its versions there.
+-- Only if the document can have another version here; documents that follow a folder get versions from it.
 SELECT lock_lineage(d.user_id, d.lineage_id)
 FROM documents d
 WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.id = :replaces
   AND d.deleted_at IS NULL AND NOT d.follows_source AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers);
 
 -- name: add
--- One that replaces another is out of every search until it is ready, as older versions are.
+-- A new version is hidden from searches until it is ready, as older versions are.
 INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
                        follows_source, deleted_at, lineage_id, container_id, version, superseded_by, uploaded_by)
 SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status,
@@ -31,7 +31,7 @@ ON CONFLICT DO NOTHING
 RETURNING *;
 
 -- name: claim_key
--- Nothing if a document came under it already.
+-- Returns nothing if the key has a document already.
 INSERT INTO upload_keys (user_id, key, document_id)
 SELECT d.user_id, upload_key(:asker, :key), d.id
 FROM documents d
@@ -40,7 +40,7 @@ ON CONFLICT (user_id, key) DO NOTHING
 RETURNING key;
 
 -- name: same_content
--- Of those with the content the one that can be seen first.
+-- The most visible document with this content.
 SELECT id, name, version, superseded_by IS NOT NULL AS is_older, deleted_at IS NOT NULL AS in_trash
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within) AND sha256 = :sha256
@@ -52,7 +52,7 @@ LIMIT 1;
 SELECT * FROM documents d WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
 
 -- name: list
--- Without the pages' sizes, which can be thousands per document. What has nothing to be ordered by comes last.
+-- Without `pages`, which can be thousands per document. Documents without the sort key come last.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
@@ -93,7 +93,7 @@ FROM documents_listed(:user_id, :index_id, :within, :with_trash, :document_ids, 
                       :added_before, :tags, :author, :dated_after, :dated_before, :search, :status, :disabled, :in_trash) d;
 
 -- name: page_labels
--- Of documents that are asked for, how many pages they have, and what is printed on some of them, where it differs.
+-- Page counts, and the printed labels of the requested pages where they differ from the numbers.
 SELECT d.id, d.page_count,
        (SELECT jsonb_object_agg(info ->> 'number', info ->> 'label')
         FROM unnest(:document_ids::uuid[], :page_numbers::int[]) AS page (document_id, number),
@@ -108,7 +108,7 @@ SELECT id, language FROM documents d
 WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash);
 
 -- name: update_progress
--- Also in the trash: it may come back, and then tells how far it is. What is not being read any more says nothing.
+-- Also in the trash, from which it may be restored. Does nothing if the document is no longer being read.
 UPDATE documents
 SET stage_started_at = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_at ELSE clock_timestamp() END,
     stage_started_with = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_with ELSE :done END,
@@ -117,7 +117,7 @@ WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing
 RETURNING id;
 
 -- name: fail
--- What was cancelled stays so, whatever its end looked like to who was at it.
+-- A cancelled document stays cancelled.
 UPDATE documents
 SET status = 'failed', attempts = 0, retry_after = NULL, queued_at = NULL,
     error = CASE WHEN error_code = 'cancelled' THEN error ELSE :message END,
@@ -126,7 +126,7 @@ WHERE user_id = :user_id AND id = :document_id
 RETURNING id;
 
 -- name: requeue
--- From its beginning. What is found of it stays until then.
+-- From its beginning; the present chunks stay searchable until then.
 UPDATE documents
 SET status = 'queued', progress_done = 0, progress_total = 0, error = NULL, error_code = NULL, attempts = 0,
     retry_after = NULL, renewing = chunk_count > 0 AND NOT partial, queued_at = NULL
@@ -134,8 +134,8 @@ WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL
 RETURNING *;
 
 -- name: trash
--- The version that is searched takes all others along; another one goes by itself. The latest is locked first, as by
--- the transaction in which it takes over.
+-- The current version takes all others along; another version goes alone. The latest version is locked first, in the
+-- same order as in a takeover.
 WITH wanted AS MATERIALIZED (
     SELECT d.id
     FROM documents d
@@ -154,7 +154,7 @@ WITH wanted AS MATERIALIZED (
 SELECT id FROM gone WHERE id = ANY (:ids::uuid[]);
 
 -- name: restore
--- Versions that were thrown away together come back together. A row for each that is asked for tells since when it was there.
+-- Versions that were trashed together are restored together. Returns the time of deletion of each.
 WITH wanted AS MATERIALIZED (
     SELECT d.id, d.deleted_at
     FROM documents d
@@ -171,7 +171,7 @@ WITH wanted AS MATERIALIZED (
 SELECT id, was_deleted_at FROM back WHERE id = ANY (:ids::uuid[]);
 
 -- name: purge
--- The version that is searched takes all others along. What named a version that goes by itself names the one after it.
+-- The current version takes all others along. Versions that name a deleted one then name the one after it.
 WITH gone AS (
     DELETE FROM documents d
     WHERE d.user_id = :user_id
@@ -190,7 +190,7 @@ SELECT g.id, g.number, g.name, r.rows, r.chunks, r.vectors
 FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
 
 -- name: unfinished
--- For the restart of a worker, who works for all users; it tells nothing about the documents.
+-- For workers, of all users: ids only.
 SELECT user_id, id
 FROM documents
 WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL

@@ -17,7 +17,7 @@ DELETE FROM embedding_generations WHERE user_id = :user_id AND index_id = :index
 SELECT * FROM indexes WHERE user_id = :user_id AND name = :name FOR UPDATE;
 
 -- name: has_documents
--- Those in the trash count: they can come back.
+-- Includes documents in the trash, which may be restored.
 SELECT EXISTS (SELECT 1 FROM documents WHERE user_id = :user_id AND index_id = :index_id) AS present;
 
 -- name: change_space
@@ -36,7 +36,7 @@ RETURNING *;
 SELECT * FROM indexes WHERE user_id = :user_id AND name = :name AND is_within(id, :within);
 
 -- name: find
--- What looks like an id may be a name, too, and is that first.
+-- A name may look like an id, and takes precedence.
 SELECT * FROM indexes
 WHERE user_id = :user_id AND (name = :name OR id = :id::uuid) AND is_within(id, :within)
 ORDER BY name = :name DESC
@@ -63,7 +63,7 @@ ORDER BY kept.folder;
 DELETE FROM indexes WHERE user_id = :user_id AND id = :index_id RETURNING id;
 
 -- name: stats
--- Of a document's versions the one that is searched; bytes of all.
+-- Counts current versions; bytes of all versions.
 SELECT count(*) FILTER (WHERE is_live) AS documents,
        count(*) FILTER (WHERE deleted_at IS NOT NULL AND (superseded_by IS NULL OR NOT went_along(d)))
            AS documents_in_trash,
@@ -88,8 +88,8 @@ GROUP BY language
 ORDER BY chunks DESC, language;
 
 -- name: table_size
--- What one row costs with its share of the indexes; the planner's estimate of the number of rows is old until the next
--- analysis, the count of live rows is forgotten when the server crashes. Who is shared something with is not told.
+-- Average size of a row with its share of the indexes. The planner's estimate of the rows is outdated until the next
+-- analysis, and the count of live rows is lost when the server crashes. Not shown for shared collections.
 SELECT pg_total_relation_size(c.oid)::float8 / greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 1) AS row_bytes
 FROM pg_class c
 WHERE c.oid = to_regclass(:table_name::text) AND :within::uuid IS NULL;

@@ -16,7 +16,7 @@ ORDER BY created_at DESC, id
 LIMIT :limit::bigint OFFSET :offset::bigint;
 
 -- name: start
--- From where it stood. One that its worker does not survive is left alone before the third attempt, and longer after that.
+-- Continues where it stopped. A job whose worker died is left alone before the third attempt, and longer after that.
 UPDATE jobs
 SET status = 'running', started_at = coalesce(started_at, clock_timestamp()), attempts = attempts + 1,
     error = NULL, error_code = NULL,
@@ -27,8 +27,8 @@ RETURNING *;
 -- name: steps
 SELECT step, outcome FROM job_steps WHERE user_id = :user_id AND job_id = :job_id;
 
--- name: keep_step
--- Nothing of a job that was cancelled.
+-- name: save_step
+-- Not for a job that was cancelled.
 WITH going_on AS (
     UPDATE jobs SET attempts = 0, retry_after = NULL
     WHERE user_id = :user_id AND id = :job_id AND status = 'running'
@@ -40,7 +40,7 @@ ON CONFLICT (user_id, job_id, step) DO UPDATE SET outcome = EXCLUDED.outcome
 RETURNING step;
 
 -- name: update_progress
--- What is gone through again after a restart is no progress.
+-- Repeated steps after a restart are no progress.
 UPDATE jobs
 SET progress_done = CASE WHEN progress_total = :total THEN greatest(progress_done, :done) ELSE :done END,
     attempts = CASE WHEN progress_total = :total AND progress_done >= :done THEN attempts ELSE 0 END,
@@ -60,7 +60,7 @@ WITH ended AS (
 SELECT id FROM ended;
 
 -- name: end
--- As failed, or as cancelled.
+-- As failed or cancelled.
 WITH ended AS (
     UPDATE jobs
     SET status = :status, error_code = :code, error = :message, retry_after = NULL, finished_at = clock_timestamp()
@@ -72,7 +72,7 @@ WITH ended AS (
 SELECT id FROM ended;
 
 -- name: postpone
--- It goes on later from where it stands, and tells why it waits.
+-- Continues later, with the reason for waiting.
 UPDATE jobs
 SET status = 'queued', error_code = :code, error = :message, attempts = greatest(attempts, 1),
     retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[greatest(attempts, 1)])
@@ -80,19 +80,19 @@ WHERE user_id = :user_id AND id = :job_id AND status = 'running' AND attempts < 
 RETURNING id;
 
 -- name: give_back
--- Of a worker that stops: it was no attempt.
+-- For a stopping worker: does not count as an attempt.
 UPDATE jobs SET attempts = greatest(attempts - 1, 0), retry_after = NULL
 WHERE user_id = :user_id AND id = :job_id AND status = 'running'
 RETURNING id;
 
 -- name: give_way
--- To jobs of other users. It was no attempt, and since when it waits tells whose turn is next.
+-- Does not count as an attempt; the time of yielding decides whose turn is next.
 UPDATE jobs SET attempts = greatest(attempts - 1, 0), retry_after = clock_timestamp()
 WHERE user_id = :user_id AND id = :job_id AND status = 'running'
 RETURNING id;
 
 -- name: others_wait
--- Whether a job waits whose owner is another user, none of whose jobs is being worked on.
+-- Whether a job waits of another user, none of whose jobs is running.
 WITH others AS (
     SELECT bool_or(retry_after IS NULL OR retry_after <= clock_timestamp()) AS is_waiting,
            bool_or(claim_key(user_id, id) IN (SELECT held_claims())) AS is_served
@@ -103,9 +103,9 @@ WITH others AS (
 SELECT EXISTS (SELECT FROM others WHERE is_waiting AND NOT is_served) AS waiting;
 
 -- name: next
--- For a worker. Among a user's jobs those that were begun, then the one that is due first: when it came, and as much later
--- as it is large. The second job of a user comes after the first of every other; among users the one who was served
--- longest ago: whose last job began, or gave way, before those of others. It tells nothing about what they ask.
+-- Of a user's jobs those that were started come first, then the one that is due first: its creation time plus a delay
+-- by size. A user's second job comes after the first of every other user; users are ordered by when their last job
+-- started or yielded. Returns nothing of what the jobs ask.
 WITH waiting AS (
     SELECT user_id, id, kind, index_name, status, retry_after,
            created_at + make_interval(secs => least(:most_seconds::float8, CASE

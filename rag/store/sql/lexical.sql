@@ -1,6 +1,6 @@
 -- name: collections
--- A row per language of the documents in scope: these as bytes (big endian) in any order, and which vectors the index
--- uses, whose rows hold the chunks.
+-- One row per language: the documents in scope as big endian bytes in any order, and the generation whose rows hold the
+-- chunks.
 SELECT scope.language,
        string_agg(int4send(scope.number), '') AS numbers,
        string_agg(int4send(scope.chunk_count), '') AS chunk_counts,
@@ -14,14 +14,13 @@ GROUP BY scope.language
 ORDER BY scope.language;
 
 -- name: postings
--- A row per language and term that the question has in it, as bytes (big endian): of each block its document (4), field
--- and number (3) and number of postings (1), and all their postings. Term by term, as sorting the blocks would take longer
--- than the rest. They are of all documents of the index, unless few are named: to join those in scope takes longer than to
--- read the others, which are left out when the bytes are read.
--- A term counts as often as the question has it; one that is only in the (English) phrases added to it counts less.
--- `asked` is what all of the question's own terms count in the language, also those that no document has.
--- The question is in the language in which it has the most stop words: these are none in others, but rare there, as the
--- English "the" is in German documents, and would outweigh what is asked.
+-- One row per language and term of the question, as big endian bytes: for each block the document (4 bytes), field and
+-- block number (3) and number of postings (1), and all postings. Term by term, because sorting the blocks would take
+-- longer than the rest. Of all documents of the index unless a few are given: joining those in scope takes longer than
+-- reading the others, which the caller drops. A term counts as often as the question has it; synonyms (in English)
+-- count less. `asked` is the total weight of the question's own terms in the language, including those that no document
+-- has. The question's language is the one with most of its stop words. In other languages they would be rare, as the
+-- English "the" is in German documents, and would outweigh the rest.
 WITH question AS MATERIALIZED (
     SELECT spoken.language, to_tsvector(spoken.language::regconfig, :query) AS words
     FROM unnest(:question_languages::text[]) AS spoken (language)
@@ -57,7 +56,7 @@ FROM terms, LATERAL (
 WHERE found.blocks IS NOT NULL;
 
 -- name: page_starts
--- The chunks with which pages begin, but for a document's first, as the query `postings` has its terms.
+-- The chunks where pages start, except a document's first, in the format of `postings`.
 SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '') AS blocks,
        string_agg(p.packed, '') AS postings
 FROM postings p
@@ -66,7 +65,7 @@ WHERE p.user_id = :user_id
   AND p.term = '' AND p.document_number = ANY (:numbers::int[]);
 
 -- name: containing
--- The chunks in scope that have the required words, as bytes (big endian): the document's number and the ordinal.
+-- The chunks in scope with the required words, as big endian bytes: document number and ordinal.
 SELECT string_agg(int8send((scope.number::bigint << 32) | c.ordinal), '') AS chunks
 FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
@@ -92,7 +91,7 @@ JOIN documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids
 ORDER BY best.place;
 
 -- name: landmarks
--- The chunks on pages that have one of the names, each with the greatest strength of them.
+-- The chunks on pages with one of the names, each with the greatest strength.
 SELECT c.chunk_id, c.document_id, c.page_number, max(l.strength)::float8 AS strength,
        bool_and(c.embedding IS NOT NULL) AS has_vector
 FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,

@@ -13,7 +13,7 @@ SELECT * FROM matrices WHERE user_id = :user_id AND id = :id;
 UPDATE matrices SET job_id = :job_id WHERE user_id = :user_id AND id = :id RETURNING *;
 
 -- name: edit
--- What is not given stays. With a question or a document go its answers.
+-- Values that are not given stay. The answers of removed questions and documents are deleted.
 WITH edited AS (
     UPDATE matrices
     SET name = coalesce(:name::text, name), questions = coalesce(:questions::jsonb, questions),
@@ -32,12 +32,12 @@ SELECT * FROM edited;
 DELETE FROM matrices WHERE user_id = :user_id AND id = :id RETURNING id;
 
 -- name: documents
--- Of each document the version that is searched.
+-- The current version of each document.
 SELECT * FROM documents
 WHERE user_id = :user_id AND lineage_id = ANY (:lineage_ids::uuid[]) AND superseded_by IS NULL AND deleted_at IS NULL;
 
 -- name: cells
--- Each with the number that its question has now.
+-- With the present number of each question.
 SELECT c.cell || q.number AS cell, c.previous || q.number AS previous
 FROM matrices m
 CROSS JOIN LATERAL (
@@ -49,7 +49,7 @@ WHERE m.user_id = :user_id AND m.id = :id
 ORDER BY c.lineage_id, q.number;
 
 -- name: put
--- If it is still asked. What was answered from other content is kept beside it.
+-- Only if it is still asked. Answers from other content are kept.
 INSERT INTO matrix_cells AS kept (user_id, matrix_id, lineage_id, asked, document_id, sha256, cell)
 SELECT m.user_id, m.id, :lineage_id, question_key(q.value), d.id, :sha256, :cell
 FROM matrices m
@@ -64,8 +64,8 @@ SET previous = CASE WHEN kept.sha256 <> excluded.sha256 THEN kept.cell ELSE kept
 RETURNING asked;
 
 -- name: open
--- Those, or the one, that a document which can be asked has not answered from its present content; any document, or one.
--- What the user has cancelled is not among them.
+-- Matrices, of one id, one document or all, with a cell that a ready document has not answered from its present content.
+-- Without those whose job was cancelled.
 SELECT m.*
 FROM matrices m
 WHERE m.user_id = :user_id AND (:id::uuid IS NULL OR m.id = :id)

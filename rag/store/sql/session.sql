@@ -1,8 +1,8 @@
 -- name: settings
--- A generic plan knows nothing of the scope's size, and would scan an index for everyone or for no one.
--- relaxed_order lets HNSW go on until enough rows of the scope are found. Over vectors with a breadth (ef_search) of 100
--- it misses every tenth of the true 100 neighbours among 85,000 real ones, with 400 every sixtieth, with 1000 one of 250;
--- over codes that many are compared.
+-- A generic plan does not know the size of the scope, and would use the index always or never. relaxed_order lets HNSW
+-- continue until enough rows in scope are found. With an ef_search of 100 it misses one in ten of the true 100
+-- neighbours among 85,000 real vectors, with 400 one in sixty, with 1000 one in 250; it is also the number of codes
+-- that are compared.
 SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
        set_config('hnsw.iterative_scan', 'relaxed_order', false),
        set_config('hnsw.ef_search', '1000', false),
@@ -37,7 +37,7 @@ INSERT INTO migrations (name) VALUES (:name);
 SELECT create_chunk_table(:dimensions::int);
 
 -- name: add_chunk_table
--- As who does not own the schema.
+-- For accounts that do not own the schema.
 SELECT add_chunk_table(:dimensions::int);
 
 -- name: reload
@@ -46,8 +46,8 @@ SELECT pg_reload_conf();
 -- name: chunk_table_exists
 SELECT to_regclass('data_document_chunks_' || :dimensions::int) IS NOT NULL AS present;
 
--- name: try_claim
-SELECT pg_try_advisory_lock(claim_key(:user_id, :id)) AS claimed;
+-- name: try_lock
+SELECT pg_try_advisory_lock(claim_key(:user_id, :id)) AS locked;
 
 -- name: read_only
 SET TRANSACTION READ ONLY;
@@ -55,6 +55,6 @@ SET TRANSACTION READ ONLY;
 -- name: snapshot
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
--- name: release_claim
--- Closing the connection would do it too, but only once the server has noticed.
+-- name: release_locks
+-- Closing the connection would release them too, but only when the server notices.
 SELECT pg_advisory_unlock_all();

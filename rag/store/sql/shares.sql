@@ -1,34 +1,34 @@
 -- name: access
--- Of the transaction that follows: who owns an index that is shared with the asker now, and what they may.
+-- The owner of an index that is shared with the asker, and the permission; for the rest of the transaction.
 SELECT user_id, permission FROM shared_with(:asker) WHERE index_id = :within;
 
 -- name: hold
--- For the transaction that writes: a withdrawal waits for it, or it for the withdrawal.
+-- For a writing transaction: a withdrawal waits for it, or it waits for the withdrawal.
 SELECT s.user_id FROM shares s WHERE s.index_id = :within FOR KEY SHARE;
 
 -- name: with_me
--- Of collections that others share with the user now.
+-- Collections that others share with the user.
 SELECT (s.collection).*, s.permission, s.owner_name
 FROM shared_collections(:user_id) s
 ORDER BY (s.collection).name, (s.collection).user_id;
 
 -- name: holding
--- The collection shared with the user that a document is in, in the trash or not.
+-- The shared collection that a document is in, trash included.
 SELECT shared_collection_of(:user_id, :document_id) AS index_id;
 
 -- name: list
--- What the user shares, of one index or of all.
+-- The user's shares, of one index or of all.
 SELECT s.*, i.name AS index_name
 FROM shares s JOIN indexes i ON i.user_id = s.user_id AND i.id = s.index_id
 WHERE s.user_id = :user_id AND (:index_id::uuid IS NULL OR s.index_id = :index_id::uuid)
 ORDER BY i.name, s.grantee_kind, s.grantee;
 
 -- name: colleagues
--- Nobody for those who may not share.
+-- Returns nobody for users who may not share.
 SELECT c.* FROM colleagues(:user_id, :is_admin) c ORDER BY c.kind DESC, lower(coalesce(c.name, c.email, c.id)), c.id;
 
 -- name: give
--- By who may: a curator or an admin, or whoever the installation has made one.
+-- For curators, admins, and those whom the configuration makes admins.
 INSERT INTO shares (user_id, index_id, grantee_kind, grantee, permission)
 SELECT i.user_id, i.id, :grantee_kind, :grantee, :permission
 FROM indexes i
@@ -43,7 +43,7 @@ WHERE user_id = :user_id AND index_id = :index_id AND grantee_kind = :grantee_ki
 RETURNING *, (SELECT i.name FROM indexes i WHERE i.user_id = :user_id AND i.id = :index_id);
 
 -- name: place
--- Whether a file may be put beside a document's others: of one in sight, or of none yet.
+-- Whether files may be stored for a document: it is visible, or does not exist yet.
 SELECT true AS allowed
 WHERE NOT EXISTS (
     SELECT FROM documents d

@@ -1,5 +1,5 @@
 -- name: find
--- Those in the trash too, without their pages' sizes; no parts, which follow their containers.
+-- Includes the trash, without `pages` and without attachments, which follow their containers.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
@@ -37,8 +37,8 @@ CROSS JOIN LATERAL (
 ) AS d;
 
 -- name: supersede
--- All at once: no search sees both, or none. Chats about the old ones are about the new one from now on. One that has
--- waited in the trash since it was made was not thrown away.
+-- In one statement: no search sees both or neither. Chats about the old documents are then about the new one. A
+-- document that was in the trash since it was added was not thrown away.
 WITH was AS (
     SELECT id, deleted_at, deleted_at <> created_at AS thrown_away
     FROM documents WHERE user_id = :user_id AND id = :document_id FOR UPDATE
@@ -62,13 +62,13 @@ WITH was AS (
 )
 SELECT s.id, s.deleted_at AS was_deleted_at, s.thrown_away, ARRAY(SELECT id FROM hidden) AS hidden FROM shown s;
 
--- name: of_upload_key
+-- name: find_by_upload_key
 SELECT d.*
 FROM upload_keys k JOIN documents d USING (user_id)
 WHERE k.user_id = :user_id AND k.key = upload_key(:asker, :key) AND d.id = k.document_id
   AND in_sight(d, :within, :with_trash);
 
--- name: keep_upload_key
+-- name: set_upload_key
 INSERT INTO upload_keys (user_id, key, document_id)
 SELECT d.user_id, upload_key(:asker, :key), d.id
 FROM documents d

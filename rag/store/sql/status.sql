@@ -1,5 +1,4 @@
--- What those who run an installation look at: numbers of all users together. Of single documents and jobs it tells
--- whose they are, their ids and how far they are; never a name or a text.
+-- Numbers of all users together. Of single documents and jobs only owner, id and progress, never a name or a text.
 
 -- name: database
 SELECT current_setting('server_version') AS server_version,
@@ -27,7 +26,7 @@ WHERE last_heartbeat > now() - make_interval(secs => :stalled_seconds)
 ORDER BY id;
 
 -- name: lanes
--- What waits, and what is being worked on: a worker holds a claim on it.
+-- What waits, and what a worker has locked.
 WITH work AS (
     SELECT lane_of(renewing, status, chunk_count) AS lane, user_id, id, queued_at AS since
     FROM documents
@@ -94,13 +93,13 @@ FROM documents;
 SELECT name, code, count FROM work_counts ORDER BY name, code;
 
 -- name: count
--- In one order, so that two workers never wait for each other.
+-- Sorted, so that two workers never deadlock.
 INSERT INTO work_counts AS present (name, code, count)
 SELECT name, :code, count FROM unnest(:names::text[], :counts::bigint[]) AS done (name, count)
 ORDER BY name
 ON CONFLICT (name, code) DO UPDATE SET count = present.count + excluded.count;
 
--- name: keep_backup
+-- name: record_backup
 INSERT INTO backups (created_at, path, bytes, documents, files, missing, verified_at)
 VALUES (:created_at, :path, :bytes, :documents, :files, :missing, :verified_at)
 ON CONFLICT (created_at) DO NOTHING;
@@ -108,3 +107,11 @@ ON CONFLICT (created_at) DO NOTHING;
 -- name: last_backup
 SELECT created_at, path, bytes, documents, files, missing, verified_at
 FROM backups ORDER BY created_at DESC LIMIT 1;
+
+-- name: health
+-- Versions and live workers, nothing of users.
+SELECT current_setting('server_version') AS server_version,
+       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector_version,
+       (SELECT max(name) FROM migrations WHERE name ~ '^[0-9]{4}_') AS migration,
+       (SELECT count(*) FROM procrastinate_workers
+        WHERE last_heartbeat > now() - make_interval(secs => :stalled_seconds)) AS workers;

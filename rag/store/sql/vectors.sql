@@ -1,5 +1,5 @@
 -- name: missing
--- The next chunks of a document that have no vector; also of one in the trash: it may come back.
+-- The next chunks of a document without a vector, trash included.
 SELECT c.chunk_id AS id, c.document_id, c.text AS content, c.ordinal, c.section, c.context, c.lines
 FROM {chunks} c
 JOIN indexes i ON i.user_id = c.user_id AND i.id = c.index_id AND i.generation = c.generation
@@ -9,8 +9,8 @@ ORDER BY c.ordinal
 LIMIT :limit;
 
 -- name: add
--- A chunk that is gone, or has a vector by now, is passed over, and nothing of a document that is not being embedded is
--- touched. The count says at every moment how many vectors there are.
+-- Skips chunks that are gone or have a vector, and documents that are no longer being embedded. The count of vectors is
+-- always exact.
 WITH wanted AS (
     SELECT id FROM documents
     WHERE user_id = :user_id AND id = :document_id AND status = 'embedding' AND NOT renewing

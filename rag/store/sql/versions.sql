@@ -1,5 +1,5 @@
 -- name: of_same_name
--- The latest that a file of this name and content may be a new version of. What follows a folder gets its versions there.
+-- The latest document that a file of this name and content may be a version of, without those that follow a folder.
 SELECT d.*
 FROM documents d
 WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.name = :name AND d.deleted_at IS NULL
@@ -12,7 +12,7 @@ ORDER BY d.number DESC
 LIMIT 1;
 
 -- name: list
--- Of the document that has this one among its versions, without their pages' sizes.
+-- All versions of the documents that have these among their versions, without `pages`.
 SELECT d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status,
        d.progress_done, d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count,
        d.language, d.created_at, d.indexed_at, d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness, d.note,
@@ -25,14 +25,14 @@ WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[])
 ORDER BY d.lineage_id, d.version DESC, d.number DESC;
 
 -- name: make_current
--- A version that was read takes the place of the one that is searched.
+-- A version that was read replaces the current one.
 SELECT supersede(o.user_id, o.id, ARRAY[c.id])
 FROM documents o JOIN documents c ON c.user_id = o.user_id AND c.lineage_id = o.lineage_id AND c.superseded_by IS NULL
 WHERE o.user_id = :user_id AND o.id = :document_id AND o.superseded_by IS NOT NULL AND o.status = 'ready'
   AND o.deleted_at IS NULL;
 
 -- name: take_over
--- One that has waited in the trash since it was made was not thrown away.
+-- A document that was in the trash since it was added was not thrown away.
 SELECT d.id, d.deleted_at <> d.created_at AS thrown_away
 FROM documents d CROSS JOIN LATERAL supersede(d.user_id, d.id, :older::uuid[])
 WHERE d.user_id = :user_id AND d.id = :document_id;

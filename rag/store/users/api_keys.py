@@ -1,4 +1,4 @@
-"""Keys of users for the REST API and the MCP server; of a secret only its digest is kept."""
+"""API keys for REST and MCP. Only the digest of a key's secret is stored."""
 
 import builtins
 import datetime as dt
@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag import errors
-from rag.store.server import named_queries
-from rag.store.server.database import Database, UserDatabase
+from rag.store.server.database import Database, Queries, UserDatabase
 from rag.store.users import audit_log
 from rag.types import ApiKey, Permission
 
 LAST_USE_SECONDS = 60.0
-"""How often a key's last use is written down at most, so that not every request writes."""
+"""Precision of a key's last use, so that not every request writes."""
 
 
 class ApiKeys:
@@ -21,7 +20,7 @@ class ApiKeys:
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
-        self._queries = named_queries.load("api_keys")
+        self._queries = Queries(database, "api_keys")
 
     def create(
         self,
@@ -32,65 +31,53 @@ class ApiKeys:
         permissions: Sequence[Permission],
         expires_at: dt.datetime | None = None,
     ) -> ApiKey:
-        """A new key for a secret with this SHA-256 `digest`."""
-        parameters = {
-            "id": uuid.uuid4(),
-            "name": name,
-            "digest": digest,
-            "hint": hint,
-            "permissions": [*permissions],
-            "expires_at": expires_at,
-        }
-        return self._noted("key.create", parameters)[0]
+        """Add a key for a secret with this SHA-256 `digest`."""
+        values = {"name": name, "digest": digest, "hint": hint, "permissions": [*permissions], "expires_at": expires_at}
+        return self._write("create", id=uuid.uuid4(), **values)[0]
 
     def list(self) -> builtins.list[ApiKey]:
-        """All keys of a user, expired and revoked ones too, the latest first."""
-        return [to_key(row) for row in self._database.all(self._queries["list"], {})]
+        """Return the user's keys, expired and revoked ones too, the latest first."""
+        return [to_key(row) for row in self._queries.all("list")]
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
-        """Let a key open nothing from now on. Raises NotFoundError."""
-        revoked = self._noted("key.revoke", {"key_id": key_id})
+        """Revoke a key at once. Raises NotFoundError."""
+        revoked = self._write("revoke", key_id=key_id)
         if not revoked:
             raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
         return revoked[0]
 
-    def _noted(self, action: str, parameters: Mapping[str, object]) -> builtins.list[ApiKey]:
-        """The keys that `create` or `revoke` touches, told in the audit."""
+    def _write(self, query: str, **parameters: object) -> builtins.list[ApiKey]:
+        """Run `create` or `revoke` with entries in the audit log, and return the keys."""
         with self._database.transaction() as connection:
-            statement = self._queries[action.removeprefix("key.")]
-            found = connection.execute(statement, self._database.bind(parameters)).fetchall()
-            keys = [to_key(row) for row in found]
+            keys = [to_key(row) for row in self._queries.run(connection, query, **parameters)]
             for key in keys:
-                rights = {"hint": key.hint, "permissions": [*key.permissions]}
-                audit_log.note(
-                    self._database, connection, action, audit_log.Subject("key", str(key.id), key.name), details=rights
-                )
+                subject = audit_log.Subject("key", str(key.id), key.name)
+                details = {"hint": key.hint, "permissions": [*key.permissions]}
+                audit_log.add_entry(self._database, connection, f"key.{query}", subject, details=details)
         return keys
 
 
 def find(database: Database, digest: bytes) -> ApiKey | None:
-    """The valid key whose secret has this SHA-256 digest; None if there is none, or it is expired or revoked.
+    """Return the valid key whose secret has this SHA-256 digest, of any user; None if there is none.
 
-    No user is asked for: whose key it is, is what the caller wants to know. That the database compares digests
-    byte by byte tells a listener nothing: nobody can choose a secret by how its digest begins.
+    The database need not compare digests in constant time: nobody can choose a secret by the start of its digest.
     """
-    statements = named_queries.load("api_keys")
-    row = database.one(statements["find"], {"digest": digest, "precision_seconds": LAST_USE_SECONDS})
+    queries = Queries(database, "api_keys")
+    row = queries.one("find", digest=digest, precision_seconds=LAST_USE_SECONDS)
     if row is None:
         return None
     if row.pop("is_stale"):
-        parameters = {"user_id": row["user_id"], "key_id": row["id"], "precision_seconds": LAST_USE_SECONDS}
-        database.write(statements["touch"], parameters)
-        database.write(named_queries.load("accounts")["see"], parameters)
+        queries.write("touch", user_id=row["user_id"], key_id=row["id"], precision_seconds=LAST_USE_SECONDS)
+        Queries(database, "accounts").write("see", user_id=row["user_id"], precision_seconds=LAST_USE_SECONDS)
     return to_key(row)
 
 
 def exist(database: Database) -> bool:
-    """Whether anyone has a key that was not revoked. An expired one counts: it must not open a door to all."""
-    row = database.one(named_queries.load("api_keys")["exist"], {})
+    """Return whether anyone has a key that was not revoked; an expired one counts, it must not allow open access."""
+    row = Queries(database, "api_keys").one("exist")
     return bool(row and row["present"])
 
 
 def to_key(row: Mapping[str, Any]) -> ApiKey:
-    """A row of `api_keys`."""
+    """Make a key of a row of `api_keys`."""
     return ApiKey.model_validate({**row, "permissions": tuple(row["permissions"])})

@@ -1,25 +1,23 @@
-"""The words of users' houses."""
+"""Glossaries: the terms of a user's organisation."""
 
-from rag.store.server import named_queries
-from rag.store.server.database import UserDatabase
+from rag.store.server.database import Queries, UserDatabase
 
 
 class Glossary:
     """A user's row of the table `glossaries`."""
 
     def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = named_queries.load("glossaries")
+        self._queries = Queries(database, "glossaries")
 
     def get(self) -> str:
-        """The glossary as TOML; empty if there is none."""
-        row = self._database.one(self._queries["get"], {})
+        """Return the glossary as TOML; empty if there is none."""
+        row = self._queries.one("get")
         return str(row["toml"]) if row else ""
 
     def put(self, toml: str) -> None:
-        """Keep a glossary in the place of the one there was."""
-        self._database.write(self._queries["put"], {"toml": toml})
+        """Save the glossary, replacing an earlier one."""
+        self._queries.write("put", toml=toml)
 
     def delete(self) -> None:
-        """Have none from now on."""
-        self._database.write(self._queries["delete"], {})
+        """Delete the glossary."""
+        self._queries.write("delete")

@@ -1,14 +1,13 @@
-"""Logins of browsers: each can be ended here, whatever its cookie says."""
+"""Browser logins, which can be ended here regardless of their cookies."""
 
 import builtins
 import datetime as dt
 import uuid
 from collections.abc import Sequence
 
-from rag.store.server import named_queries
-from rag.store.server.database import Connection, UserDatabase
+from rag.store.server.database import Connection, Queries, UserDatabase
 from rag.store.users import audit_log
-from rag.store.users.accounts import SEEN_SECONDS, OwnAccount, join_groups, lock, note_change
+from rag.store.users.accounts import SEEN_SECONDS, OwnAccount, audit_change, lock, replace_groups
 from rag.types import Login, Role
 
 
@@ -17,7 +16,7 @@ class Logins:
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
-        self._queries = named_queries.load("accounts")
+        self._queries = Queries(database, "accounts")
 
     def open(
         self,
@@ -29,58 +28,54 @@ class Logins:
         role: Role | None = None,
         groups: Sequence[str] | None = None,
     ) -> None:
-        """Open a login, and keep what it says of the user. `groups` replace those that an earlier login brought.
+        """Open a login and save what the provider says of the user. `groups` replace those of an earlier login.
 
-        A role or groups that are None stay as they are. One that is open, was ended, or was issued before all were
-        ended changes nothing.
+        A role or groups of None are kept. Nothing happens for a login that is open or was ended, or that was issued
+        before all logins were ended.
         """
-        parameters = self._database.bind({"login_id": login_id, "started_at": started_at})
         with self._database.transaction() as connection:
             before = lock(self._database, connection)
-            if before is None or not connection.execute(self._queries["open_login"], parameters).fetchall():
+            login = {"login_id": login_id, "started_at": started_at}
+            if before is None or not self._queries.run(connection, "open_login", **login).fetchall():
                 return
-            told = {**parameters, "name": name, "email": email, "role": role and role.value}
-            for after in connection.execute(self._queries["log_in"], told).fetchall():
-                note_change(self._database, connection, "role", before["role"], after["role"], by_login=True)
+            profile = {"name": name, "email": email, "role": role and role.value}
+            for after in self._queries.run(connection, "log_in", **login, **profile).fetchall():
+                audit_change(self._database, connection, "role", before["role"], after["role"], by_login=True)
             if groups is not None:
-                join_groups(self._database, connection, groups, by_login=True)
-            self._note(connection, "open")
+                replace_groups(self._database, connection, groups, by_login=True)
+            self._audit(connection, "open")
 
     def is_open(self, login_id: uuid.UUID) -> bool:
-        """Whether a login was opened and has not been ended."""
-        asked = {"login_id": login_id, "precision_seconds": SEEN_SECONDS}
-        row = self._database.one(self._queries["find_login"], asked)
+        """Return whether a login was opened and has not been ended."""
+        row = self._queries.one("find_login", login_id=login_id, precision_seconds=SEEN_SECONDS)
         if row and row["is_stale"]:
-            self._database.write(self._queries["touch_login"], {"login_id": login_id})
+            self._queries.write("touch_login", login_id=login_id)
             OwnAccount(self._database).see()
         return row is not None
 
     def accepts(self, issued_at: dt.datetime) -> bool:
-        """Whether what was issued to the user then, such as a token, may still open something."""
-        row = self._database.one(self._queries["accepts"], {"issued_at": issued_at})
+        """Return whether a token that was issued to the user at that time is still valid."""
+        row = self._queries.one("accepts", issued_at=issued_at)
         return bool(row and row["accepted"])
 
     def list(self, lifetime: dt.timedelta) -> builtins.list[Login]:
-        """Those that are not older than `lifetime` and were not ended, the last seen first."""
-        found = self._database.all(self._queries["list_logins"], {"lifetime_seconds": lifetime.total_seconds()})
-        return [Login.model_validate(row) for row in found]
+        """Return open logins that are not older than `lifetime`, the last seen first."""
+        rows = self._queries.all("list_logins", lifetime_seconds=lifetime.total_seconds())
+        return [Login.model_validate(row) for row in rows]
 
     def end(self, login_id: uuid.UUID) -> None:
-        """End a login: its cookie opens nothing any more."""
+        """End a login, so that its cookie is refused."""
         with self._database.transaction() as connection:
-            bound = self._database.bind({"login_id": login_id})
-            if connection.execute(self._queries["end_login"], bound).rowcount:
-                self._note(connection, "end")
+            if self._queries.run(connection, "end_login", login_id=login_id).rowcount:
+                self._audit(connection, "end")
 
     def end_all(self) -> None:
         """End every login, and refuse every token issued until now."""
         with self._database.transaction() as connection:
-            bound = self._database.bind({})
             for query in ("ensure", "end_what_was_issued", "end_logins"):
-                connection.execute(self._queries[query], bound)
-            self._note(connection, "end_all")
+                self._queries.run(connection, query)
+            self._audit(connection, "end_all")
 
-    def _note(self, connection: Connection, what: str) -> None:
-        audit_log.note(
-            self._database, connection, f"login.{what}", audit_log.Subject("account", self._database.user_id)
-        )
+    def _audit(self, connection: Connection, what: str) -> None:
+        subject = audit_log.Subject("account", self._database.user_id)
+        audit_log.add_entry(self._database, connection, f"login.{what}", subject)

@@ -1,26 +1,25 @@
-"""How often somebody asks, counted for all processes on all machines in one place."""
+"""Request rates, counted for all processes on all machines."""
 
-from rag.store.server import named_queries
-from rag.store.server.database import Database
+from rag.store.server.database import Database, Queries
 
 MINUTE_SECONDS = 60.0
 
 
 class RateLimits:
-    """The table `request_rates`. It tells of nobody more than that they asked of late."""
+    """The table `request_rates`. It only says of each caller that they made requests lately."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._queries = named_queries.load("rates")
+        self._queries = Queries(database, "rate_limits")
 
     def count(self, who: str, per_minute: int) -> float:
-        """Note a request of `who`, if it is not one too many; seconds until the next is admitted if it is, else 0.
+        """Count a request of `who` unless it exceeds the limit; return the seconds until the next is allowed, or 0.
 
-        `per_minute` are admitted at once, and as many again within each minute, evenly.
+        `per_minute` requests are allowed at once, and then as many per minute, evenly spread.
         """
-        parameters = {"who": who, "share": MINUTE_SECONDS / per_minute}
-        return max(float(row["wait"]) for row in self._database.write(self._queries["count"], parameters))
+        return max(
+            float(row["wait"]) for row in self._queries.write("count", who=who, share=MINUTE_SECONDS / per_minute)
+        )
 
     def forget(self) -> None:
-        """Forget who has not asked of late."""
-        self._database.write(self._queries["forget"], {})
+        """Delete the counts of callers without recent requests."""
+        self._queries.write("forget")

@@ -1,12 +1,10 @@
-"""A collection of another user's, as far as it is shared, and as long.
+"""Access to a collection of another user, as far and as long as it is shared.
 
-Three things keep it apart from all else that its owner has, and none of them trusts a caller:
+Three checks protect the rest of the owner's data, and none of them trusts the caller:
 
-- each transaction begins, as the asker's, by looking whether the share still stands (`shared_with`), and to whom the
-  index belongs;
-- only statements that are restricted to one index in their SQL are run (`:within`), so one that was never meant for
-  this is refused, whatever it is;
-- who may only read gets a read-only transaction of PostgreSQL.
+- each transaction starts as the asker's, and checks that the index is still shared (`shared_with`) by the same owner;
+- only statements that are restricted to one index in their SQL (`:within`) are run, all others are refused;
+- a share for reading gets a read-only transaction.
 """
 
 import datetime as dt
@@ -24,20 +22,20 @@ from rag.store.search.chunks import Chunks
 from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
 from rag.store.server.connection_pool import BoundStatement
-from rag.store.server.database import UNKNOWN_ORIGIN, Connection, Database, Row, UserDatabase
+from rag.store.server.database import UNKNOWN_ORIGIN, Connection, Database, Queries, Row, UserDatabase
 from rag.types import SharePermission, Whence
 
 WITHIN = "%(within)s"
 
 
 class SharedDatabase(UserDatabase):
-    """A database as statements of `asker` see it within one index that another user shares with them.
+    """A database seen by `asker` within one index that another user shares with them.
 
-    The parameter `user_id` is the owner's, `within` is the index.
+    The parameter `user_id` is the owner's id, `within` is the index.
     """
 
     def __init__(self, database: Database, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
-        """Raises NotFoundError if nobody shares it with the asker."""
+        """Raises NotFoundError if the index is not shared with the asker."""
         self.asker = asker
         self.index_id = index_id
         found = UserDatabase(database, asker).read(self._shared)
@@ -48,28 +46,28 @@ class SharedDatabase(UserDatabase):
 
     @property
     def url(self) -> str:
-        """Not for who is shared something with. Raises ForbiddenError."""
+        """No connection outside the pool for shared collections: raises ForbiddenError."""
         raise refused()
 
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
-        """The parameters of a statement within the index; who only reads does not see its trash."""
+        """Return the parameters of a statement within the index; a share for reading does not include the trash."""
         within = {"within": self.index_id, "with_trash": self.may_write, "asker": self.asker}
         return {**parameters, "user_id": self.user_id, **within, "actor": self.asker, **self.origin._asdict()}
 
     @contextmanager
     def transaction(self, *, long: bool = False) -> Iterator[Connection]:
-        """A transaction as long as the index is shared; read-only if it is shared for reading.
+        """Run the block in a transaction while the index is shared; read-only if it is shared for reading.
 
         Raises:
-            errors.NotFoundError: it is not shared any more.
-            errors.ForbiddenError: a statement is none of those for shared collections, or writes and may not.
+            errors.NotFoundError: it is no longer shared.
+            errors.ForbiddenError: a statement is not meant for shared collections, or writes and may not.
         """
         with self._database.transaction(long=long, first=[self._askers_entrance]) as connection:
             permission = self._enter(connection)
             if permission == "write":
                 connection.execute(named_queries.load("shares")["hold"], self.bind({}))
                 connection.execute(*self._askers_entrance)
-                permission = self._enter(connection)  # what was withdrawn before it could be held is gone now
+                permission = self._enter(connection)  # it may have been withdrawn before it was locked
             if permission == "read":
                 connection.execute(named_queries.load("session")["read_only"])
             with self._restricted(connection):
@@ -77,7 +75,7 @@ class SharedDatabase(UserDatabase):
 
     @contextmanager
     def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
-        """The same, read-only whatever the right."""
+        """Run the block in a read-only transaction while the index is shared."""
         mode: BoundStatement = (named_queries.load("session")["snapshot" if in_snapshot else "read_only"], {})
         with self._database.transaction(first=[mode, self._askers_entrance]) as connection:
             self._enter(connection)
@@ -97,11 +95,11 @@ class SharedDatabase(UserDatabase):
 
     @property
     def _askers_entrance(self) -> BoundStatement:
-        """Lets the server say what is shared with the asker, which it tells nobody else."""
-        return named_queries.load("walls")["bind"], {"user_id": self.asker}
+        """The statement that sets the asker as the transaction's user, who alone may see what is shared with them."""
+        return named_queries.load("row_security")["bind"], {"user_id": self.asker}
 
     def _enter(self, connection: Connection) -> SharePermission:
-        """What the asker, whose transaction it is, may now; from here on it is the owner's.
+        """Return the asker's permission, and make the transaction the owner's.
 
         Raises NotFoundError if the index is not shared, or not by that owner.
         """
@@ -114,7 +112,7 @@ class SharedDatabase(UserDatabase):
         return permission
 
     def _shared(self, connection: Connection) -> Row | None:
-        """Who shares the index with the asker now, and for what."""
+        """Return who shares the index with the asker, and with which permission."""
         parameters = {"asker": self.asker, "within": self.index_id}
         return connection.execute(named_queries.load("shares")["access"], parameters).fetchone()
 
@@ -122,30 +120,30 @@ class SharedDatabase(UserDatabase):
         return errors.NotFoundError(f"There is no index {self.index_id}. List the indexes and check the id.")
 
     def require_place(self, document_id: uuid.UUID) -> None:
-        """See that a file may be put beside a document's others: it is in sight, or there is none of this id yet.
+        """Check that files may be stored for a document: it is visible to the asker, or does not exist yet.
 
         Raises:
-            errors.NotFoundError: the index is not shared any more.
-            errors.ForbiddenError: it is shared for reading, or the document is none of the index.
+            errors.NotFoundError: the index is no longer shared.
+            errors.ForbiddenError: it is shared for reading, or the document is not in the index.
         """
         self._require("place", document_id)
 
     def require_unused(self, document_id: uuid.UUID) -> None:
-        """See that there is no document of this id. Raises as `require_place`."""
+        """Check that no document has this id. Raises as `require_place`."""
         self._require("unused", document_id)
 
     def _require(self, statement: str, document_id: uuid.UUID) -> None:
-        if not self.one(named_queries.load("shares")[statement], {"document_id": document_id}) or not self.may_write:
+        if not Queries(self, "shares").one(statement, document_id=document_id) or not self.may_write:
             raise refused()
 
     @property
     def owners(self) -> UserDatabase:
-        """The same as its owner's statements see it: for what is restricted otherwise."""
+        """The owner's own view, for statements that are restricted otherwise."""
         return UserDatabase(self._database, self.user_id)
 
     @property
     def permission(self) -> SharePermission:
-        """What the asker may, as of the last transaction."""
+        """The asker's permission as of the last transaction."""
         return "write" if self.may_write else "read"
 
 
@@ -159,10 +157,10 @@ class SharedChunks(Chunks):
         self._owners = Chunks(bound.owners, dense)
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
-        """See `Chunks.refresh_front`: in the owner's name, of a document that the asker may rename.
+        """Replace the front of a document that the asker may rename, as its owner; see `Chunks.refresh_front`.
 
         Raises:
-            errors.NotFoundError: there is no such document in the index, or it is not shared any more.
+            errors.NotFoundError: there is no such document in the index, or it is no longer shared.
             errors.ForbiddenError: it is shared for reading.
         """
         self._documents.get(document_id)
@@ -172,7 +170,7 @@ class SharedChunks(Chunks):
 
 
 class SharedDeletions(PendingDeletions):
-    """The files of uploads into a shared index, until they are its documents'."""
+    """The files of uploads into a shared index that have no document yet."""
 
     def __init__(self, bound: SharedDatabase) -> None:
         super().__init__(bound.owners)
@@ -180,14 +178,14 @@ class SharedDeletions(PendingDeletions):
         self._drafts: set[uuid.UUID] = set()
 
     def draft(self, document_id: uuid.UUID) -> None:
-        """See `Deletions.draft`. Raises ForbiddenError for who may only read."""
+        """Register an upload, see `PendingDeletions.draft`. Raises ForbiddenError for a share for reading."""
         self._access.require_unused(document_id)
         super().draft(document_id)
         self._drafts.add(document_id)
 
     @contextmanager
     def taking(self, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> Iterator[bool]:
-        """See `Deletions.taking`: of one's own upload that became no document. Raises ForbiddenError of any other."""
+        """Give the files of the asker's own failed upload, see `PendingDeletions.taking`. Raises ForbiddenError."""
         if document_id not in self._drafts:
             raise refused()
         with super().taking(document_id, older_than) as is_unowned:
@@ -195,7 +193,7 @@ class SharedDeletions(PendingDeletions):
 
 
 def _restricted_to(database: SharedDatabase, *, with_trash: bool) -> type[psycopg.Cursor[Any]]:
-    """Cursors that run a statement only if it is restricted to the index in its SQL, with the right values."""
+    """Return a cursor class that only runs statements whose SQL and parameters are restricted to the index."""
 
     class Restricted(psycopg.Cursor[Any]):
         def execute(self, query: Any, params: Any = None, **more: Any) -> Any:
@@ -219,7 +217,7 @@ def _restricted_to(database: SharedDatabase, *, with_trash: bool) -> type[psycop
 
 
 def refused() -> errors.ForbiddenError:
-    """What is raised where a share does not reach."""
+    """Return the error for what a share does not allow."""
     return errors.ForbiddenError(
         "This collection is another's, and is not shared for that. Ask its owner to do it, or to let you."
     )

@@ -40,7 +40,7 @@ def synonyms() -> None:
     toml = session.engine().glossary.get()
     known = vocabulary.load(toml or vocabulary.NEW)
     kept = [{TERM: group.terms[0], ALSO: [*group.terms[1:]]} for group in known.synonyms]
-    vocabulary.widener(toml)  # raises if what it builds on has gone from the packaged vocabularies
+    vocabulary.widener(toml)  # raises if a built-in vocabulary it extends is missing
     st.caption(_explanation(known))
     actions, refusal = st.container(horizontal=True), st.container()
     with st.container(key="words-table", height="stretch"):

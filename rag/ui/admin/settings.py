@@ -177,7 +177,7 @@ def _choose(
         _(label),
         options,
         index=options.index(chosen),
-        key=f"{label} {chosen} {choice.model}",  # another choice, also of another process, is another field
+        key=f"{label} {chosen} {choice.model}",  # a change, also by another process, makes a new field
         format_func=lambda name: _choice_label(name, choice.model if name == AUTOMATIC == chosen else ""),
         accept_new_options=True,
         disabled=is_set,
@@ -311,7 +311,7 @@ def _key_form(key: VendorKey) -> None:
         if st.form_submit_button(_("Save"), type="primary"):
             with error_boundary():
                 _settings().keys.keep(key.provider, pydantic.SecretStr(typed))
-                st.session_state["key-turn"] = turn + 1  # another field: Streamlit forgets what was typed into this one
+                st.session_state["key-turn"] = turn + 1  # a new field: Streamlit forgets what was typed into this one
                 st.rerun()
 
 

@@ -1,13 +1,24 @@
 """The status page for administrators."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from rag.types import BackupRecord, DatabaseStatus, DiskState, Status
 from rag.ui import session
-from rag.ui.formatting import date_time, decimal, escape, file_size, plural, progress_text
+from rag.ui.components import facts, metrics
+from rag.ui.formatting import (
+    date_time,
+    decimal,
+    escape,
+    file_size,
+    n_chunks,
+    n_documents,
+    n_pages,
+    plural,
+    progress_text,
+)
 from rag.ui.language import N_, _
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
@@ -54,9 +65,7 @@ def _figures(status: Status) -> None:
         _("Failed"): decimal(library.failed),
         _("Last backup"): ago(status.at, status.backup.created_at) if status.backup else _("never"),
     }
-    for row in (list(figures.items())[:4], list(figures.items())[4:]):
-        for column, (label, value) in zip(st.columns(4, gap="small"), row, strict=True):
-            column.metric(label, value, border=True)
+    metrics(figures)
 
 
 def _work(status: Status) -> None:
@@ -89,7 +98,7 @@ def _work(status: Status) -> None:
             _("no. {number} ({seen})").format(number=worker.id, seen=ago(status.at, worker.last_seen))
             for worker in status.workers
         )
-        _facts({_("Workers alive"): seen or _("none")})
+        facts({_("Workers alive"): seen or _("none")})
 
 
 def _completed(status: Status) -> None:
@@ -99,22 +108,22 @@ def _completed(status: Status) -> None:
     ]
     with st.container(border=True):
         st.subheader(_("Completed by workers"), anchor=False)
-        _facts(
+        facts(
             {
                 _("Read"): _both(
-                    plural(done.documents_read, "{count} document", "{count} documents"),
-                    plural(done.pages_read, "{count} page", "{count} pages"),
+                    n_documents(done.documents_read),
+                    n_pages(done.pages_read),
                 ),
-                _("Embedded"): plural(done.chunks_embedded, "{count} chunk", "{count} chunks"),
+                _("Embedded"): n_chunks(done.chunks_embedded),
                 _("Jobs"): decimal(done.jobs_done),
                 _("Failures"): ", ".join(failures) or _("none"),
             }
         )
         st.subheader(_("Indexes"), anchor=False)
-        _facts(
+        facts(
             {
                 _("Collections"): _("{indexes} with {chunks}").format(
-                    indexes=decimal(health.indexes), chunks=plural(health.chunks, "{count} chunk", "{count} chunks")
+                    indexes=decimal(health.indexes), chunks=n_chunks(health.chunks)
                 ),
                 _("Health"): _("good") if health.is_good else _("see above"),
             }
@@ -140,7 +149,7 @@ def _disks(status: Status) -> None:
 
 def _database(database: DatabaseStatus, version: str) -> None:
     replicas = [f"{replica.name} {replica.state}, {_behind(replica.behind_seconds)}" for replica in database.replicas]
-    facts = {
+    details = {
         "Pagelight": version,
         _("Schema"): database.migration,
         _("Server"): f"PostgreSQL {database.server_version}, pgvector {database.vector_version}"
@@ -150,10 +159,10 @@ def _database(database: DatabaseStatus, version: str) -> None:
         _("Replicas"): "; ".join(replicas) or _("none"),
     }
     if database.behind_primary_seconds is not None:
-        facts[_("This is a replica")] = _behind(database.behind_primary_seconds)
+        details[_("This is a replica")] = _behind(database.behind_primary_seconds)
     with st.container(border=True):
         st.subheader(_("Database"), anchor=False)
-        _facts(facts)
+        facts(details)
 
 
 def _behind(seconds: float | None) -> str:
@@ -166,13 +175,13 @@ def _backup(backup: BackupRecord | None) -> None:
         if backup is None:
             st.text(_("No backup yet. Create one with: pagelight backup FILE.tar"))
             return
-        _facts(
+        facts(
             {
                 _("Created"): date_time(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
                 _("Where"): backup.path + ("" if backup.is_present else f" ({_('missing')})"),
                 _("Size"): _both(
                     file_size(backup.bytes),
-                    plural(backup.documents, "{count} document", "{count} documents"),
+                    n_documents(backup.documents),
                     plural(backup.files, "{count} file", "{count} files"),
                 ),
                 _("Verified"): date_time(backup.verified_at.astimezone(), _("d MMM y, HH:mm"))
@@ -187,13 +196,6 @@ def _backup(backup: BackupRecord | None) -> None:
 
 def _both(*parts: str) -> str:
     return ", ".join(parts)
-
-
-def _facts(facts: Mapping[str, str]) -> None:
-    for name, value in facts.items():
-        with st.container(horizontal=True, gap="small"):
-            st.caption(name, width=130)
-            st.text(value, width="stretch")
 
 
 FOLDERS = {"data": N_("data"), "files": N_("files"), "database": N_("database"), "temporary": N_("temporary")}

@@ -15,7 +15,7 @@ from rag.engine.users.accounts import Accounts
 from rag.engine.users.logins import Logins
 from rag.types import AccountUse, ApiKey, Role
 from rag.ui import session
-from rag.ui.formatting import date_time, decimal, escape, file_size, plural, progress_text
+from rag.ui.formatting import date_time, decimal, escape, file_size, n_documents, plural, progress_text
 from rag.ui.language import N_, _, translate_columns
 from rag.ui.page_frame import empty_state
 from rag.ui.translated_messages import translate_message
@@ -98,7 +98,7 @@ def users() -> None:
     """Show all users; a selected one can be edited."""
     found = _accounts().list()
     used = sum(one.used_bytes for one in found)
-    documents = plural(sum(one.documents for one in found), "{count} document", "{count} documents")
+    documents = n_documents(sum(one.documents for one in found))
     st.caption(
         _("{users} · {documents} · {used}, including old versions and the trash.").format(
             users=plural(len(found), "{count} user", "{count} users"), documents=documents, used=file_size(used)

@@ -1,6 +1,5 @@
-// An answer whose citations are buttons. `data.html` is made and escaped by the server (rag/ui/formatting.py); everything else
-// is set as text. Which citation is lit is known to all answers on the page, and to the viewer, by an event: the viewer
-// lights it without waiting for the server, which is told of the click too.
+// An answer whose citations are buttons. The server escapes `data.html` (rag/ui/formatting.py); everything else is set as
+// text. An event tells all answers and the viewer which citation is highlighted, without waiting for the server.
 
 const LIT = "pagelight:lit";
 const NEAR = "pagelight:near";
@@ -15,7 +14,7 @@ function add(parent, tag, className, text = "") {
   return node;
 }
 
-/** What became of a quote in a later version of its document; where it stands there now can be gone to. */
+/** Shows where a quote is in a later version of its document, with a link. */
 function addLater(item, { number, later, change, leads }) {
   const note = add(item, leads ? "button" : "span", `later ${change}`, later);
   if (leads) note.dataset.later = number;
@@ -38,7 +37,7 @@ function source(row) {
   return item;
 }
 
-/** Who wrote it, how likely it is right (on pointing there, or by the keyboard, what that says), and how long it took. */
+/** Shows the author, the probability with its explanation, and the time taken. */
 function footer({ writer, likelihood, seconds }) {
   const parts = document.createElement("div");
   parts.append(writer);
@@ -52,7 +51,7 @@ function footer({ writer, likelihood, seconds }) {
   return parts.childNodes;
 }
 
-/** Brings a new answer into sight, one that is longer than the page by its beginning. */
+/** Scrolls a new answer into view, by its beginning if it is longer than the page. */
 function show(answer) {
   requestAnimationFrame(() => {
     const isLong = answer.offsetHeight > 0.6 * window.innerHeight;
@@ -60,13 +59,13 @@ function show(answer) {
   });
 }
 
-/** Tells the viewer which pages may be gone to soon. */
+/** Tells the viewer which pages to prefetch. */
 function foresee(marks) {
   for (const { document: id, places } of marks)
     if (places.length) document.dispatchEvent(new CustomEvent(NEAR, { detail: { document: id, page: places[0][0] } }));
 }
 
-/** Where the quote of a citation is shown while it is pointed at or has the focus. */
+/** Shows the quote of a citation that is hovered or focused. */
 function tooltip(answer) {
   const tip = answer.querySelector(".quoted");
   const show = (chip) => {
@@ -94,7 +93,7 @@ function isDark(node) {
   return r + g + b > 384;
 }
 
-/** The browser's own tooltips come late, and not for the keyboard. */
+/** A tooltip of our own: the browser's appear late, and not for the keyboard. */
 function nameChips(text) {
   for (const chip of text.querySelectorAll(".chip[title]")) {
     chip.dataset.tip = chip.title;

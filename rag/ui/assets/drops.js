@@ -1,11 +1,11 @@
-// Whatever is dropped anywhere on the page, or pasted outside a field, is handed to the page's field for files.
+// Sends files dropped anywhere on the page, or pasted outside a field, to the page's upload field.
 
 const FIELD = '[class*="st-key-drop-"] input[type="file"]';
 const WRITING = "input, textarea, [contenteditable='true']";
 
 const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
 
-/** The files of what was dropped; folders with all that is in them. Entries are to be taken at once: they go with the event. */
+/** Returns dropped files, also those in folders. Entries must be read at once: they end with the event. */
 async function filesOf(items) {
   const entries = [...items].filter(({ kind }) => kind === "file").map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
   return (await Promise.all(entries.filter(Boolean).map(within))).flat();

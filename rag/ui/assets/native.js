@@ -1,4 +1,4 @@
-// Streamlit's own words, which it has in English only: what is written around fields, never what is in them.
+// Translates Streamlit's own English texts around fields, never their contents.
 
 const PLACES = [
   '[data-testid="stFileUploaderDropzone"]',

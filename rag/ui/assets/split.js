@@ -1,5 +1,5 @@
-// A handle between two columns of the page, moved by pointer or arrow keys; a double click gives their first widths back.
-// On a phone the second column is a sheet: a click on a citation, or the server, brings it up; its cross lets it down.
+// A divider between two columns, dragged by pointer or arrow keys; a double click resets it. On a phone the second column
+// is a sheet that a click on a citation, or the server, opens.
 
 const SHARE = "pagelight:split"; // of the first column, in percent; of a page that is not the chat with its name
 const RANGE = [25, 75];
@@ -61,7 +61,7 @@ class Split {
     this.arrange();
   }
 
-  /** Gives the columns their widths, and the handle its place between them. */
+  /** Sets the widths of the columns and the position of the divider. */
   arrange() {
     const share = this.share === null ? null : this.fitting(this.share);
     const gap = parseFloat(getComputedStyle(this.row).columnGap) || 0;
@@ -81,7 +81,7 @@ class Split {
     this.handle.ariaValueNow = String(Math.round((100 * own.width) / row.width));
   }
 
-  /** The share of the first column, so that neither is too narrow for its words. */
+  /** Limits the share of the first column, so that neither becomes too narrow. */
   fitting(share) {
     const least = Math.min(50, (100 * LEAST_PX) / this.row.clientWidth);
     return Math.min(Math.max(share, least), 100 - least);

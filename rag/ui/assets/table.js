@@ -1,5 +1,5 @@
-// A table of documents, a page of them at a time. What is chosen is kept by the documents' ids, so it stays with them
-// however the table is filtered or ordered. Whatever documents say is set as text.
+// A paginated table of documents. The selection is stored as document ids, so it survives filtering and sorting.
+// Document texts are set as text, never as HTML.
 
 const DATE = { day: "numeric", month: "short", year: "numeric" };
 const DAY = new Intl.DateTimeFormat(LANGUAGE, DATE); // to make one takes longer than to fill a row
@@ -129,7 +129,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     setStateValue("chosen", { turn: root.turn, ids: [...chosen] });
   }
 
-  /** From the row that was ticked last to this one, with the shift key. */
+  /** Selects from the last ticked row to this one, with the shift key. */
   function span(id, event) {
     const [from, to] = [rows.indexOf(root.last), rows.indexOf(id)].sort((a, b) => a - b);
     return event.shiftKey && from >= 0 ? rows.slice(from, to + 1) : [id];

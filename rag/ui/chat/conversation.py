@@ -23,7 +23,7 @@ from rag.ui.language import _
 from rag.ui.library import document_metadata
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
-from rag.ui.viewer.citation_viewer import Viewing, show_citation, show_later_place
+from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place
 
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
@@ -102,16 +102,12 @@ def _show_message(
         if is_asked:
             question_actions(message, partial(_ask, document_ids=document_ids))
     elif message.response is not None:
-        viewing: Viewing | None = st.session_state.get("viewing")
-        lit = None
-        if viewing and viewing.message_id == message.id and viewing.active is not None:
-            lit = viewing.numbers[viewing.active]
         if message.response.question:
             st.caption(_("Understood as: {question}").format(question=escape(message.response.question)))
         show_answer(
             message.response,
             message.id,
-            lit=lit,
+            lit=highlighted(message.id),
             on_cite=partial(cite, message),
             later=later,
             on_later=show_later_place,
@@ -188,7 +184,7 @@ def _write(
         model=model,
         top_k=top_k,
     )
-    if beside:  # who asks the same again wants to see it made
+    if beside:  # asking again must not return the cached answer
         request = request.model_copy(update={"options": request.options.model_copy(update={"use_cache": False})})
     pending_answers()[conversation] = PendingAnswer(engine, conversation, request, beside)
     st.rerun()

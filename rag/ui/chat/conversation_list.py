@@ -36,7 +36,7 @@ def restore_last_chat() -> None:
     current = st.query_params.get("chat")
     if current != left:
         st.session_state.pop("viewing", None)
-        if left:  # else it has just begun, with what was chosen for it
+        if left:  # otherwise it is new and keeps its chosen scope
             for name in ("scope", "kept-scope"):
                 st.session_state.pop(name, None)
     st.session_state[LAST_CHAT] = current

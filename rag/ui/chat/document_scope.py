@@ -8,7 +8,7 @@ from rag.types import Document, Filters, reading_of
 from rag.ui import session
 from rag.ui.chat import tour
 from rag.ui.chat.conversation_list import conversation_id
-from rag.ui.formatting import escape, plural
+from rag.ui.formatting import escape, n_documents, plural
 from rag.ui.language import _
 from rag.ui.library import document_metadata
 from rag.ui.page_frame import empty_state, error_boundary
@@ -96,7 +96,7 @@ def choose_scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
         )
     st.session_state["scope"] = chosen = [chosen for chosen in st.session_state["scope"] if chosen in names]
     whole = document_metadata.summary(filters) or _("Whole library")
-    label = plural(len(chosen), "{count} document", "{count} documents") if chosen else whole
+    label = n_documents(len(chosen)) if chosen else whole
     if len(chosen) == 1:
         label = names[chosen[0]]
     with st.popover(escape(label), icon=":material/filter_list:", key="scope-chooser"):
@@ -109,7 +109,7 @@ def choose_scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
             placeholder=whole,
             width=420,
         )
-    st.session_state["kept-scope"] = st.session_state["scope"]  # the field's own is forgotten on other pages
+    st.session_state["kept-scope"] = st.session_state["scope"]  # Streamlit forgets the field's own state on other pages
     return tuple(uuid.UUID(document_id) for document_id in st.session_state["scope"])
 
 

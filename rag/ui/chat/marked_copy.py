@@ -29,7 +29,7 @@ def offer_copy(response: AnswerResponse, message_id: uuid.UUID) -> None:
 
 @dialog("Marked copy", width="medium")
 def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_id: uuid.UUID) -> None:
-    from streamlit_pdf_viewer import pdf_viewer  # it declares its component, for which the app must be running
+    from streamlit_pdf_viewer import pdf_viewer  # importing declares its component, for which the app must run
 
     with error_boundary():
         document_id = next(iter(names))
@@ -42,7 +42,7 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
         with st.container(key="copy", height=400):
             pdf_viewer(
                 copy.content,
-                key=f"copy-{message_id}-{document_id}",  # under the same key it would go on showing another copy
+                key=f"copy-{message_id}-{document_id}",  # the same key would keep showing another copy
                 render_text=True,
                 annotations=[_scroll_target(copy)],
                 scroll_to_annotation=1,

@@ -48,7 +48,7 @@ class PendingAnswer:
         try:
             for event in engine.questions.stream(request, self._stopped.is_set):
                 if self.stopping and not self.text:
-                    return  # nothing was said, and nobody waits any more
+                    return  # no text yet, and nobody is waiting any more
                 if isinstance(event, AnswerToken):
                     self.text += event.text
                 else:

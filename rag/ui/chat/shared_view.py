@@ -6,14 +6,14 @@ from functools import partial
 import streamlit as st
 
 from rag import errors
-from rag.types import DEFAULT_INDEX, ChatMessage, SharedAnswer
+from rag.types import ChatMessage, SharedAnswer
 from rag.ui import session
 from rag.ui.chat import conversation
 from rag.ui.chat.answer import show_answer
 from rag.ui.formatting import escape
 from rag.ui.language import _
 from rag.ui.page_frame import empty_state, error_boundary
-from rag.ui.viewer.citation_viewer import Viewing
+from rag.ui.viewer.citation_viewer import highlighted
 
 
 def choose_link() -> SharedAnswer | None:
@@ -44,8 +44,7 @@ def choose_link() -> SharedAnswer | None:
 
 def _open_collection(shown: SharedAnswer) -> None:
     """Open the collection of a shared answer."""
-    own = {index.id: index.name for index in session.own_engine().indexes.list()}
-    collection = DEFAULT_INDEX if own.get(shown.index_id) == DEFAULT_INDEX else str(shown.index_id)
+    collection = session.collection_of(shown.index_id)
     if session.collection() != collection:
         asked = dict(st.query_params)
         session.open_collection(collection)
@@ -68,10 +67,7 @@ def _turn(turn: ChatMessage) -> None:
     elif turn.response is None:
         st.caption(escape(turn.content))
     else:
-        viewing: Viewing | None = st.session_state.get("viewing")
-        is_lit = viewing is not None and viewing.message_id == turn.id and viewing.active is not None
-        lit = viewing.numbers[viewing.active] if is_lit and viewing and viewing.active is not None else None
-        show_answer(turn.response, turn.id, lit=lit, on_cite=partial(conversation.cite, turn))
+        show_answer(turn.response, turn.id, lit=highlighted(turn.id), on_cite=partial(conversation.cite, turn))
 
 
 def first_document(shown: SharedAnswer) -> uuid.UUID | None:

@@ -10,8 +10,8 @@ import streamlit as st
 from rag import errors
 from rag.types import EmbeddingMap
 from rag.ui import charts, session
-from rag.ui.formatting import decimal, escape, percent, plural
-from rag.ui.index import chunk_browser, index_cache
+from rag.ui.formatting import decimal, escape, n_chunks, n_documents, percent, plural
+from rag.ui.index import chunk_browser
 from rag.ui.language import _
 from rag.ui.page_frame import error_boundary
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
@@ -30,7 +30,7 @@ CHART = "map-chart"
 def chunk_map() -> None:
     """Show the map and the chunk of the last clicked point."""
     with error_boundary():
-        shown = index_cache.cached_for_index("map", session.engine().statistics.map)
+        shown = session.cached_for_index("map", session.engine().statistics.map)
         if not shown.points:
             chunk_browser.empty_index()
             return
@@ -43,7 +43,7 @@ def chunk_map() -> None:
 
 
 def _explanation(shown: EmbeddingMap) -> None:
-    drawn = plural(shown.chunks, "{count} chunk", "{count} chunks")
+    drawn = n_chunks(shown.chunks)
     if len(shown.points) < shown.chunks:
         drawn = _("{count} of {all}, sampled at random").format(count=decimal(len(shown.points)), all=drawn)
     st.caption(
@@ -126,8 +126,8 @@ def _others(shown: EmbeddingMap, names: dict[uuid.UUID, str]) -> str:
 def _alt_text(shown: EmbeddingMap) -> str:
     documents = len({point.document_id for point in shown.points})
     return _("A map of {chunks} of {documents} by their meaning.").format(
-        chunks=plural(len(shown.points), "{count} chunk", "{count} chunks"),
-        documents=plural(documents, "{count} document", "{count} documents"),
+        chunks=n_chunks(len(shown.points)),
+        documents=n_documents(documents),
     )
 
 

@@ -29,7 +29,7 @@ def embedding_models() -> None:
 def _models(was_building: bool) -> None:
     generations = session.engine().indexes.generations().list()
     if was_building and not any(one.state is GenerationState.BUILDING for one in generations):
-        st.rerun()  # nothing is left to follow
+        st.rerun()  # done: stop refreshing
     with error_boundary(), st.container(border=True):
         st.subheader(_("Embedding models"), anchor=False)
         for generation in generations:

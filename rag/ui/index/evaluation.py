@@ -14,7 +14,7 @@ from rag import evaluation
 from rag.evaluation import EvaluationScope, EvaluationSubject
 from rag.types import Job
 from rag.ui import session
-from rag.ui.formatting import date_time, decimal, escape, plural
+from rag.ui.formatting import date_time, decimal, escape, n_questions, plural
 from rag.ui.index import evaluation_runs, question_sets
 from rag.ui.index.evaluation_labels import (
     MEASURE_NAMES,
@@ -28,7 +28,7 @@ from rag.ui.index.evaluation_labels import (
 )
 from rag.ui.language import N_, _
 from rag.ui.numeric_tables import format_numbers, format_score
-from rag.ui.page_frame import empty_state, error_boundary
+from rag.ui.page_frame import choose_view, empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
 
 POLL_SECONDS = 1.0
@@ -52,16 +52,7 @@ def evaluations() -> None:
         N_("Compare"): evaluation_runs.comparison,
         N_("History"): evaluation_runs.history,
     }
-    view = st.segmented_control(
-        _("View"),
-        list(views),
-        default="Run",
-        label_visibility="collapsed",
-        required=True,
-        key="evaluation-view",
-        format_func=_,
-    )
-    views[view or "Run"]()
+    choose_view(views, key="evaluation-view")()
 
 
 def _run() -> None:
@@ -78,7 +69,7 @@ def _run() -> None:
         _("Evaluation"),
         list(by_id),
         format_func=lambda job_id: timestamp(by_id[job_id].created_at),
-        key=f"evaluation-{jobs[0].id}",  # a new one is the one to look at
+        key=f"evaluation-{jobs[0].id}",  # a new evaluation is selected at once
         label_visibility="collapsed",
     )
     is_ended = by_id[chosen].finished_at is not None
@@ -118,7 +109,7 @@ def _show(job_id: uuid.UUID, was_ended: bool) -> None:
     with error_boundary():
         job = session.engine().jobs.get(job_id)
         if (job.finished_at is not None) != was_ended:
-            st.rerun()  # nothing is left to follow
+            st.rerun()  # done: stop refreshing
         if job.finished_at is None:
             _progress(job)
         elif job.status == "cancelled":
@@ -183,7 +174,7 @@ def _summary(result: Mapping[str, Any]) -> str:
     parts = [
         _(SUBJECTS[subject]),
         scope_name(scope),
-        plural(result["measures"]["questions"], "{count} question", "{count} questions"),
+        n_questions(result["measures"]["questions"]),
     ]
     parts += [f"{_(name)} {decimal(value, 2)} s" for name, value in result.get("secondsPerAnswer", {}).items()]
     if result.get("sentences"):

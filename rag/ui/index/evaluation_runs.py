@@ -35,7 +35,7 @@ def comparison() -> None:
             return
     left, right = st.columns(2, gap="small")
     with right:
-        after = _run(_("After"), pairs, key=f"after-{pairs[0].id}")  # a new one is the one to look at
+        after = _run(_("After"), pairs, key=f"after-{pairs[0].id}")  # a new run is selected at once
     others = [run for run in pairs if run.subject == after.subject and run.id != after.id]
     with left:
         before = _run(_("Before"), others, _previous_run(after, others), key=f"before-{after.id}")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from rag.types import MENDABLE, AilingDocument, FindingKind, HealthFinding
 from rag.ui import session
-from rag.ui.formatting import escape, plural
+from rag.ui.formatting import escape, n_documents, plural
 from rag.ui.language import N_, _, ngettext
 from rag.ui.library.incomplete_documents import missing_text
 from rag.ui.page_frame import error_boundary
@@ -49,10 +49,7 @@ def warning() -> None:
     """Show a one-line summary of the problems, if there are any."""
     found = session.engine().health_checks.findings()
     if found:
-        told = ", ".join(
-            f"{plural(finding.count, '{count} document', '{count} documents')} {_(DESCRIPTIONS[finding.kind][0])}"
-            for finding in found
-        )
+        told = ", ".join(f"{n_documents(finding.count)} {_(DESCRIPTIONS[finding.kind][0])}" for finding in found)
         st.warning(_("{told}. See **Health**.").format(told=told), icon=":material/healing:")
 
 
@@ -61,7 +58,7 @@ def _finding(finding: HealthFinding) -> None:
     with st.container(border=True, key=f"finding-{finding.kind}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(
-                f"{plural(finding.count, '{count} document', '{count} documents')} {_(told)}",
+                f"{n_documents(finding.count)} {_(told)}",
                 anchor=False,
                 width="stretch",
             )

@@ -4,6 +4,7 @@ import streamlit as st
 
 from rag.types import language_name
 from rag.ui import session
+from rag.ui.components import facts, metrics
 from rag.ui.formatting import decimal, escape, file_size, percent, plural
 from rag.ui.index import health_check
 from rag.ui.index.embedding_models import embedding_models
@@ -35,14 +36,12 @@ def overview() -> None:
         _("Failed"): decimal(stats.failed_documents),
         _("In the trash"): decimal(stats.documents_in_trash),
     }
-    for row in (list(figures.items())[:4], list(figures.items())[4:]):
-        for column, (label, value) in zip(st.columns(4, gap="small"), row, strict=True):
-            column.metric(label, value, border=True)
+    metrics(figures)
     left, right = st.columns(2, gap="small")
     space, chunking = stats.index.space, stats.index.chunking
     with left.container(border=True):
         st.subheader(_("Index"), anchor=False)
-        _facts(
+        facts(
             {
                 _("Name"): stats.index.name,
                 _("Vectors"): _("{dimensions} dimensions, {model}").format(
@@ -57,7 +56,7 @@ def overview() -> None:
         )
     with right.container(border=True):
         st.subheader(_("Models"), anchor=False)
-        _facts({_(role.capitalize()): model for role, model in session.engine().indexes.models().items()})
+        facts({_(role.capitalize()): model for role, model in session.engine().indexes.models().items()})
     if stats.advice:
         st.info(escape(translate_message(stats.advice)), icon=":material/translate:")
     health_check.warning()
@@ -89,10 +88,3 @@ def _caches() -> None:
             height="content",
             placeholder="–",
         )
-
-
-def _facts(facts: dict[str, str]) -> None:
-    for name, value in facts.items():
-        with st.container(horizontal=True, gap="small"):
-            st.caption(name, width=130)
-            st.text(value, width="stretch")

@@ -7,8 +7,8 @@ import streamlit as st
 
 from rag.types import Growth, LengthBand, WordlessSummary
 from rag.ui import charts, session
-from rag.ui.formatting import decimal, plural, progress_text
-from rag.ui.index import chunk_browser, index_cache
+from rag.ui.formatting import decimal, n_documents, n_pages, progress_text
+from rag.ui.index import chunk_browser
 from rag.ui.language import N_, _
 
 COUNTS = (N_("documents"), N_("pages"), N_("chunks"))
@@ -31,10 +31,10 @@ def statistics() -> None:
     left, right = st.columns([5, 6], gap="small")
     with left.container(border=True):
         st.subheader(_("Chunk lengths"), anchor=False)
-        _lengths(index_cache.cached_for_index("lengths", statistics.lengths))
+        _lengths(session.cached_for_index("lengths", statistics.lengths))
     with right.container(border=True):
         st.subheader(_("Pages without text"), anchor=False)
-        _pages_without_text(index_cache.cached_for_index("wordless", statistics.wordless))
+        _pages_without_text(session.cached_for_index("wordless", statistics.wordless))
 
 
 def _growth(growth: Sequence[Growth]) -> None:
@@ -104,8 +104,8 @@ def _pages_without_text(summary: WordlessSummary) -> None:
         return
     st.caption(
         _("{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.").format(
-            pages=plural(summary.pages, "{count} page", "{count} pages"),
-            documents=plural(summary.documents, "{count} document", "{count} documents"),
+            pages=n_pages(summary.pages),
+            documents=n_documents(summary.documents),
         )
     )
     rows = [

@@ -7,7 +7,7 @@ import streamlit as st
 from rag import evaluation
 from rag.evaluation import Question
 from rag.ui import session
-from rag.ui.formatting import escape, plural
+from rag.ui.formatting import escape, n_questions, plural
 from rag.ui.index.evaluation_labels import page_reference
 from rag.ui.language import _
 from rag.ui.page_frame import empty_state, error_boundary
@@ -31,7 +31,7 @@ def question_sets() -> None:
         chosen: str = st.selectbox(
             _("Set"),
             list(sets),
-            format_func=lambda name: f"{name} ({plural(sets[name], '{count} question', '{count} questions')})",
+            format_func=lambda name: f"{name} ({n_questions(sets[name])})",
             key=CHOSEN,
         )
         questions = session.engine().question_sets.get(chosen)

@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from rag import retrieval
+from rag import errors, retrieval
 from rag.types import (
     MOST_LOOKUPS,
     CandidateTrace,
+    Explanation,
     Filters,
     Fusion,
     Hit,
@@ -19,13 +20,13 @@ from rag.types import (
     SearchResponse,
 )
 from rag.ui import session
-from rag.ui.formatting import decimal, plural
+from rag.ui.formatting import decimal, escape, plural
 from rag.ui.index.chunk_browser import columns
 from rag.ui.index.query_understanding import show_understanding
-from rag.ui.index.search_explanation import why_not
 from rag.ui.language import _
 from rag.ui.numeric_tables import format_numbers, format_score
 from rag.ui.page_frame import error_boundary
+from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 SCORE = st.column_config.NumberColumn(width=54)
@@ -146,7 +147,7 @@ def _search_result(response: SearchResponse) -> int | None:
         if response.trace:
             show_understanding(response.trace)
         chosen = _hits(response)
-        why_not(st.session_state["search-request"])
+        _why_not(st.session_state["search-request"])
     return chosen
 
 
@@ -215,6 +216,39 @@ def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str,
         _("rerank"): hit.rerank_score,
         _("text"): " ".join(hit.chunk.text.split())[:200],
     }
+
+
+def _why_not(request: SearchRequest) -> None:
+    """Ask for words of an expected passage and explain what became of it in this search."""
+    with st.form("why-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        passage = st.text_input(
+            _("Missing a passage?"),
+            placeholder=_("Missing a passage? Enter some of its words as in the document"),
+            label_visibility="collapsed",
+            key="why-passage",
+        )
+        asked = st.form_submit_button(_("Why?"), icon=":material/route:")
+    if asked and passage.strip():
+        try:
+            st.session_state["why"] = session.engine().questions.explain(request, passage)
+        except errors.Error as error:
+            st.error(escape(translate_message(error.message)), icon=":material/error:")
+            return
+    explanation: Explanation | None = st.session_state.get("why")
+    if explanation:
+        _show_explanation(explanation)
+
+
+def _show_explanation(explanation: Explanation) -> None:
+    place = (
+        _("{name}, page {number}: ").format(name=explanation.document_name, number=explanation.page_number)
+        if explanation.document_name
+        else ""
+    )
+    st.info(
+        escape(place + translate_message(explanation.message)),
+        icon=":material/check_circle:" if explanation.stage == "given" else ":material/help:",
+    )
 
 
 # --- what two searches found ------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import streamlit as st
 
 from rag.types import Document
 from rag.ui import session
-from rag.ui.formatting import decimal, escape, plural
+from rag.ui.formatting import decimal, escape, n_documents
 from rag.ui.language import _
 from rag.ui.library import document_table, sharing
 from rag.ui.page_frame import dialog, error_boundary
@@ -39,7 +39,7 @@ def undo_bar() -> None:
     if not deleted:
         return
     name = next(iter(deleted.values()))
-    what = escape(name) if name else plural(len(deleted), "{count} document", "{count} documents")
+    what = escape(name) if name else n_documents(len(deleted))
     with st.container(key="undo", horizontal=True, vertical_alignment="center"):
         st.markdown(_(":material/delete: Moved **{what}** to the trash.").format(what=what), width="stretch")
         st.button(_("Undo"), icon=":material/undo:", on_click=_undo, args=(list(deleted),))
@@ -103,15 +103,13 @@ def _move(ids: list[uuid.UUID]) -> None:
         )
         st.caption(
             _("{documents} will be moved there. Choose the collection in the sidebar to search it.").format(
-                documents=plural(len(ids), "{count} document", "{count} documents")
+                documents=n_documents(len(ids))
             )
         )
         if st.button(_("Move"), type="primary", icon=":material/drive_file_move:", disabled=not wanted) and wanted:
             moved = session.own_engine().catalogue.move(ids, others.get(wanted, wanted))
             st.toast(
-                _("Moved {documents} to {wanted}.").format(
-                    documents=plural(len(moved), "{count} document", "{count} documents"), wanted=escape(wanted)
-                ),
+                _("Moved {documents} to {wanted}.").format(documents=n_documents(len(moved)), wanted=escape(wanted)),
                 icon=":material/check:",
             )
             document_table.choose(TABLE, ())

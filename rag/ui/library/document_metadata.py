@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag.types import Document, DocumentEdit, Filters
 from rag.ui import session
-from rag.ui.formatting import date_time, escape, plural
+from rag.ui.formatting import date_time, escape, n_documents
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, error_boundary
 
@@ -159,7 +159,7 @@ def _edit_one(document: Document) -> None:
 
 
 def _edit_many(documents: Sequence[Document]) -> None:
-    st.text(plural(len(documents), "{count} document", "{count} documents"))
+    st.text(n_documents(len(documents)))
     theirs = list(dict.fromkeys(tag for document in documents for tag in document.tags))
     added = _tags_field(_("Add tags"), (), ())
     removed = st.multiselect(_("Remove tags"), theirs, placeholder=_("None"))

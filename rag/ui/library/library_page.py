@@ -9,7 +9,7 @@ import streamlit as st
 from rag.types import CONTAINERS, UNFINISHED, Document, DocumentQuery
 from rag.ui import session
 from rag.ui.chat import conversation_list, tour
-from rag.ui.formatting import escape, plural
+from rag.ui.formatting import escape, n_pages
 from rag.ui.language import _
 from rag.ui.library import bulk_actions, document_metadata, document_rows, document_table
 from rag.ui.library.incomplete_documents import warn_if_incomplete
@@ -190,4 +190,4 @@ def _open(document_id: uuid.UUID) -> None:
             return
         warn_if_incomplete([document])
         show_pdf(document, (), None, key=f"preview-{document.id}")
-        st.caption(plural(document.page_count, "{count} page", "{count} pages"))
+        st.caption(n_pages(document.page_count))

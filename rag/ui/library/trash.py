@@ -7,7 +7,7 @@ import streamlit as st
 
 from rag.types import DocumentQuery, PurgeReceipt
 from rag.ui import session
-from rag.ui.formatting import file_size, plural
+from rag.ui.formatting import file_size, n_chunks, n_documents, plural
 from rag.ui.language import _
 from rag.ui.library import document_rows, document_table
 from rag.ui.page_frame import dialog, empty_state, error_boundary
@@ -87,8 +87,8 @@ def _show_receipt() -> None:
     receipt: PurgeReceipt | None = st.session_state.pop("purged", None)
     if receipt:
         gone = (
-            plural(len(receipt.document_ids), "{count} document", "{count} documents"),
-            plural(receipt.chunks, "{count} chunk", "{count} chunks"),
+            n_documents(len(receipt.document_ids)),
+            n_chunks(receipt.chunks),
             plural(receipt.files, "{count} file", "{count} files"),
             file_size(receipt.bytes),
         )

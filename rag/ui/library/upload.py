@@ -10,9 +10,10 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
 from rag.types import UNFINISHED, Document, DocumentStatus, Filters, reading_of, told_parts
-from rag.ui import drag_and_drop, session
+from rag.ui import session
 from rag.ui.chat import conversation_list, tour
-from rag.ui.formatting import date_time, escape, file_size, plural
+from rag.ui.components import accept_dropped_files
+from rag.ui.formatting import date_time, escape, file_size, n_chunks, n_pages, plural
 from rag.ui.language import N_, _
 from rag.ui.library import document_metadata
 from rag.ui.library.incomplete_documents import warn_if_incomplete
@@ -91,7 +92,7 @@ def drop_zone() -> None:
         max_upload_size=session.engine().config.rag_parsing.max_file_mb,
         key=f"drop-{turn}",
     )
-    drag_and_drop.catch()
+    accept_dropped_files()
     with st.container(horizontal=True, key="more-ways"):
         files = [*files, *_folder(turn)]
         address = _address(turn) if session.installation().config.rag_web_addresses else None
@@ -243,7 +244,7 @@ def _documents() -> list[Document]:
         library += [part for part in engine.files.parts(*uploaded) if part.deleted_at is None]
     shown = {document.id: document for document in library}
     order: dict[uuid.UUID | None, float] = {document_id: number for number, document_id in enumerate(uploaded)}
-    for document in sorted(shown.values(), key=lambda one: one.created_at):  # below the file that it was in
+    for document in sorted(shown.values(), key=lambda one: one.created_at):  # attachments go below their file
         if document.container_id in order:
             order.setdefault(document.id, order[document.container_id] - PART_STEP)
     return sorted(shown.values(), key=lambda document: order.get(document.id, -1), reverse=True)
@@ -290,8 +291,8 @@ def _document_row(document: Document) -> None:
 
 def _stage(document: Document, stage: str) -> str:
     if document.status == DocumentStatus.READY:
-        pages = plural(document.page_count, "{count} page", "{count} pages")
-        chunks = plural(document.chunk_count, "{count} chunk", "{count} chunks")
+        pages = n_pages(document.page_count)
+        chunks = n_chunks(document.chunk_count)
         return f"{pages} · {chunks}"
     reading = reading_of(document)
     waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after
@@ -365,7 +366,7 @@ def _add_resolved(number: int, refusal: Refusal, file: UploadedFile, replaces: u
     file.seek(0)
     try:
         _uploaded().append(session.engine().documents.add(file, file.name, replaces=replaces).id)
-    except errors.Error as error:  # it changed meanwhile: say what is so now
+    except errors.Error as error:  # it changed meanwhile: show the new reason
         _refusals()[number] = Refusal(refusal.name, translate_message(error.message))
         st.rerun(scope="fragment")
     _dismiss(number)

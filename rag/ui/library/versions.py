@@ -9,7 +9,7 @@ import streamlit as st
 from rag import errors
 from rag.types import Document, ParagraphChange, ParagraphText, VersionDiff
 from rag.ui import session
-from rag.ui.formatting import date_time, decimal, escape, plural
+from rag.ui.formatting import date_time, decimal, escape, n_pages, plural
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, error_boundary
 from rag.ui.translated_messages import translate_message
@@ -49,7 +49,7 @@ def _version(version: Document) -> None:
                 (
                     f"v{version.version}",
                     date_time(version.created_at.astimezone(), _("d MMM y, HH:mm")),
-                    plural(version.page_count, "{count} page", "{count} pages"),
+                    n_pages(version.page_count),
                     escape(state),
                 )
             ),

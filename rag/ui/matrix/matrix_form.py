@@ -84,7 +84,7 @@ def _edit(filled: FilledMatrix) -> None:
     chosen = _documents(documents, present, str(matrix.id))
     questions = _questions(_rows(matrix.questions), str(matrix.id))
     st.caption(_("New questions are asked. Answers to removed or reworded questions are deleted."))
-    has_documents = bool(chosen or not present)  # those in the trash keep their rows
+    has_documents = bool(chosen or not present)  # documents in the trash keep their rows
     if st.button(_("Save"), type="primary", icon=":material/check:") and _is_complete(has_documents, questions):
         change: dict[str, object] = {"name": name, "questions": questions}
         if chosen != present:

@@ -65,7 +65,7 @@ def table() -> None:
             "table", _("No matrix yet"), _("Ask many documents the same questions and compare their answers.")
         ):
             return
-    with st.container():  # what stands below keeps its place when the state comes and goes
+    with st.container():  # keeps elements below in place when the state changes
         filled = engine.matrices.get(_chosen(known))
         _state(filled)
     with st.container(key="matrix-table"):

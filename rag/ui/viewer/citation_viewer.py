@@ -32,6 +32,17 @@ class Viewing:
     click: int = 0
     found: tuple[int, ...] | None = None
 
+    @property
+    def citation(self) -> int | None:
+        """The number of the highlighted citation, None if there is none."""
+        return None if self.active is None else self.numbers[self.active]
+
+
+def highlighted(message_id: uuid.UUID) -> int | None:
+    """Return the number of an answer's highlighted citation; None if none of it is highlighted."""
+    viewing: Viewing | None = st.session_state.get("viewing")
+    return viewing.citation if viewing and viewing.message_id == message_id else None
+
 
 def show_citation(message: ChatMessage, number: int, click: int = 0) -> None:
     """Highlight citation `number` of an answer; `click` identifies the browser's click that this answers."""
@@ -59,7 +70,7 @@ def show_first_citation(conversation: uuid.UUID | None) -> None:
         return
     try:
         turns = session.engine().chats.messages(conversation, last=MAX_TURNS_SEARCHED)
-    except errors.NotFoundError:  # which is told where its turns would be
+    except errors.NotFoundError:  # the transcript reports it
         return
     for turn in reversed(turns):
         places = marks(turn.response) if turn.response else []

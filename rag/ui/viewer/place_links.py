@@ -8,7 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from rag import errors
-from rag.types import BOX, DEFAULT_INDEX, Document, Rect, Region
+from rag.types import BOX, Document, Rect, Region
 from rag.ui import session
 from rag.ui.language import _
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
@@ -52,9 +52,7 @@ def open_linked_collection() -> None:
         document = reached.documents.get(place.document_id)
     except errors.NotFoundError:
         return
-    own = {index.id: index.name for index in session.own_engine().indexes.list()}
-    is_usual = own.get(document.index_id) == DEFAULT_INDEX
-    st.session_state[session.COLLECTION] = DEFAULT_INDEX if is_usual else str(document.index_id)
+    st.session_state[session.COLLECTION] = session.collection_of(document.index_id)
 
 
 def requested_place() -> Place | None:

@@ -1,4 +1,4 @@
-// Where a mark's label stands: beside the words, never on them.
+// Positions a mark's label beside the words, never on them.
 
 const BADGE_GAP_PX = 3;
 

@@ -1,4 +1,4 @@
-// Find in the document: all places are counted, those of pages in sight are marked with the boxes of exactly these words.
+// Find in the document: counts all matches and marks those on visible pages with exact boxes.
 
 const TYPING_MS = 250;
 
@@ -73,7 +73,7 @@ class Finder {
     await this.light(Math.max(here, 0), 0);
   }
 
-  /** Enter: the next place, or the first of words that are new. */
+  /** Enter: goes to the next match, or to the first one of a new search. */
   pressed(by) {
     if (this.field.value.trim() !== this.words) {
       clearTimeout(this.timer);
@@ -104,7 +104,7 @@ class Finder {
     this.viewer.scrollTo(page, y);
   }
 
-  /** Marks the places on a page. */
+  /** Marks the matches on a page. */
   async mark(page) {
     const sheet = this.viewer.sheets[page - 1];
     const { words } = this;

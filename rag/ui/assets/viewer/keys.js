@@ -1,4 +1,4 @@
-// The keyboard. Single keys count only where nobody types, and can be switched off; the choice stays in this browser.
+// Keyboard shortcuts. They work outside text fields and can be switched off; the setting stays in this browser.
 
 const OFF = "pagelight:keys-off";
 const KEYS = [
@@ -79,7 +79,7 @@ class Keys {
   }
 }
 
-/** Answers know their citations, also those in other documents: they light the next one. */
+/** Asks the answers for the next citation, which may be in another document. */
 function step(by) {
   document.dispatchEvent(new CustomEvent("pagelight:step", { detail: by }));
 }

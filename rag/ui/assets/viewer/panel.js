@@ -1,4 +1,4 @@
-// Beside the pages: the outline, small pictures of the pages, and the reader's own notes.
+// The side panel: outline, page thumbnails and notes.
 
 const THUMB_PX = 112;
 
@@ -54,7 +54,7 @@ class Panel {
     next.focus();
   }
 
-  /** Shows what belongs to the document that is open now. */
+  /** Updates the panel for the open document. */
   async fill() {
     if (!this.isOpen || !this.viewer.known) return;
     const { id } = this.viewer.known;
@@ -105,7 +105,7 @@ class Panel {
     });
   }
 
-  /** Keeps the picture of the page that is read in sight. */
+  /** Keeps the thumbnail of the current page in view. */
   follow() {
     if (!this.isOpen || this.name !== "pages") return;
     this.body.querySelector(".thumb[aria-current]")?.removeAttribute("aria-current");

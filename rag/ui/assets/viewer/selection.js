@@ -1,8 +1,8 @@
-// What can be done with words that are selected on a page, and the reader's own highlights and notes.
+// Actions on selected text, and the user's highlights and notes.
 
 const FIELD = '[data-testid="stChatInputTextArea"]';
 
-/** Puts text into the field for questions, as if it were typed: React listens to the setter of the element itself. */
+/** Puts text into the question field as if typed: React listens to the native setter. */
 function ask(text) {
   const field = document.querySelector(FIELD);
   if (!field) return;
@@ -47,13 +47,13 @@ class Notes {
     return id;
   }
 
-  /** Opens the list of notes at one of them, to be written. */
+  /** Opens the list of notes at one of them, for editing. */
   async write(id) {
     await this.viewer.panel.open("notes"); // once: what is typed would be lost with the field that it stands in
     this.viewer.find(`[data-note="${id}"] textarea`)?.focus();
   }
 
-  /** A mark in the list: where it is, its words, and the note, which can be changed there. */
+  /** Returns a list entry of a mark: its page, its text and its editable note. */
   row({ id, quote, note, regions }) {
     const row = element("note");
     row.dataset.note = id;
@@ -85,7 +85,7 @@ class Selection {
     this.menu.addEventListener("click", (event) => this.pressed(event.target.closest("[data-with]")?.dataset.with));
   }
 
-  /** The selected part of each line: page, text, and box in points. */
+  /** Returns the selected part of each line: page, text, and box in points. */
   parts() {
     const root = this.viewer.root.getRootNode();
     const selection = (root.getSelection ?? window.getSelection).call(root.getSelection ? root : window);
@@ -133,7 +133,7 @@ class Selection {
     return this.found.map(({ text }) => text.trim()).join(" ").replace(/\s+/g, " ");
   }
 
-  /** The place of the selection: the boxes of exactly its words as the page has them, else those of the selection. */
+  /** Returns the exact boxes of the selected words if they are found on the page, else those of the selection. */
   async place() {
     const pages = [...new Set(this.found.map(({ page }) => page))];
     const regions = pages.map(async (page) => {

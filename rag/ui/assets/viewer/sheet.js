@@ -1,4 +1,4 @@
-// A page as elements: its picture, marks, and transparent text over them.
+// A page as elements: its image, marks, and transparent text over them.
 // Lengths are PDF points of the displayed page; the CSS variable --scale turns them into pixels, so a zoom moves pages,
 // highlights and text together and a highlight can be measured in the DOM.
 
@@ -22,7 +22,7 @@ function button(className, label, text, press) {
 
 const box = ([x0, y0, x1, y1]) => ({ x: x0, y: y0, w: x1 - x0, h: y1 - y0 });
 
-/** A transparent line of text, stretched to the box of the printed one, so that it can be selected and copied. */
+/** Returns a transparent line of text, stretched to the printed line, for selecting and copying. */
 function textLine([x0, y0, x1, y1, text]) {
   const [width, height] = [x1 - x0, y1 - y0];
   const upright = height <= 1.5 * width || text.length < 3;

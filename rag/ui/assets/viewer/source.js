@@ -1,5 +1,5 @@
-// What viewers have from the door (rag/ui/viewer/page_server.py), kept in the browser's memory and nowhere else.
-// The viewer's parts are put together in the order of SCRIPTS in rag/ui/viewer/pdf_viewer.py and share one scope.
+// Requests to the page server (rag/ui/viewer/page_server.py), cached only in the browser's memory. The viewer's parts are
+// concatenated in the order of SCRIPTS in rag/ui/viewer/pdf_viewer.py and share one scope.
 
 const KEPT_PICTURES = 80;
 const KEPT_TEXTS = 400;
@@ -42,7 +42,7 @@ class Source {
     this.busy = 0;
   }
 
-  /** Raises an Error with the door's words. `path` begins with the document's id. */
+  /** Throws an Error with the server's message. `path` begins with the document's id. */
   async ask(path, method = "GET", body = undefined) {
     const { path: base, header, ticket } = this.door;
     const headers = { [header]: ticket, "accept-language": LANGUAGE, ...(body && { "content-type": "application/json" }) };
@@ -58,7 +58,7 @@ class Source {
     return (await this.ask(path, method, body)).json();
   }
 
-  /** A failed request is not kept. */
+  /** Failed requests are not cached. */
   _once(kept, key, make) {
     const found = kept.get(key);
     if (found) return found;
@@ -68,7 +68,7 @@ class Source {
     return made;
   }
 
-  /** Name, size of each page, labels; `known` is what came with the page of the app, and wins over what is kept. */
+  /** Returns name, page sizes and labels; `known` came with the app's page and takes precedence over the cache. */
   keep(known) {
     this.documents.set(known.id, Promise.resolve(expanded(known)));
   }
@@ -77,7 +77,7 @@ class Source {
     return this._once(this.documents, id, async () => expanded(await this.json(id)));
   }
 
-  /** The URL of a page's picture, `scale` pixels to the point. */
+  /** Returns the URL of a page's image at `scale` pixels per point. */
   picture(id, number, scale) {
     return this._once(this.pictures, `${id}/${number}/${scale}`, async () => {
       const response = await this.ask(`${id}/pages/${number}/picture?scale=${scale}`);
@@ -89,12 +89,12 @@ class Source {
     return this.pictures.values.has(`${id}/${number}/${scale}`);
   }
 
-  /** Lines of a page: [x0, y0, x1, y1, text] in points. */
+  /** Returns the lines of a page: [x0, y0, x1, y1, text] in points. */
   lines(id, number, stamp) {
     return this._once(this.texts, `${id}/${number}/${stamp}`, () => this.json(`${id}/pages/${number}/lines`));
   }
 
-  /** Asks for what will be wanted soon, when nothing else is asked for. */
+  /** Prefetches when no other request is running. */
   later(work) {
     this.waiting.push(work);
     if (this.waiting.length > 40) this.waiting.shift();
@@ -114,7 +114,7 @@ class Source {
 
 const source = new Source();
 
-/** The sizes of pages come as runs of pages alike. */
+/** Expands page sizes, which are run-length encoded. */
 function expanded(known) {
   return { ...known, sizes: known.sizes.flatMap(([width, height, count]) => Array.from({ length: count }, () => [width, height])) };
 }

@@ -1,11 +1,11 @@
-// Pages one below the other. Where each stands is worked out here: a browser that is asked lays out all of them, which
-// takes a third of a second for thousands. So they stand in blocks that it leaves alone until they come near.
+// Vertical layout of the pages. Positions are computed here, because asking the browser makes it lay out all pages, which
+// takes a third of a second for thousands. Pages are grouped in blocks that the browser skips until they come near.
 
 const GAP_PX = 12; // between and around pages, as in the style sheet
 const BLOCK_PAGES = 40;
 
 class Stack {
-  /** Of `sizes`, the width and height of each page in points. */
+  /** `sizes` are the width and height of each page in points. */
   constructor(sizes) {
     this.sizes = sizes;
     this.sheets = sizes.map(([w, h], index) => {
@@ -27,7 +27,7 @@ class Stack {
     });
   }
 
-  /** Pixels above a page, `scale` to the point. */
+  /** Returns the pixels above a page at `scale` pixels per point. */
   top(page, scale) {
     return this.above[page - 1] * scale + page * GAP_PX;
   }
@@ -36,12 +36,12 @@ class Stack {
     return this.above[page] * scale + page * GAP_PX;
   }
 
-  /** Pixels left of a page where `width` of them are seen at once. */
+  /** Returns the pixels left of a page in a view of `width` pixels. */
   left(page, scale, width) {
     return (Math.max(width, this.widest * scale + 2 * GAP_PX) - this.sizes[page - 1][0] * scale) / 2;
   }
 
-  /** The last page that begins at so many pixels from above or before, by bisection. */
+  /** Returns the last page that starts at or above an offset in pixels, by bisection. */
   at(y, scale) {
     let [low, high] = [1, this.sheets.length];
     while (low < high) {

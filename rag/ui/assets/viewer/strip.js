@@ -1,4 +1,4 @@
-// The whole document as a strip beside its pages: which of them were found and cited for the answer, and where words are.
+// A strip beside the pages that shows which of them were found, cited, or match the search.
 
 class Strip {
   constructor(viewer) {
@@ -7,7 +7,7 @@ class Strip {
     this.node.addEventListener("click", ({ offsetY }) => viewer.goTo(1 + Math.floor((offsetY / this.node.clientHeight) * viewer.sheets.length)));
   }
 
-  /** Pages by number: `found` and `cited` for the answer, `hits` of the search in the document. */
+  /** Page numbers: `found` and `cited` for the answer, `hits` of the search in the document. */
   show({ found = null, cited = [], hits = [] }) {
     const count = this.viewer.sheets.length;
     const failed = this.viewer.known?.failed ?? [];

@@ -1,5 +1,5 @@
-// Scrolls through a document and lights marks on its pages. What is clicked is lit at once, here; the server is told
-// and answers later with the same, which then changes nothing.
+// Scrolls through a document and highlights marks. Clicks are highlighted here at once; the server is told and later
+// answers with the same state.
 
 const LIT = "pagelight:lit"; // a citation was clicked: its key, document and marks
 const NEAR = "pagelight:near"; // it may be clicked soon: its document and page
@@ -57,7 +57,7 @@ class Viewer {
     for (const [kind, listener] of this.listening) document.removeEventListener(kind, listener);
   }
 
-  /** What the server says. It is about an older click, if another came meanwhile. */
+  /** Applies data from the server, unless a newer click happened meanwhile. */
   update(data, send) {
     this.send = send;
     source.door = data.door;
@@ -72,7 +72,7 @@ class Viewer {
     this.click = data.target.click;
   }
 
-  /** What was clicked here. */
+  /** Handles a click on a mark. */
   async light({ document: id, marks, active, click, found }) {
     this.click = click;
     if (id !== this.known?.id) {
@@ -169,14 +169,14 @@ class Viewer {
     return this.labels[page] ?? String(page);
   }
 
-  /** The page that a reader names: by what is printed on it, as in other viewers, else by its number in the file. */
+  /** Returns the page that the user entered: by its printed label, else by its number in the file. */
   named(text) {
     const wanted = text.trim().toLowerCase();
     const printed = Object.keys(this.labels).find((number) => this.labels[number].toLowerCase() === wanted);
     return Number(printed ?? wanted);
   }
 
-  /** Says where the reader is: the printed number, and beside it the page's own where that is another. */
+  /** Shows the current page: its printed label and, if different, its number. */
   tellPage() {
     const label = this.labels[this.page];
     const count = this.sheets.length;
@@ -190,7 +190,7 @@ class Viewer {
     this.noticed = setTimeout(() => (this.find(".notice").textContent = ""), NOTICE_MS);
   }
 
-  /** Does what may fail, and says so if it does. */
+  /** Runs an action and shows its error if it fails. */
   async tried(work) {
     try {
       return await work();
@@ -199,7 +199,7 @@ class Viewer {
     }
   }
 
-  /** Copies the address of a place: whoever may read the document here sees it lit. */
+  /** Copies a link to a place, for users who may read the document. */
   async copyLink({ page_number: page, rects }) {
     const place = rects.slice(0, 20).map((rect) => rect.map((side) => Math.round(side * 10) / 10).join(",")).join(";");
     const address = new URL("/", window.location.href);
@@ -209,7 +209,7 @@ class Viewer {
     this.tell(_("Link copied"));
   }
 
-  /** The page at a third of the visible height. */
+  /** Returns the page at a third of the visible height. */
   reading() {
     return this.stack.at(this.scroller.scrollTop + this.scroller.clientHeight / 3, this.scale);
   }
@@ -224,14 +224,14 @@ class Viewer {
     if (scale > 0) this.zoom(scale, this.mode, this.litHeight());
   }
 
-  /** How far down the lit words are in sight, in pixels. */
+  /** Returns how far down the highlighted words are in the view, in pixels. */
   litHeight() {
     const lit = this.scroller.querySelector(".mark.quote, .mark.passage");
     const y = lit ? lit.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top : -1;
     return y >= 0 && y < this.scroller.clientHeight ? y : undefined;
   }
 
-  /** What is in the middle, or `y` pixels from above, stays there. */
+  /** Zooms while keeping the middle, or `y` pixels from the top, in place. */
   zoom(scale, mode = null, y = this.scroller.clientHeight / 2) {
     const { scroller } = this;
     const x = scroller.clientWidth / 2;
@@ -269,7 +269,7 @@ class Viewer {
     actions[action]?.();
   }
 
-  /** What a link to here leads to: the lit place if it is in sight, else the page. */
+  /** Returns the target of a link to here: the highlighted place if visible, else the page. */
   place() {
     const lit = this.marks[this.active]?.lit.find(({ kind, page }) => kind === "quote" && page === this.page);
     return { page_number: this.page, rects: lit?.rects ?? [] };
@@ -306,7 +306,7 @@ class Viewer {
     return Math.round(scale * window.devicePixelRatio * 100) / 100;
   }
 
-  /** Brings the pages in sight, the one that is read first, and then their neighbours. */
+  /** Loads the visible pages, the current one first, and then their neighbours. */
   settled() {
     if (!this.known || !this.scale) return;
     clearTimeout(this.timer);
@@ -357,7 +357,7 @@ class Viewer {
     delete sheet.dataset.scale;
   }
 
-  /** Has a page come that may be gone to soon. */
+  /** Prefetches a page. */
   prefetch({ document: id, page }) {
     if (!source.door) return;
     source.later(async () => {

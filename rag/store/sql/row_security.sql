@@ -1,6 +1,6 @@
 -- name: create_roles
--- They own, create and bypass nothing. Nobody can log in as them unless the server is embedded. Roles belong to the whole
--- server: another installation on it may have created them, or may be doing so right now.
+-- They own, create and bypass nothing, and only log in on the embedded server. Roles belong to the whole server:
+-- another installation on it may have created them, or be doing so right now.
 DO $$
 DECLARE
     name text;
@@ -16,11 +16,11 @@ END
 $$;
 
 -- name: roles
--- Those that exist. One with more rights than ours was created by somebody else.
-SELECT rolname AS name, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb AS is_mighty, rolcanlogin AS can_login
+-- The existing roles. One with more rights than ours was created by somebody else.
+SELECT rolname AS name, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb AS has_excess_rights, rolcanlogin AS can_login
 FROM pg_roles WHERE rolname IN ('pagelight_app', 'pagelight_worker', 'pagelight_backup');
 
--- name: let_in
+-- name: allow_login
 ALTER ROLE {role} LOGIN;
 
 -- name: account
@@ -34,7 +34,7 @@ GRANT pagelight_app, pagelight_worker TO {account} WITH INHERIT FALSE, SET TRUE;
 -- name: grant_roles_before_16
 GRANT pagelight_app, pagelight_worker TO {account};
 
--- name: may_back_up
+-- name: can_back_up
 SELECT coalesce(pg_has_role(to_regrole('pagelight_backup'),
                             CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END),
                 false) AS allowed;
@@ -45,17 +45,17 @@ GRANT pagelight_backup TO {account} WITH INHERIT FALSE, SET TRUE;
 -- name: grant_backup_before_16
 GRANT pagelight_backup TO {account};
 
--- name: become
+-- name: set_role
 SET ROLE {role};
 
--- name: be_oneself
+-- name: reset_role
 RESET ROLE;
 
 -- name: current_role
 SELECT current_user::text AS name;
 
 -- name: protect
--- `tables` are those that the migrations create; a database may have tables of other programs, too.
+-- `tables` are those of the migrations; a database may have tables of other programs too.
 SELECT protect(c.oid)
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY (:tables::text[])
@@ -65,7 +65,7 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
 SELECT protect_chunks();
 
 -- name: grant
--- Gives the roles what they need and do not have yet. Tables with a user_id and the views are done by protect().
+-- Grants the roles missing rights. protect() does so for tables with a user_id and for views.
 DO $$
 DECLARE
     missing text;
@@ -83,8 +83,8 @@ BEGIN
             'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
         WHERE r.rolname = 'pagelight_app' AND NOT has_function_privilege(r.oid, to_regprocedure(f.signature), 'EXECUTE')
         UNION ALL
-        -- Whole tables that have no text of users. The audit has names of documents and chats: who reads that of all users,
-        -- as admins do, sees these.
+        -- Whole tables without text of users. The audit log has names of documents and chats, which admins see when
+        -- they read that of all users.
         SELECT format('GRANT %s ON %s TO %I', p.privilege, c.oid::regclass, r.rolname)
         FROM (VALUES
             ('pagelight_app', '^audit$', ARRAY['SELECT', 'INSERT']),
@@ -105,8 +105,8 @@ BEGIN
           AND starts_with(c.relname, 'procrastinate_')
           AND CASE WHEN c.relkind = 'S' THEN NOT has_sequence_privilege(r.oid, c.oid, 'USAGE') END
         UNION ALL
-        -- What a worker may see of all users' rows: whose they are and how urgent, never content. And the owner of a key, for
-        -- who knows its digest.
+        -- What a worker may read of all users' rows: owner and urgency, never content; and the owner of a key by its
+        -- digest.
         SELECT format('GRANT %s (%I) ON %s TO %I', t.privilege, a.attname, a.attrelid::regclass, r.rolname)
         FROM (VALUES
             ('SELECT', 'documents', ARRAY['user_id', 'id', 'number', 'index_id', 'status', 'size', 'page_count', 'chunk_count',
@@ -135,8 +135,8 @@ $$;
 -- Until the end of the transaction.
 SELECT set_config('pagelight.user_id', :user_id, true);
 
--- name: walls
--- The role, and the tables with a user's data that lack row-level security.
+-- name: state
+-- The role, and the tables with users' data that lack row-level security.
 SELECT current_user::text AS role, coalesce(array_agg(c.relname::text ORDER BY c.relname), '{}') AS unprotected
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')

@@ -1,6 +1,5 @@
 -- name: lock
--- Until the end of the transaction nobody else puts, owns or deletes the files of a document.
--- Also for who shares an index: it tells nothing.
+-- Locks the files of a document until the end of the transaction. Shared collections may do this too; it tells nothing.
 SELECT pg_advisory_xact_lock(hashtextextended(:document_id::text, 3)) WHERE is_within(:within::uuid, :within);
 
 -- name: draft
@@ -27,14 +26,14 @@ SELECT EXISTS (
 ) AS due;
 
 -- name: due
--- For whoever deletes files, for all users: user and id only.
+-- For the cleanup, of all users: ids only.
 SELECT user_id, document_id
 FROM deletions
 WHERE created_at <= now() - CASE WHEN draft THEN :older_than::interval ELSE least(:older_than::interval, :patience::interval) END
 ORDER BY created_at;
 
 -- name: known
--- For whoever looks for files that nobody owns: user and id only, at one moment.
+-- For the cleanup, of all users: ids only, in one snapshot.
 SELECT user_id, id FROM documents UNION ALL SELECT user_id, document_id FROM deletions;
 
 -- name: known_by_id
@@ -43,12 +42,12 @@ UNION ALL
 SELECT user_id FROM deletions WHERE document_id = :document_id;
 
 -- name: count
--- What is left of documents that are said to be gone.
+-- What is left of deleted documents.
 SELECT coalesce(sum(r.rows), 0)::bigint AS rows, coalesce(sum(r.chunks), 0)::bigint AS chunks,
        coalesce(sum(r.vectors), 0)::bigint AS vectors
 FROM unnest(:ids::uuid[], :numbers::int[]) AS d (id, number),
      LATERAL rows_of_document(:user_id::text, d.id, d.number) AS r;
 
 -- name: alone
--- Whether nobody else sweeps, as long as the connection lives.
+-- Whether no other process cleans up, while the connection lives.
 SELECT pg_try_advisory_lock(hashtextextended('pagelight sweep', 0)) AS alone;

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag.store import FileStore
-from rag.store.files import durable_files
+from rag.store.files import atomic_files
 from rag.store.files.atomic_files import write_atomically
 from rag.store.files.file_storage import Kind
 
@@ -94,7 +94,7 @@ def test_a_draft_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     target.write_bytes(b"before")
 
     def fail() -> None:
-        with durable_files.atomic_replacement(target) as partial:
+        with atomic_files.atomic_replacement(target) as partial:
             partial.write_bytes(b"half")
             raise ZeroDivisionError
 
@@ -135,6 +135,6 @@ def test_folders_are_made_though_an_empty_one_is_taken_away_meanwhile(tmp_path: 
             super().mkdir(*arguments, **named)
 
     (tmp_path / "files" / "ann").mkdir(parents=True)
-    durable_files.make_folders(Vanishing(tmp_path / "files" / "ann" / "document"), tmp_path / "files")
+    atomic_files.make_folders(Vanishing(tmp_path / "files" / "ann" / "document"), tmp_path / "files")
     assert (tmp_path / "files" / "ann" / "document").is_dir()
     assert Vanishing.removals == 0

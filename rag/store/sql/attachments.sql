@@ -1,4 +1,4 @@
--- name: tell
+-- name: set_parts
 UPDATE documents SET parts = :parts WHERE user_id = :user_id AND id = :document_id RETURNING id;
 
 -- name: of
@@ -11,7 +11,7 @@ WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[]) AND in_sight(d, :
 ORDER BY number;
 
 -- name: containers
--- Those that a document is in, the innermost first.
+-- The containers around a document, innermost first.
 WITH RECURSIVE containers AS (
     SELECT container_id AS id, 1 AS depth
     FROM documents
@@ -24,7 +24,7 @@ WITH RECURSIVE containers AS (
 SELECT id FROM containers ORDER BY depth;
 
 -- name: unpacked
--- All that is in `container_id`, but for what is in `document_id`, which is about to be read.
+-- Everything in `container_id` except the content of `document_id`, which is about to be read.
 WITH RECURSIVE inside AS (
     SELECT id, size FROM documents WHERE user_id = :user_id AND container_id = :container_id
     UNION ALL
@@ -34,8 +34,8 @@ WITH RECURSIVE inside AS (
 )
 SELECT count(*)::int AS files, coalesce(sum(size), 0)::bigint AS size FROM inside;
 
--- name: settle
--- A container that was thrown away or got back while its parts were added has them with it.
+-- name: match_trash_state
+-- The container may have been trashed or restored while its attachments were added.
 UPDATE documents d SET deleted_at = c.deleted_at
 FROM documents c
 WHERE c.user_id = :user_id AND c.id = :container_id
@@ -43,7 +43,7 @@ WHERE c.user_id = :user_id AND c.id = :container_id
 RETURNING d.id;
 
 -- name: trash
--- The parts of what has been put in the trash, and theirs. What another container in sight has too stays.
+-- Attachments of trashed containers, at any depth. Those that are also in another visible container stay.
 WITH RECURSIVE inside AS (
     SELECT id FROM documents WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[]) AND deleted_at IS NULL
     UNION
@@ -67,7 +67,7 @@ WHERE d.user_id = :user_id AND d.id IN (SELECT id FROM inside EXCEPT SELECT id F
 RETURNING d.id;
 
 -- name: restore
--- What went to the trash with its container comes back with it; what was thrown away by itself stays.
+-- What was trashed with its container is restored with it; what was trashed by itself stays in the trash.
 WITH RECURSIVE inside AS (
     SELECT d.id, d.deleted_at
     FROM unnest(:ids::uuid[], :times::timestamptz[]) AS c (id, deleted_at)
@@ -97,5 +97,5 @@ SELECT g.id, g.number, g.name, r.rows, r.chunks, r.vectors
 FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
 
 -- name: release
--- Parts that stay are documents like any other from now on.
+-- The remaining attachments become ordinary documents.
 UPDATE documents SET container_id = NULL WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[]);

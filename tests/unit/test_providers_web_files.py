@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors
-from rag.providers import Web, is_public
+from rag.providers import WebDownloader, is_public
 
 PDF = b"%PDF-1.7 not really"
 MEGABYTE = 1024 * 1024
@@ -54,7 +54,7 @@ def site() -> Iterator[ThreadingHTTPServer]:
 
 
 def fetched(site: ThreadingHTTPServer, path: str, *, allows: bool = True) -> tuple[str, bytes]:
-    web = Web(2, allows=lambda _: allows)
+    web = WebDownloader(2, allows=lambda _: allows)
     with web.fetch(f"http://localhost:{site.server_port}{path}") as file:
         assert Path(file.path).is_file()
         return file.name, file.path.read_bytes()
@@ -80,7 +80,7 @@ def test_nothing_is_asked_of_a_host_that_is_not_public(site: ThreadingHTTPServer
         fetched(site, "/report.pdf", allows=False)
     with (
         pytest.raises(errors.ForbiddenError, match="169"),
-        Web(2, allows=lambda one: one.is_loopback).fetch(
+        WebDownloader(2, allows=lambda one: one.is_loopback).fetch(
             f"http://localhost:{site.server_port}/to/http://169.254.169.254/latest/meta-data"
         ),
     ):
@@ -107,7 +107,7 @@ def test_what_cannot_be_had_is_refused(site: ThreadingHTTPServer, path: str, err
     "address", ["ftp://example.com/x", "file:///etc/passwd", "https://a:b@example.com/", "http://"]
 )
 def test_only_addresses_of_the_web_are_taken(address: str) -> None:
-    with pytest.raises(errors.ValidationError), Web(2).fetch(address):
+    with pytest.raises(errors.ValidationError), WebDownloader(2).fetch(address):
         pass
 
 

@@ -1,5 +1,5 @@
 -- name: cancel
--- A document that is read again stays what it was before, if that was all of it.
+-- A document that was being read again keeps its former state if that was complete.
 UPDATE documents
 SET status = CASE WHEN renewing AND vector_count = chunk_count THEN 'ready' ELSE 'failed' END,
     error = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :message END,
@@ -13,7 +13,7 @@ SELECT lane_of(renewing, status, chunk_count) AS lane FROM documents
 WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding');
 
 -- name: resume
--- Where it stopped: of a document whose words are all here only vectors are missing. One that is being read goes on.
+-- If only vectors are missing, reading continues with these. A document that is being read stays as it is.
 UPDATE documents d
 SET status = CASE WHEN only_vectors THEN 'embedding' ELSE 'queued' END,
     progress_done = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
@@ -29,7 +29,7 @@ WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id A
 RETURNING d.*;
 
 -- name: enqueue
--- One that was to be tried again later is tried at once.
+-- A document that waits for a retry is tried at once.
 UPDATE documents d
 SET queued_at = coalesce(queued_at, clock_timestamp()), attempts = CASE WHEN retry_after IS NULL THEN attempts ELSE 0 END,
     retry_after = NULL, error = NULL, error_code = NULL
@@ -37,7 +37,7 @@ WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_tr
 RETURNING *;
 
 -- name: postpone
--- It stays in its lane, and tells why it waits. What was cancelled, or is done, stays so.
+-- It stays in its lane, with the reason for waiting. A cancelled or finished document stays so.
 UPDATE documents
 SET status = CASE WHEN lane_of(renewing, status, chunk_count) = 'embedding' THEN status ELSE 'queued' END,
     error = :message, error_code = :code, queued_at = coalesce(queued_at, clock_timestamp()),
@@ -50,11 +50,11 @@ SELECT *
 FROM documents d
 WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL AND in_sight(d, :within, :with_trash);
 
--- name: keep_pictures_unread
+-- name: give_up_pictures
 UPDATE documents SET pictures_waiting = false, attempts = 0, retry_after = NULL, note = concat_ws(chr(10), note, :note::text)
 WHERE user_id = :user_id AND id = :document_id;
 
--- name: keep_trace
+-- name: set_trace
 UPDATE documents d SET trace_parent = :traceparent
 WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
 RETURNING id;

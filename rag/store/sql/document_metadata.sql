@@ -1,5 +1,5 @@
 -- name: edit
--- What the owner gives stands beside what the file says, which counts again without it.
+-- The user's values are stored beside those of the file, which apply again when the user's are removed.
 UPDATE documents d
 SET name = coalesce(:name, name), tags = coalesce(:tags::text[], tags), disabled = coalesce(:disabled, disabled),
     given_title = CASE WHEN :sets_title THEN :title ELSE given_title END,
@@ -9,7 +9,7 @@ WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_tr
 RETURNING *;
 
 -- name: tag
--- Of tags that differ only in case the first stays, so those that a document has already.
+-- Of tags that differ only in case the first stays, so existing ones do.
 UPDATE documents d
 SET tags = ARRAY(
     SELECT kept.tag
@@ -32,6 +32,6 @@ WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :withi
 GROUP BY lower(tag)
 ORDER BY lower(tag);
 
--- name: called
+-- name: names
 SELECT name, given_title FROM documents d
 WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);

@@ -1,8 +1,7 @@
 -- name: next
--- What a lane may take up, the most urgent first. It tells nothing about the documents but whose they are.
--- Among a user's documents the one that is due first: when it came, and as much later as it is large, but not longer than
--- :most_seconds. So small ones overtake large ones, and no large one waits for ever. Among users the one who was served
--- longest ago; the second document of a user comes after the first of every other.
+-- The most urgent documents of a lane, by ids only. Of a user's documents the one that is due first: its arrival plus a
+-- delay by size of up to :most_seconds, so small ones overtake large ones, and no large one waits for ever. A user's
+-- second document comes after the first of every other user; users are ordered by when they were last served.
 WITH waiting AS MATERIALIZED (
     SELECT user_id, id, number,
            queued_at + make_interval(secs => least(:most_seconds::float8, CASE :lane::text
@@ -27,8 +26,8 @@ ORDER BY row_number() OVER (PARTITION BY user_id ORDER BY due, number), served_a
 LIMIT :limit;
 
 -- name: take
--- Of a document that is claimed. Nothing if it is no longer in that lane. One that its worker does not survive is left
--- alone before the third attempt, and before each after that longer: others are at work there, too.
+-- For a locked document; returns nothing if it has left the lane. A document whose worker died is left alone before the
+-- third attempt, and longer before each later one.
 UPDATE documents
 SET taken_at = clock_timestamp(), attempts = attempts + 1, error = NULL, error_code = NULL,
     retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
@@ -38,16 +37,16 @@ WHERE user_id = :user_id AND id = :id AND deleted_at IS NULL AND queued_at IS NO
 RETURNING attempts;
 
 -- name: give_back
--- Of a worker that stops: it was no attempt.
+-- For a stopping worker: does not count as an attempt.
 UPDATE documents SET attempts = greatest(attempts - 1, 0), retry_after = NULL WHERE user_id = :user_id AND id = :id;
 
--- name: line_up
--- What nobody is at, and whoever took it in does not read any more. Who still reads one holds its claim.
+-- name: enqueue_abandoned
+-- Documents that no process has locked, and that their uploader no longer reads.
 UPDATE documents SET queued_at = now()
 WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND queued_at IS NULL;
 
 -- name: next_pictures
--- A document whose pictures are still to be read, when no document of anybody waits for its words or vectors.
+-- A document with unread pictures, if no document of any user waits to be read or embedded.
 SELECT user_id, id
 FROM documents
 WHERE pictures_waiting AND status = 'ready' AND deleted_at IS NULL
@@ -66,7 +65,7 @@ WHERE user_id = :user_id AND id = :id AND pictures_waiting
 RETURNING attempts;
 
 -- name: is_due
--- Whether a document or a job waits that was to be tried again later, and now may be.
+-- Whether the retry of a document or a job is due.
 SELECT EXISTS (
     SELECT FROM documents
     WHERE retry_after <= clock_timestamp() AND deleted_at IS NULL AND queued_at IS NOT NULL
@@ -76,7 +75,7 @@ SELECT EXISTS (
 ) AS due;
 
 -- name: are_waiting
--- Whether documents of anybody wait for their words or vectors, or are given them just now.
+-- Whether documents of any user wait to be read or embedded, or are being so.
 SELECT EXISTS (
     SELECT FROM documents
     WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND queued_at IS NOT NULL AND NOT renewing

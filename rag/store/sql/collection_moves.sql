@@ -1,5 +1,5 @@
 -- name: going
--- All versions go along, and what was in mails and archives. Nothing of them changes until they are there.
+-- With all versions and attachments, which are locked until the transaction ends.
 WITH RECURSIVE going AS (
     SELECT d.id
     FROM documents d
@@ -17,7 +17,7 @@ ORDER BY d.lineage_id, d.version DESC
 FOR UPDATE;
 
 -- name: indexes
--- As they are until the documents are there.
+-- Locked until the documents have moved.
 SELECT * FROM indexes WHERE user_id = :user_id AND id = ANY (:index_ids::uuid[]) ORDER BY id FOR SHARE;
 
 -- name: twins

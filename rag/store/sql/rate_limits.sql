@@ -1,6 +1,6 @@
 -- name: count
--- The generic cell rate algorithm: as many requests at once as a minute allows, then one whenever its `share` of a minute
--- (seconds) has passed. Seconds to wait; 0 if it is admitted. The clock is the server's, one for all.
+-- The generic cell rate algorithm: a minute's requests at once, then one whenever its `share` of a minute (seconds) has
+-- passed. Returns the seconds to wait, 0 if allowed, by the server's clock.
 WITH admitted AS (
     INSERT INTO request_rates AS r (who, used_until) VALUES (:who, now() + make_interval(secs => :share))
     ON CONFLICT (who) DO UPDATE SET used_until = greatest(r.used_until, now()) + make_interval(secs => :share)

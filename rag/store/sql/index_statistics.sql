@@ -1,5 +1,5 @@
--- name: stamp
--- Another as soon as the index holds anything else.
+-- name: version
+-- Changes whenever the content of the index does.
 SELECT i.generation, i.dimensions, i.chunk_size_chars,
        (SELECT md5(string_agg(concat_ws(' ', d.id, d.name, d.vector_count, d.page_count, d.indexed_at), ',' ORDER BY d.id))
         FROM documents d
@@ -8,7 +8,7 @@ FROM indexes i
 WHERE i.user_id = :user_id AND i.id = :index_id AND is_within(i.id, :within);
 
 -- name: growth
--- In as many steps at most, whatever time they span; a step is told at the moment of its last document.
+-- In equal steps over any time span; a step has the time of its last document.
 WITH live AS (
     SELECT created_at, page_count, chunk_count, extract(epoch FROM created_at) AS seconds
     FROM documents
@@ -37,7 +37,7 @@ GROUP BY band
 ORDER BY band;
 
 -- name: wordless
--- Pages are counted from what chunks stand on; which ones are missing is worked out for the documents that are shown.
+-- Pages are counted by their chunks; the numbers of missing ones are only computed for the documents shown.
 WITH live AS (
     SELECT user_id, id, name, page_count
     FROM documents
@@ -74,8 +74,8 @@ WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :withi
   AND deleted_at IS NULL AND superseded_by IS NULL;
 
 -- name: sample
--- Ids of chunks are random, and the first of them a random sample: the same one as long as the index is the same, and read
--- in the order of their key.
+-- Chunk ids are random, so the first ones are a random sample, read in key order and stable while the index does not
+-- change.
 SELECT c.chunk_id, c.document_id, d.name AS document_name, c.page_number, left(c.text, :characters) AS beginning,
        c.embedding::text AS embedding
 FROM {chunks} c
@@ -87,7 +87,7 @@ ORDER BY c.chunk_id
 LIMIT :most;
 
 -- name: findings
--- What is just being read is not looked at: it may be mended in a moment. A document can be among several findings.
+-- Without documents that are being read. A document can have several findings.
 WITH live AS (
     SELECT d.*
     FROM documents d

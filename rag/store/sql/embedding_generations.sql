@@ -1,5 +1,5 @@
 -- name: lock_index
--- Waits for those who write chunks, and lets them wait; documents can still be added.
+-- Waits for writers of chunks and blocks them; documents can still be added.
 SELECT * FROM indexes WHERE user_id = :user_id AND id = :index_id FOR NO KEY UPDATE;
 
 -- name: add
@@ -11,7 +11,7 @@ HAVING count(*) > 0
 ON CONFLICT (user_id, index_id, provider, model, dimensions) DO NOTHING;
 
 -- name: list
--- A document has vectors in a generation if its last chunk has: they come in order.
+-- Vectors are added in order, so a document is complete if its last chunk has a vector.
 SELECT g.*, i.generation AS active, i.previous_generation AS previous, chunks.done, chunks.total
 FROM embedding_generations g
 JOIN indexes i ON i.user_id = g.user_id AND i.id = g.index_id
@@ -29,7 +29,7 @@ WHERE g.user_id = :user_id AND g.index_id = :index_id
 ORDER BY g.generation;
 
 -- name: missing
--- Those in the trash count: they can come back.
+-- Includes documents in the trash, which may be restored.
 SELECT d.id
 FROM documents d
 WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.chunk_count > 0 AND NOT EXISTS (
@@ -54,7 +54,7 @@ WHERE i.user_id = :user_id AND i.id = :index_id
 RETURNING i.*;
 
 -- name: count_vectors
--- All documents have all vectors in the generation that is used now.
+-- All documents have all vectors in the active generation.
 UPDATE documents SET vector_count = chunk_count
 WHERE user_id = :user_id AND index_id = :index_id AND vector_count <> chunk_count;
 

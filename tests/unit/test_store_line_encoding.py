@@ -1,6 +1,6 @@
-"""Lines survive packing, whatever is in them."""
+"""Encoded lines decode to the same lines."""
 
-from rag.store.search import line_encoding as packing
+from rag.store.search import line_encoding
 from rag.types import BlockKind, Line, Rect, lines_text
 
 
@@ -24,8 +24,8 @@ def test_round_trip() -> None:
         make(4, "𝒳 数据 é", starts_block=True),
         make(5, "what stands in three lines").model_copy(update={"last_number": 7}),
     )
-    assert packing.unpack(lines_text(lines), packing.pack(lines)) == lines
+    assert line_encoding.unpack(lines_text(lines), line_encoding.pack(lines)) == lines
 
 
 def test_the_text_is_not_kept_twice() -> None:
-    assert "secret" not in repr(packing.pack((make(1, "secret"),)))
+    assert "secret" not in repr(line_encoding.pack((make(1, "secret"),)))

@@ -150,7 +150,9 @@ def test_a_statement_beside_others_is_waited_for(patient: Database) -> None:
 
     def compute() -> object:
         begun.set()
-        return owner.db._database.all(psycopg.sql.SQL("SELECT pg_sleep(3)::text AS slept"), {})
+        return owner.db._database.read(
+            lambda connection: connection.execute("SELECT pg_sleep(3)::text AS slept").fetchall()
+        )
 
     with futures.ThreadPoolExecutor() as pool:
         computed = pool.submit(compute)
@@ -169,10 +171,10 @@ def test_a_worker_is_patient(engine: RAGEngine) -> None:
 def test_a_statement_of_a_connection_beside_the_pool_is_given_up_too(database: Database) -> None:
     owner, server = database
     document = owner.add("claimed.pdf")
-    with owner.db.of("ann").documents.claim(document.id) as mine:
+    with owner.db.of("ann").documents.lock(document.id) as mine:
         assert mine
         with frozen(server):
-            assert is_told(lambda: owner.db.of("ann").documents.claim(document.id).__enter__())
+            assert is_told(lambda: owner.db.of("ann").documents.lock(document.id).__enter__())
     until_it_answers(owner)
 
 
@@ -180,7 +182,7 @@ def test_what_takes_longer_than_the_limit_is_ended_by_the_server(database: Datab
     owner, _ = database
     pool = owner.db._database
     with pytest.raises(errors.StoreError, match="took too long"):
-        pool.all(psycopg.sql.SQL("SELECT pg_sleep(60)"), {})
+        pool.read(lambda connection: connection.execute("SELECT pg_sleep(60)").fetchall())
     assert owner.db.health()
 
 
@@ -206,5 +208,5 @@ def test_a_server_that_takes_connections_and_never_answers_is_told_of(mute_url: 
 
 def test_settings_of_the_url_win() -> None:
     url = "postgresql://db/pagelight?connect_timeout=40&tcp_user_timeout=1"
-    assert timeouts.connecting(url, 5).keys() == timeouts.TCP.keys() - {"tcp_user_timeout"}
-    assert timeouts.connecting("postgresql://db/pagelight", 5)["connect_timeout"] == 5
+    assert timeouts.connection_parameters(url, 5).keys() == timeouts.TCP.keys() - {"tcp_user_timeout"}
+    assert timeouts.connection_parameters("postgresql://db/pagelight", 5)["connect_timeout"] == 5

@@ -1,0 +1,145 @@
+"""Choose what workers do next, for all workers on all machines, and when failed work is tried again."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from rag.store.jobs import work_locks
+from rag.store.server.database import Connection, Database, Queries, Row, store_errors
+from rag.types import Lane
+
+RETRY_DELAYS = [10.0, 60.0, 300.0, 1800.0]
+"""Seconds after the first attempt, the second, …: a killed process is back in seconds, a full disk is not."""
+MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
+"""How often work may fail for lack of resources, or end its worker, before it is marked as failed."""
+
+MAX_CANDIDATES = 64
+"""How many items are tried to find one that no other worker has locked; more than there are workers."""
+MAX_DELAY_SECONDS = 600.0
+"""The longest that an item gives way to smaller ones of its user that came later."""
+SECONDS_PER_BYTE = 60.0 / 1024 / 1024
+SECONDS_PER_CHUNK = 0.5
+"""How long a document gives way by its size: a few times what it takes to read a PDF, or to embed a chunk."""
+SECONDS_PER_QUESTION = 1.0
+"""How long an evaluation or a matrix gives way by its size: about what it takes."""
+
+QUESTION_JOBS = ("evaluation", "matrix")
+"""Kinds of jobs that only ask questions. Several of them may run on an index at the same time."""
+
+
+class ClaimedDocument(NamedTuple):
+    """A document that this process has locked, and how often it was tried since it last made progress.
+
+    With 0 attempts there is nothing to do: another worker was faster between the query and the lock.
+    """
+
+    user_id: str
+    document_id: uuid.UUID
+    attempts: int
+
+
+class ClaimedJob(NamedTuple):
+    """A job that this process has locked."""
+
+    user_id: str
+    job_id: uuid.UUID
+
+
+class DocumentScheduler:
+    """The unfinished documents of all users, by lane."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = Queries(database, "scheduling")
+
+    @contextmanager
+    def next(self, lane: Lane, *, most_bytes: int | None = None) -> Iterator[ClaimedDocument | None]:
+        """Lock the most urgent free document of a lane for the block, or give None.
+
+        Documents whose files are larger than `most_bytes` are left out.
+        """
+        waiting = self._queries.all(
+            "next",
+            lane=lane.value,
+            most_bytes=most_bytes,
+            most_seconds=MAX_DELAY_SECONDS,
+            seconds_per_byte=SECONDS_PER_BYTE,
+            seconds_per_chunk=SECONDS_PER_CHUNK,
+            limit=MAX_CANDIDATES,
+        )
+        if not waiting:
+            yield None
+            return
+        with work_locks.lock_connection(self._database.url) as connection:
+            found = next((row for row in waiting if work_locks.try_lock(connection, row)), None)
+            yield self._take(connection, lane, found) if found else None
+
+    def _take(self, connection: Connection, lane: Lane, found: Row) -> ClaimedDocument:
+        with store_errors():
+            row = self._queries.run(connection, "take", **found, lane=lane.value, pauses=RETRY_DELAYS).fetchone()
+        return ClaimedDocument(found["user_id"], found["id"], row["attempts"] if row else 0)
+
+    def next_pictures(self) -> ClaimedDocument | None:
+        """Return a document whose pictures are unread if nothing is more urgent; the reader has to lock it."""
+        for found in self._queries.all("next_pictures"):
+            for row in self._queries.write("take_pictures", **found, pauses=RETRY_DELAYS):
+                return ClaimedDocument(found["user_id"], found["id"], row["attempts"])
+        return None
+
+    def give_back(self, claimed: ClaimedDocument) -> None:
+        """Take back an attempt that a stopping worker did not finish."""
+        self._queries.write("give_back", user_id=claimed.user_id, id=claimed.document_id)
+
+    def is_due(self) -> bool:
+        """Return whether the retry of any document or job is due."""
+        return any(row["due"] for row in self._queries.all("is_due"))
+
+    def are_waiting(self) -> bool:
+        """Return whether documents of any user wait to be read or embedded, or are being so."""
+        return any(row["waiting"] for row in self._queries.all("are_waiting"))
+
+    def enqueue_abandoned(self) -> None:
+        """Enqueue documents that the process which added them may no longer read; those it reads are locked."""
+        self._queries.write("enqueue_abandoned")
+
+
+class JobScheduler:
+    """The unfinished jobs of all users."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = Queries(database, "jobs")
+
+    @contextmanager
+    def next(self) -> Iterator[ClaimedJob | None]:
+        """Lock the most urgent free job for the block, or give None.
+
+        Jobs that add files to an index, or read all of it again, run one at a time.
+        """
+        waiting = self._queries.all(
+            "next",
+            most_seconds=MAX_DELAY_SECONDS,
+            seconds_per_question=SECONDS_PER_QUESTION,
+            limit=MAX_CANDIDATES,
+        )
+        if not waiting:
+            yield None
+            return
+        with work_locks.lock_connection(self._database.url) as connection:
+            yield next((ClaimedJob(row["user_id"], row["id"]) for row in waiting if _try_lock(connection, row)), None)
+
+    def others_wait(self, user_id: str) -> bool:
+        """Return whether a job waits whose user is another than this one and has no job running."""
+        return any(row["waiting"] for row in self._queries.all("others_wait", user_id=user_id))
+
+
+def _try_lock(connection: Connection, job: Row) -> bool:
+    """Lock a job and, unless it only asks questions, its index; return whether that worked."""
+    if not work_locks.try_lock(connection, {"user_id": job["user_id"], "id": job["id"]}):
+        return False
+    index = {"user_id": job["user_id"], "id": uuid.uuid5(uuid.NAMESPACE_OID, f"jobs of {job['index_name']}")}
+    if job["kind"] in QUESTION_JOBS or work_locks.try_lock(connection, index):
+        return True
+    work_locks.release_locks(connection)
+    return False

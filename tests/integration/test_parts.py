@@ -137,7 +137,7 @@ def test_a_crash_between_loses_and_doubles_nothing(engine: RAGEngine, monkeypatc
     """Whatever step it comes after, reading the mail again adds what lacks."""
     mail = engine.documents.add(mails.eml({"a.txt": TIDES, "b.txt": ANCHOR}), "Offer.eml")
     store = type(engine.documents._workspace.store.attachments)
-    for method in ("tell", "settle"):
+    for method in ("set_parts", "match_trash_state"):
         with monkeypatch.context() as crashing:
             crashing.setattr(store, method, _crash)
             with pytest.raises(KeyboardInterrupt):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.report import Section, at_most
 from benchmarks.settings import Options
-from rag.parsing.completeness import Tally
+from rag.parsing.completeness import CompletenessCheck
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import parse_page
 from rag.parsing.pdf.text_runs import TEXT_FLAGS
@@ -41,7 +41,7 @@ def measure(options: Options, section: Section) -> None:
 
 def read(file: Path, pages: int | None) -> Completeness:
     """Compare the words of the first `pages` pages of a PDF (None: all) with those of MuPDF."""
-    tally = Tally(None)
+    tally = CompletenessCheck(None)
     with pymupdf.open(file) as document:
         for index in range(min(document.page_count, pages or document.page_count)):
             tally.add(

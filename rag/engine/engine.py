@@ -58,6 +58,7 @@ from rag.types import (
     IndexRequest,
     IndexStats,
     OnProgress,
+    RequestOrigin,
     RetrievalOptions,
     RetrievalRequest,
     RetrievalResult,
@@ -66,7 +67,6 @@ from rag.types import (
     Status,
     SyncReport,
     TextBlock,
-    Whence,
     ignore_progress,
 )
 
@@ -102,11 +102,11 @@ class Installation:
         """The settings from the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> "RAGEngine":
+    def for_user(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> "RAGEngine":
         """Return a user's engine; `origin` is recorded in the audit log."""
         return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> Workspace:
+    def workspace(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> Workspace:
         """Return a user's workspace."""
         return Workspace(self._resources, user_id, origin)
 
@@ -172,7 +172,7 @@ class Installation:
         on_progress: OnProgress = ignore_progress,
         *,
         actor: str = LOCAL_USER,
-        origin: Whence = UNKNOWN_ORIGIN,
+        origin: RequestOrigin = UNKNOWN_ORIGIN,
     ) -> BackupManifest:
         """Write the database and all files into a new archive. The app can stay in use.
 
@@ -286,7 +286,7 @@ class RAGEngine:
         return self.installation.config
 
     @property
-    def origin(self) -> Whence:
+    def origin(self) -> RequestOrigin:
         """The user's origin, as recorded in the audit log."""
         return self._workspace.origin
 

@@ -10,7 +10,7 @@ import pydantic
 
 from rag import errors
 from rag.types import AnswerRequest, Auth
-from rag.types.base import refusal
+from rag.types.base import to_validation_error
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
 Event = TypeVar("Event")
@@ -26,7 +26,7 @@ def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request
     try:
         return model.model_validate(request)
     except pydantic.ValidationError as error:
-        refused = refusal(error)
+        refused = to_validation_error(error)
     raise refused
 
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 from rag import errors
 from rag.engine.resources import Resources
 from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
-from rag.types import DEFAULT_INDEX, Index, Whence
+from rag.types import DEFAULT_INDEX, Index, RequestOrigin
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
-UNKNOWN_ORIGIN = Whence()
+UNKNOWN_ORIGIN = RequestOrigin()
 
 
 class Workspace:
     """The resources of one user; the user is bound here, once."""
 
-    def __init__(self, resources: Resources, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(self, resources: Resources, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> None:
         """Bind a user; `origin` is recorded in the audit log."""
         if not user_id:
             raise errors.ValidationError("A user is needed: user_id is empty.")

@@ -1,6 +1,6 @@
-"""A report as HTML, of which PDF and DOCX are made.
+"""Write a report as HTML, the source of PDF and DOCX.
 
-Text of documents and models is data: nothing in it leads elsewhere.
+Text of documents and models is untrusted: links, pictures and HTML in it are disabled.
 """
 
 import functools
@@ -13,19 +13,19 @@ from rag.export.labels import Wording
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
 
 _DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference", "entity"]
-"""What leads elsewhere, and character references: written with them, a citation of nothing would look like one."""
+"""Links, pictures, HTML, and character references, which could fake citation marks."""
 PICTURE_PX = 515
-"""As wide as the text on A4 between its margins."""
+"""The text width of A4."""
 
 
 @functools.cache
 def inert_markdown() -> markdown_it.MarkdownIt:
-    """Markdown without links, pictures and foreign HTML."""
+    """Return a Markdown parser without links, pictures and HTML."""
     return markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED_RULES)
 
 
 def to_html(report: Report, words: Wording) -> str:
-    """The whole report as a page; pictures stand in it as data."""
+    """Write the report as an HTML page with embedded pictures."""
     body = "".join(part for turn in report.turns for part in _turn(turn, words))
     return (
         f'<!doctype html><html><head><meta charset="utf-8"></head><body>'

@@ -1,4 +1,4 @@
-"""A report as Markdown, with its pictures in it, and an answer as text to be pasted elsewhere."""
+"""Write a report as Markdown or plain text."""
 
 import re
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from rag.export.labels import Wording
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
-_LEADING_ELSEWHERE = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
-"""What begins HTML, a link, a picture or a character reference, and what makes a link of a bare address."""
+_ACTIVE_MARKUP = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
+"""The beginning of HTML, links, pictures, character references and bare URLs."""
 _MARK = re.compile(r"\[S\d+[a-z]?\]")
 
 
 def to_markdown(report: Report, words: Wording) -> str:
-    """The whole report. Pictures stand at its end, as data, so that the text can be read as it is."""
+    """Write the whole report, with pictures as data URLs at the end."""
     pictures: dict[str, bytes] = {}
     lines = [f"# {_plain(report.title)}", f"*{words.taken(report)}*"]
     for turn in report.turns:
@@ -23,7 +23,7 @@ def to_markdown(report: Report, words: Wording) -> str:
 
 
 def to_text(report: Report, words: Wording) -> str:
-    """Question, answer and the places that it rests on, without any marking."""
+    """Write question, answer and evidence as plain text."""
     parts: list[str] = []
     for turn in report.turns:
         parts += [turn.question, words.answer(turn), *(_reference(one, words) for one in turn.evidence)]
@@ -31,7 +31,7 @@ def to_text(report: Report, words: Wording) -> str:
 
 
 def to_clipping(report: Report, words: Wording) -> str:
-    """The same as Markdown: what is pasted into notes."""
+    """Write question, answer and evidence as short Markdown for the clipboard."""
     parts: list[str] = []
     for turn in report.turns:
         parts += [f"**{_plain(turn.question)}**", inert(words.answer(turn))]
@@ -79,18 +79,18 @@ def _reference(one: Evidence, words: Wording) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of a document as it stands there, whatever Markdown would make of it."""
+    """Escape text for Markdown."""
     return _SPECIALS.sub(r"\\\1", " ".join(text.split()))
 
 
 def inert(markdown: str) -> str:
-    """Markdown of a model without what leads elsewhere; the marks of its citations stay."""
+    """Escape active markup in a model's Markdown, except citation marks."""
     kept: list[str] = []
     end = 0
     for mark in _MARK.finditer(markdown):
-        kept += [_LEADING_ELSEWHERE.sub(_escaped, markdown[end : mark.start()]), mark[0]]
+        kept += [_ACTIVE_MARKUP.sub(_escaped, markdown[end : mark.start()]), mark[0]]
         end = mark.end()
-    return "".join([*kept, _LEADING_ELSEWHERE.sub(_escaped, markdown[end:])])
+    return "".join([*kept, _ACTIVE_MARKUP.sub(_escaped, markdown[end:])])
 
 
 def _escaped(found: re.Match[str]) -> str:

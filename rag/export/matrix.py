@@ -1,10 +1,9 @@
-"""A matrix as a table: a row for each document, a column for each question, and a sheet with every cell's evidence."""
+"""Export a matrix as XLSX or CSV: a row for each document, a column for each question."""
 
 from collections.abc import Iterator, Sequence
 
 from rag.export.labels import Say
-from rag.export.safe_tables import to_csv
-from rag.export.workbook import Sheet, to_sheets
+from rag.export.spreadsheets import Sheet, to_csv, to_sheets
 from rag.types import FilledMatrix, ShownCell
 
 NOT_FOUND = "not found"
@@ -25,7 +24,7 @@ EVIDENCE = (
 
 
 def matrix_xlsx(filled: FilledMatrix, say: Say = str) -> bytes:
-    """Two sheets: the matrix, and its evidence, a row for each cell that was asked; `say` has the words of both."""
+    """Write a workbook of two sheets: the matrix, and the evidence of each cell; `say` translates labels."""
     questions = [(question.text, 36) for question in filled.matrix.questions]
     table = Sheet(say("Matrix"), [(say("Document"), 28), *questions], [*_table(filled, say)])
     columns = [(say(heading), width) for heading, width in EVIDENCE]
@@ -33,7 +32,7 @@ def matrix_xlsx(filled: FilledMatrix, say: Say = str) -> bytes:
 
 
 def matrix_csv(filled: FilledMatrix, say: Say = str) -> bytes:
-    """The matrix alone, in UTF-8 with the mark that spreadsheets know it by."""
+    """Write the matrix without evidence as CSV in UTF-8 with a byte order mark."""
     heading = (say("Document"), *(question.text for question in filled.matrix.questions))
     return to_csv([heading, *(map(str, row) for row in _table(filled, say))]).encode("utf-8-sig", errors="replace")
 
@@ -45,7 +44,7 @@ def _table(filled: FilledMatrix, say: Say) -> Iterator[Sequence[object]]:
 
 
 def _told(shown: ShownCell | None, say: Say) -> str:
-    """The answer, where it stands, and what is to be known of it."""
+    """Format a cell: the answer, its page and remarks."""
     if shown is None:
         return WAITING
     cell = shown.cell

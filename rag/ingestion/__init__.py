@@ -1,4 +1,4 @@
-"""From files to chunks."""
+"""Ingestion: parse files, split them into chunks, embed and store these."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Finding the places in a library that fit a question: a LlamaIndex retriever and the stages behind it."""
+"""Hybrid retrieval: a LlamaIndex retriever and the postprocessing stages behind it."""
 
 from typing import TYPE_CHECKING
 
@@ -14,18 +14,16 @@ from rag.retrieval.similarity import UNRELATED_TEXTS, Scales, Similarity
 if TYPE_CHECKING:
     from rag.retrieval.nodes import HitNode, to_hits
     from rag.retrieval.postprocessors import Diversity, First, NoteScores, Pages, Rerank, depth, stages
-    from rag.retrieval.query import Query
     from rag.retrieval.retriever import POOL, HybridRetriever, Standing
-    from rag.retrieval.tracing import trace
+    from rag.retrieval.tracing import Query, trace
 else:
     __getattr__ = lazy_imports.names(
         __name__,
         {
             "nodes": ("HitNode", "to_hits"),
             "postprocessors": ("Diversity", "First", "NoteScores", "Pages", "Rerank", "depth", "stages"),
-            "query": ("Query",),
             "retriever": ("POOL", "HybridRetriever", "Standing"),
-            "tracing": ("trace",),
+            "tracing": ("Query", "trace"),
         },
     )
 

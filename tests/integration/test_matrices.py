@@ -10,7 +10,7 @@ import pytest
 
 from rag import errors, worker
 from rag.engine import RAGEngine
-from rag.types import LIKELY, FilledMatrix, ShownCell
+from rag.types import LIKELY_THRESHOLD, FilledMatrix, ShownCell
 from tests import pdfs
 
 SHIPS = "How many ships did the harbour handle in 2019?"
@@ -57,7 +57,7 @@ def test_each_document_answers_each_question(engine: RAGEngine, ids: list[uuid.U
     assert (ships.status, ships.verdict, ships.page_number) == ("answered", None, 1)
     assert ships.assurance == "likely"  # its words fit; nothing proves that they are what was asked for
     assert ships.likelihood is not None
-    assert ships.likelihood >= LIKELY
+    assert ships.likelihood >= LIKELY_THRESHOLD
     assert ships.document_id == ids[1]
     assert "977" in ships.answer
     assert ships.quote == SOUTH[0]

@@ -22,7 +22,7 @@ from rag.engine.ingestion.document_reader import EMBED_BATCH, LaneSteps
 from rag.store import MAX_ATTEMPTS
 from rag.store.jobs import work_locks
 from rag.store.search.vectors import Vectors
-from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
+from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_progress
 from tests import forked, pdfs
 from tests.embeddings import Embed, bag_of_words, register
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
@@ -202,7 +202,7 @@ def chunk_rows(engine: RAGEngine, document: Document) -> tuple[int, int]:
 def test_words_are_searched_before_there_is_a_vector(engine: RAGEngine, words_only: Document) -> None:
     assert (words_only.status, words_only.searchable) == (DocumentStatus.EMBEDDING, True)
     assert (words_only.vector_count, words_only.chunk_count) == (0, PAGES)
-    assert reading_of(words_only) == "words only; meaning 0 %"
+    assert reading_progress(words_only) == "words only; meaning 0 %"
     assert pages_found(engine, 7)[0] == 7
     assert pages_found(engine, 7, diversity=0.5)[0] == 7
     assert pages_found(engine, 7, fusion="rrf")[0] == 7
@@ -519,7 +519,7 @@ def test_what_the_machine_lacks_is_no_fault_of_the_document(
     left = engine.documents.get(document.id)
     assert (left.status, left.error_code) == (DocumentStatus.QUEUED, code)
     assert left.error
-    assert re.fullmatch(r"tried again in \d+ s", reading_of(left) or "")
+    assert re.fullmatch(r"tried again in \d+ s", reading_progress(left) or "")
     assert engine.documents.list()[0].retry_after == left.retry_after
     note = engine.documents.add(pdfs.plain(), "note.pdf")
     assert do_next(engine, Lane.READING)  # and keeps nobody waiting
@@ -598,7 +598,7 @@ def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
         assert do_next(engine, Lane.EMBEDDING)
     left = engine.documents.get(words_only.id)
     assert (left.status, left.searchable) == (DocumentStatus.EMBEDDING, True)
-    assert (reading_of(left) or "").startswith("tried again in")
+    assert (reading_progress(left) or "").startswith("tried again in")
     assert not do_next(engine, Lane.EMBEDDING)
     pass_time(engine.installation._resources.store, words_only)
     worker.run(engine.installation, wait=False)

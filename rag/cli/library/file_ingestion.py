@@ -11,7 +11,7 @@ import typer
 
 from rag import errors
 from rag.cli import output, progress
-from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, told_parts
+from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, parts_summary
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -86,7 +86,7 @@ def _explain(outcome: Outcome) -> str:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
     if document.note:
         parts.append(document.note)
-    if told := told_parts(document.parts):
+    if told := parts_summary(document.parts):
         parts.append(told)
     if document.completeness is not None and not document.completeness.is_complete:
         parts.append(f"characters kept: {document.completeness.summary}")

@@ -14,10 +14,10 @@ from rag.types import (
     AnswerOptions,
     AnswerRequest,
     AnswerResponse,
-    AskedAgain,
     ChatMessage,
     ClaimChange,
     GenerationOptions,
+    Rerun,
     RetrievalOptions,
 )
 
@@ -27,7 +27,7 @@ SAME_CLAIM = 60.0
 
 def rerun(
     workspace: Workspace, chats: Chats, questions: Questions, conversation_id: uuid.UUID, message_id: uuid.UUID
-) -> AskedAgain:
+) -> Rerun:
     """Answer the question of a saved answer again with the same options, and compare. Nothing is saved.
 
     Raises NotFoundError if there is no such answer. And as `Questions.answer`.
@@ -35,7 +35,7 @@ def rerun(
     question, kept, before = find_answer(chats.messages(conversation_id), message_id)
     after = questions.answer(_same_request(chats, conversation_id, question, before))
     claims = compare_claims(before, after)
-    return AskedAgain(
+    return Rerun(
         asked_at=kept.created_at,
         same=before.status == after.status and all(one.state == "same" for one in claims),
         differences=differences(before, after, workspace),

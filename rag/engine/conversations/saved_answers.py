@@ -14,7 +14,7 @@ from rag.engine.library.versions import Versions
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import AnswerLink, AskedAgain, ChatMessage, LaterPlace, LinkRequest, Rating, SharedAnswer
+from rag.types import AnswerLink, ChatMessage, LaterPlace, LinkRequest, Rating, Rerun, SharedAnswer
 
 
 class Answers:
@@ -69,7 +69,7 @@ class Answers:
         pages.taken(document_id, copy)
         return copy
 
-    def rerun(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
+    def rerun(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> Rerun:
         """Answer the question of a saved answer again, and report differences. See `rerun`."""
         return rerun(self._workspace, self._chats, self._questions, conversation_id, message_id)
 

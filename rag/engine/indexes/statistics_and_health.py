@@ -7,7 +7,7 @@ from rag.engine.library.documents import Documents
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_INDEX,
-    MENDABLE,
+    REPAIRABLE,
     EmbeddingMap,
     FindingKind,
     Growth,
@@ -74,7 +74,7 @@ class HealthChecks:
 
         Raises ValidationError if re-reading does not help; the owner has to act.
         """
-        if kind not in MENDABLE:
+        if kind not in REPAIRABLE:
             raise errors.ValidationError("Reading again does not help these. Give each its password.")
         index = self._workspace.requested_index(index_name)
         found = self._workspace.store.index_statistics.findings(index.id, kind=kind, most=MAX_REPAIRED)

@@ -12,14 +12,14 @@ from rag.engine.questions.questions import Questions
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import MAX_ATTEMPTS
-from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, Whence
+from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, RequestOrigin
 
 YIELD_SECONDS = 5.0
 """Longest wait of a job for documents, after each of its steps, which take about a second."""
 POLL_SECONDS = 0.5
 TIME_SLICE_SECONDS = 15.0
 """Time slice of a job while a job of another user, none of whose jobs is running, waits."""
-WORKER_ORIGIN = Whence("worker")
+WORKER_ORIGIN = RequestOrigin("worker")
 """Origin of audit log entries: a worker acts for the user."""
 
 

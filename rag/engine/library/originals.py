@@ -16,7 +16,7 @@ from rag import errors, parsing, tracing
 from rag.engine.operations import disk_space
 from rag.engine.workspace import Workspace
 from rag.store import DiskUsage
-from rag.types import INSIDE, Document, DocumentStatus, Index, PurgeReceipt, shown_source
+from rag.types import CONTAINER_SEPARATOR, Document, DocumentStatus, Index, PurgeReceipt, shown_source
 
 logger = logging.getLogger(__name__)
 
@@ -231,7 +231,7 @@ def sha256_of(path: Path) -> str:
 
 def _source_label(source: str | None, path: str, container: Document | None) -> str | None:
     if container:
-        return f"{container.shown_source or container.name}{INSIDE}{path}"
+        return f"{container.shown_source or container.name}{CONTAINER_SEPARATOR}{path}"
     return shown_source(source, path) if source else None
 
 

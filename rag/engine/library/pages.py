@@ -76,7 +76,7 @@ class Pages:
     def place(self, document_id: uuid.UUID, region: Region, *, zoom: float = 2.0) -> bytes:
         """Return a page section with `region` highlighted as PNG. Raises NotFoundError."""
         rendition = self._workspace.files.local_path(document_id, "rendition")
-        return parsing.place_image(rendition, region, zoom=zoom)
+        return parsing.region_image(rendition, region, zoom=zoom)
 
     def marked(
         self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Say = str
@@ -87,7 +87,7 @@ class Pages:
         """
         rendition = self._workspace.files.local_path(document_id, "rendition")
         found = _highlights(response, document_id, say)
-        write = parsing.marked_whole if whole else parsing.marked_copy
+        write = parsing.annotated_pdf if whole else parsing.annotated_excerpt
         return MarkedCopy(found, write(rendition, found))
 
     def taken(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:

@@ -19,12 +19,12 @@ from rag.types import (
     Document,
     DocumentStatus,
     Filters,
-    KeptCell,
     MatrixCell,
     MatrixQuestion,
     OnProgress,
     QuotedRow,
     RetrievalOptions,
+    SavedCell,
     Support,
 )
 
@@ -36,7 +36,7 @@ MODEL_SENTENCES = 2
 Place = tuple[uuid.UUID | None, int]
 
 
-def is_fresh(kept: KeptCell | None, document: Document) -> bool:
+def is_fresh(kept: SavedCell | None, document: Document) -> bool:
     """Whether a cell was answered from the document's current content."""
     return kept is not None and kept.cell.status != "failed" and kept.cell.sha256 == document.sha256
 
@@ -59,7 +59,7 @@ def fill(
     store = workspace.store.matrices
     matrix = store.get(matrix_id)
     documents = store.documents(matrix.lineage_ids)
-    kept: dict[Place, KeptCell] = {(one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)}
+    kept: dict[Place, SavedCell] = {(one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)}
     counts = {"answered": 0, "not_found": 0, "failed": 0}
     total, done = len(documents) * len(matrix.questions), 0
     for document in documents:

@@ -19,7 +19,6 @@ from rag.types import (
     DocumentStatus,
     FilledMatrix,
     Job,
-    KeptCell,
     Matrix,
     MatrixCell,
     MatrixEdit,
@@ -27,6 +26,7 @@ from rag.types import (
     MatrixQuestion,
     MatrixRequest,
     MatrixTemplate,
+    SavedCell,
     ShownCell,
 )
 
@@ -71,7 +71,7 @@ class Matrices:
         lineages = self._lineages(parsed.document_ids)
         documents = self._workspace.store.matrices.documents(lineages)
         cells = [
-            KeptCell(cell=cell_filling.answer_cell(self._workspace, self._questions, document, number, question))
+            SavedCell(cell=cell_filling.answer_cell(self._workspace, self._questions, document, number, question))
             for document in documents
             if document.status is DocumentStatus.READY
             for number, question in enumerate(parsed.questions)
@@ -149,7 +149,7 @@ class Matrices:
 
 
 def _shown_cells(
-    questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[KeptCell]
+    questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[SavedCell]
 ) -> list[ShownCell]:
     """Return the cells of `documents`, with outdated and conflicting ones marked."""
     present = {document.lineage_id: document for document in documents}
@@ -166,7 +166,7 @@ def _shown_cells(
     ]
 
 
-def _conflict_with_previous(questions: Sequence[MatrixQuestion], kept: KeptCell) -> str | None:
+def _conflict_with_previous(questions: Sequence[MatrixQuestion], kept: SavedCell) -> str | None:
     """Return the document's answer before it changed, if that conflicts with the current one."""
     before = kept.previous
     if before is None or "answered" not in (before.status, kept.cell.status):

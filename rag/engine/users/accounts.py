@@ -10,7 +10,7 @@ from rag.engine.resources import Resources
 from rag.engine.users.api_keys import AllKeys
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import OwnAccount
-from rag.types import Account, AccountUse, Job, Role, Storage, Whence
+from rag.types import Account, AccountUse, Job, RequestOrigin, Role, Storage
 
 MAX_GROUP_BYTES = 512
 MAX_QUOTA_MB = 1_000_000_000
@@ -20,12 +20,12 @@ JOBS_SHOWN = 200
 class Accounts:
     """The accounts of an installation. Changes are recorded in the audit log; see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(self, resources: Resources, actor: str | None = None, origin: RequestOrigin = UNKNOWN_ORIGIN) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin
 
-    def by(self, actor: str, origin: Whence) -> "Accounts":
+    def by(self, actor: str, origin: RequestOrigin) -> "Accounts":
         """Return the accounts as administered by `actor`."""
         return Accounts(self._resources, actor, origin)
 

@@ -13,7 +13,7 @@ from rag.config import Config
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import ApiKeys, Store
-from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission, Whence
+from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission, RequestOrigin
 
 PREFIX = "pl_"
 SECRET_BYTES = 32
@@ -63,7 +63,7 @@ class UserKeys:
 class AllKeys:
     """The keys of all users, for admins."""
 
-    def __init__(self, resources: Resources, actor: str | None, origin: Whence) -> None:
+    def __init__(self, resources: Resources, actor: str | None, origin: RequestOrigin) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin

@@ -9,7 +9,7 @@ from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
-from rag.types import DEFAULT_INDEX, Index, Whence
+from rag.types import DEFAULT_INDEX, Index, RequestOrigin
 
 SHARED_PREFIX = "shared:"
 """Prefix of a shared collection's name in requests; a name alone means one of the user's own."""
@@ -21,7 +21,9 @@ class SharedWorkspace(Workspace):
     The default index's name means the shared collection.
     """
 
-    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(
+        self, resources: Resources, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
         """Raises NotFoundError if the collection is not shared with the asker."""
         self._shared = resources.store.shared(asker, index_id, origin)
         super().__init__(resources, self._shared.user_id, origin)
@@ -120,7 +122,7 @@ class CollectionWorkspace(Workspace):
     """The user's workspace, with one of their collections in place of the default index."""
 
     def __init__(
-        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN
+        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
     ) -> None:
         """Raises NotFoundError if the user has no such index."""
         super().__init__(resources, user_id, origin)

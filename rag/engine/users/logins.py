@@ -7,18 +7,18 @@ import uuid
 from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN
 from rag.store import Logins as UserLogins
-from rag.types import Identity, Login, Whence
+from rag.types import Identity, Login, RequestOrigin
 
 
 class Logins:
     """The logins of an installation. Changes are recorded in the audit log; see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(self, resources: Resources, actor: str | None = None, origin: RequestOrigin = UNKNOWN_ORIGIN) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin
 
-    def by(self, actor: str, origin: Whence) -> "Logins":
+    def by(self, actor: str, origin: RequestOrigin) -> "Logins":
         """Return the logins as administered by `actor`."""
         return Logins(self._resources, actor, origin)
 

@@ -12,7 +12,7 @@ from rag.parsing.pdf.text_runs import TEXT_FLAGS
 from rag.types import Completeness
 
 QUICK_PAGES = 12
-"""So many of each file with --quick."""
+"""Pages per file with --quick."""
 GOAL_PERCENT = 0.05
 EXAMPLES = 6
 
@@ -20,7 +20,7 @@ EXAMPLES = 6
 def measure(options: Options, section: Section) -> None:
     """Report the glued and split words of each affected file with examples, and of all files."""
     if options.pdfs is None:
-        section.about = "left out: give a folder of PDFs with --pdfs"
+        section.about = "skipped: give a folder of PDFs with --pdfs"
         return
     files = sorted(options.pdfs.rglob("*.pdf"))
     found = [(file, read(file, QUICK_PAGES if options.quick else None)) for file in files]

@@ -10,25 +10,25 @@ from rag.evaluation.questions import (
     options_for,
     parse_questions,
 )
-from rag.evaluation.runs import Change, ComparedQuestion, Remember, compare, remember_nothing, write_rows
+from rag.evaluation.runs import Change, Checkpoint, ComparedQuestion, compare, no_checkpoint, write_rows
 from rag.evaluation.statistics import Scores, interval
 
 __all__ = [
     "Change",
+    "Checkpoint",
     "ComparedQuestion",
     "EvaluationRequest",
     "EvaluationScope",
     "EvaluationSubject",
     "Question",
-    "Remember",
     "Scores",
     "answers",
     "compare",
     "interval",
     "load_questions",
+    "no_checkpoint",
     "options_for",
     "parse_questions",
-    "remember_nothing",
     "retrieval",
     "write_rows",
 ]

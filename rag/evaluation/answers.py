@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import pydantic
 
 from rag.evaluation.questions import Question
-from rag.evaluation.runs import Remember, remember_nothing
+from rag.evaluation.runs import Checkpoint, no_checkpoint
 from rag.evaluation.statistics import Scores, Value
 from rag.types import AnswerResponse, AnswerStatus, Citation, Hit, OnProgress, Support, Verdict, ignore_progress
 
@@ -75,7 +75,7 @@ def ask(
     questions: Sequence[Question],
     answer: Callable[[Question], AnswerResponse | None],
     on_progress: OnProgress = ignore_progress,
-    remember: Remember = remember_nothing,
+    remember: Checkpoint = no_checkpoint,
 ) -> list[AnswerRow]:
     """Ask all questions and return the rows of the run; without row if `answer` returns None for a missing document.
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 import pydantic
 
 from rag.evaluation.questions import Question
-from rag.evaluation.runs import Remember, remember_nothing
+from rag.evaluation.runs import Checkpoint, no_checkpoint
 from rag.evaluation.statistics import Scores, Value
 from rag.types import Hit, OnProgress, ignore_progress
 
@@ -36,17 +36,17 @@ def ask(
     questions: Sequence[Question],
     find: Callable[[Question], Iterable[Hit] | None],
     on_progress: OnProgress = ignore_progress,
-    remember: Remember = remember_nothing,
+    remember: Checkpoint = no_checkpoint,
 ) -> list[ResultRow]:
     """Search for all questions and return the rows; `find` returns None if the question's document is missing."""
     rows: list[ResultRow] = []
     for done, question in enumerate(questions, start=1):
-        rows += remember(done, ResultRow, functools.partial(_found, question, find))
+        rows += remember(done, ResultRow, functools.partial(_rows_of, question, find))
         on_progress("questions", done, len(questions))
     return rows
 
 
-def _found(question: Question, find: Callable[[Question], Iterable[Hit] | None]) -> list[ResultRow]:
+def _rows_of(question: Question, find: Callable[[Question], Iterable[Hit] | None]) -> list[ResultRow]:
     return result_rows(question, find(question) or ())
 
 

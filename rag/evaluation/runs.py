@@ -12,14 +12,14 @@ from rag import errors
 Row = TypeVar("Row", bound=pydantic.BaseModel)
 
 
-class Remember(Protocol):
+class Checkpoint(Protocol):
     """A checkpoint: returns the saved rows of question `number`, or makes and saves them."""
 
     def __call__(self, number: int, row: type[Row], make: Callable[[], list[Row]], /) -> list[Row]:
         """Return the rows, of type `row`; questions are numbered from 1."""
 
 
-def remember_nothing(_number: int, _row: type[Row], make: Callable[[], list[Row]]) -> list[Row]:
+def no_checkpoint(_number: int, _row: type[Row], make: Callable[[], list[Row]]) -> list[Row]:
     """Make the rows without a checkpoint."""
     return make()
 

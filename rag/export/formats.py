@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from rag import parsing
 from rag.export.html import to_html
-from rag.export.labels import Say, Wording
+from rag.export.labels import Labels, Translate
 from rag.export.markdown import to_clipping, to_markdown, to_text
 from rag.export.report import Report
 from rag.export.spreadsheets import to_workbook
@@ -18,7 +18,7 @@ class FileFormat(NamedTuple):
 
     suffix: str
     mime_type: str
-    write: Callable[[Report, Wording], bytes]
+    write: Callable[[Report, Labels], bytes]
     with_pictures: bool = True
 
 
@@ -54,9 +54,9 @@ FORMATS: dict[ExportFormat, FileFormat] = {
 }
 
 
-def write(report: Report, format_name: ExportFormat, say: Say = str) -> bytes:
+def write(report: Report, format_name: ExportFormat, say: Translate = str) -> bytes:
     """Write a report in a format, with labels translated by `say`. Raises UnreadableFileError if that fails."""
-    return FORMATS[format_name].write(report, Wording(say))
+    return FORMATS[format_name].write(report, Labels(say))
 
 
 def _encoded(text: str) -> bytes:

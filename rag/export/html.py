@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import markdown_it
 
-from rag.export.labels import Wording
+from rag.export.labels import Labels
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
 
 _DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference", "entity"]
@@ -24,7 +24,7 @@ def inert_markdown() -> markdown_it.MarkdownIt:
     return markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED_RULES)
 
 
-def to_html(report: Report, words: Wording) -> str:
+def to_html(report: Report, words: Labels) -> str:
     """Write the report as an HTML page with embedded pictures."""
     body = "".join(part for turn in report.turns for part in _turn(turn, words))
     return (
@@ -38,7 +38,7 @@ def _text(text: str) -> str:
     return html.escape(text, quote=True)
 
 
-def _turn(turn: Turn, words: Wording) -> Iterator[str]:
+def _turn(turn: Turn, words: Labels) -> Iterator[str]:
     yield f"<h2>{_text(turn.question)}</h2>"
     if turn.understood:
         yield f"<p><em>{_text(words.understood(turn))}</em></p>"
@@ -53,7 +53,7 @@ def _turn(turn: Turn, words: Wording) -> Iterator[str]:
         yield f"<h3>{_text(words.say('Made from'))}</h3><ul>{listed}</ul>"
 
 
-def _claim(claim: Claim, words: Wording) -> Iterator[str]:
+def _claim(claim: Claim, words: Labels) -> Iterator[str]:
     yield f"<p><strong>{_text(claim.text)}</strong>{_text(words.judgement(claim))}</p>"
     if claim.missing:
         yield f"<p>{_text(words.missing(claim))}</p>"
@@ -61,7 +61,7 @@ def _claim(claim: Claim, words: Wording) -> Iterator[str]:
         yield from _evidence(one, words)
 
 
-def _evidence(one: Evidence, words: Wording) -> Iterator[str]:
+def _evidence(one: Evidence, words: Labels) -> Iterator[str]:
     yield f"<p><strong>[{_text(one.label)}]</strong> {_text(words.place(one))} — {_text(words.judged(one))}</p>"
     if one.quote:
         yield f"<blockquote><p>{_text(one.quote)}</p></blockquote>"

@@ -7,7 +7,7 @@ from rag import answering
 from rag.export.report import Claim, Evidence, Report, Turn
 from rag.types import Support, Verdict
 
-Say = Callable[[str], str]
+Translate = Callable[[str], str]
 """A translation function for English labels; `str` leaves them untranslated."""
 
 MOMENT = "%Y-%m-%d %H:%M UTC"
@@ -26,10 +26,10 @@ QUOTES = {
 }
 
 
-class Wording:
+class Labels:
     """The labels that several formats share."""
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Translate) -> None:
         self.say = say
 
     def when(self, moment: dt.datetime) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rag.export.labels import Wording
+from rag.export.labels import Labels
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
@@ -12,7 +12,7 @@ _ACTIVE_MARKUP = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
 _MARK = re.compile(r"\[S\d+[a-z]?\]")
 
 
-def to_markdown(report: Report, words: Wording) -> str:
+def to_markdown(report: Report, words: Labels) -> str:
     """Write the whole report, with pictures as data URLs at the end."""
     pictures: dict[str, bytes] = {}
     lines = [f"# {_plain(report.title)}", f"*{words.taken(report)}*"]
@@ -22,7 +22,7 @@ def to_markdown(report: Report, words: Wording) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def to_text(report: Report, words: Wording) -> str:
+def to_text(report: Report, words: Labels) -> str:
     """Write question, answer and evidence as plain text."""
     parts: list[str] = []
     for turn in report.turns:
@@ -30,7 +30,7 @@ def to_text(report: Report, words: Wording) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def to_clipping(report: Report, words: Wording) -> str:
+def to_clipping(report: Report, words: Labels) -> str:
     """Write question, answer and evidence as short Markdown for the clipboard."""
     parts: list[str] = []
     for turn in report.turns:
@@ -39,7 +39,7 @@ def to_clipping(report: Report, words: Wording) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _turn(turn: Turn, words: Wording, pictures: dict[str, bytes]) -> Iterator[str]:
+def _turn(turn: Turn, words: Labels, pictures: dict[str, bytes]) -> Iterator[str]:
     yield f"## {_plain(turn.question)}"
     if turn.understood:
         yield f"*{_plain(words.understood(turn))}*"
@@ -54,7 +54,7 @@ def _turn(turn: Turn, words: Wording, pictures: dict[str, bytes]) -> Iterator[st
         yield "\n".join(f"- {_plain(line)}" for line in lines)
 
 
-def _claim(claim: Claim, words: Wording, pictures: dict[str, bytes]) -> Iterator[str]:
+def _claim(claim: Claim, words: Labels, pictures: dict[str, bytes]) -> Iterator[str]:
     yield f"**{_plain(claim.text)}**{words.judgement(claim)}"
     if claim.missing:
         yield f"{_plain(words.missing(claim))}"
@@ -68,12 +68,12 @@ def _claim(claim: Claim, words: Wording, pictures: dict[str, bytes]) -> Iterator
             yield f"![{_plain(words.place(one))}][{name}]"
 
 
-def _cited(one: Evidence, words: Wording, *, with_quote: bool = True) -> str:
+def _cited(one: Evidence, words: Labels, *, with_quote: bool = True) -> str:
     quote = f": “{_plain(one.quote)}”" if one.quote and with_quote else ""
     return f"**[{one.label}]** {_plain(words.place(one))} — {words.judged(one)}{quote}"
 
 
-def _reference(one: Evidence, words: Wording) -> str:
+def _reference(one: Evidence, words: Labels) -> str:
     quote = f": “{' '.join(one.quote.split())}”" if one.quote else ""
     return f"[{one.label}] {words.place(one)} ({words.judged(one)}){quote}"
 

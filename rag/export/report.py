@@ -139,7 +139,7 @@ def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence) -> t
     )
 
 
-def marked_text(response: AnswerResponse) -> str:
+def labelled_answer(response: AnswerResponse) -> str:
     """Return the answer without unsupported sentences, its citation marks replaced by evidence labels: [S1a]."""
     struck = frozenset(response.struck)
     labels = [

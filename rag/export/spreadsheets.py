@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rag.export.labels import Wording
+from rag.export.labels import Labels
 from rag.export.report import Claim, Evidence, Report, Turn
 
 COLUMNS = (
@@ -50,7 +50,7 @@ class Sheet(NamedTuple):
     rows: Sequence[Sequence[object]]
 
 
-def to_workbook(report: Report, words: Wording) -> bytes:
+def to_workbook(report: Report, words: Labels) -> bytes:
     """Write a workbook with a row for each piece of evidence, and for each claim without any."""
     columns = [(words.say(heading), width) for heading, width in COLUMNS]
     rows = [row for turn in report.turns for row in _rows(turn, words)]
@@ -74,17 +74,17 @@ def to_sheets(sheets: Sequence[Sheet]) -> bytes:
     return written.getvalue()
 
 
-def _rows(turn: Turn, words: Wording) -> Iterator[Sequence[object]]:
+def _rows(turn: Turn, words: Labels) -> Iterator[Sequence[object]]:
     for claim in turn.claims:
         for one in claim.evidence or (None,):
             yield [turn.question, claim.text, _verdict(claim, words), ", ".join(claim.missing), *_place(one, words)]
 
 
-def _verdict(claim: Claim, words: Wording) -> str:
+def _verdict(claim: Claim, words: Labels) -> str:
     return f"{words.verdict(claim)}, {words.say('left out')}" if claim.left_out else words.verdict(claim)
 
 
-def _place(one: Evidence | None, words: Wording) -> Sequence[object]:
+def _place(one: Evidence | None, words: Labels) -> Sequence[object]:
     if one is None:
         return [None] * 10
     lines = f"{one.line_start}–{one.line_end}" if one.line_end > one.line_start else str(one.line_start)

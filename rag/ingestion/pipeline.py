@@ -99,11 +99,11 @@ class Ingestion:
         def begin(beginning: ParsedDocument, rendition: Path) -> None:
             self._store.put_rendition(self._files, document.id, rendition)
             cut = self._cut(document, beginning, _Limit(document=document.name))
-            self._put(document, cut, vectors=None, partial=True, while_read=True)
+            self._store_chunks(document, cut, vectors=None, partial=True, while_read=True)
 
         parsed = self._parse(document, on_progress, on_parts=on_parts, on_beginning=begin, is_cancelled=is_cancelled)
         cut = self._cut(document, parsed, _Limit(document=document.name, most=max_chunks))
-        self._put(document, cut, vectors=None, while_read=True)
+        self._store_chunks(document, cut, vectors=None, while_read=True)
         on_progress(DocumentStatus.EMBEDDING, 0, len(cut.chunks))
 
     def embed(self, document_id: uuid.UUID, limit: int) -> bool:
@@ -173,7 +173,7 @@ class Ingestion:
         embedding = self._embedding(lambda done: on_progress(DocumentStatus.EMBEDDING, done, limit.seen))
         cut = self._cut(document, parsed, limit, embedding)
         vectors = [node.embedding or [] for node in cut.nodes]
-        self._put(document, cut, vectors=vectors, while_read=while_read)
+        self._store_chunks(document, cut, vectors=vectors, while_read=while_read)
 
     def _embedding(self, on_batch: Callable[[int], None] = lambda _: None) -> providers.CachedEmbedding:
         return providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, on_batch)
@@ -189,7 +189,7 @@ class Ingestion:
             step.add(chunks=len(nodes))
             return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), language_detection.detect(file.text))
 
-    def _put(
+    def _store_chunks(
         self,
         document: Document,
         cut: "_Cut",
@@ -208,7 +208,7 @@ class Ingestion:
                 vectors=vectors,
                 search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in cut.nodes],
                 language=cut.language,
-                front=front(cut.name, cut.title, lines),
+                front=identifying_text(cut.name, cut.title, lines),
                 landmarks=self._landmarks.find(lines, _labels(cut.parsed)),
                 pages=_page_texts(lines, cut.chunks),
                 partial=partial,
@@ -283,7 +283,7 @@ class _Cut(NamedTuple):
     language: str
 
 
-def front(name: str, title: str | None, lines: Sequence[Line]) -> str:
+def identifying_text(name: str, title: str | None, lines: Sequence[Line]) -> str:
     """Return the text that identifies a document: its name and title, and the beginning of its text."""
     beginning = "\n".join(line.text for line in lines if line.page_number <= FRONT_PAGES)
     return "\n".join([*[document_heading(name, title)] * NAME_WEIGHT, beginning[:FRONT_CHARACTERS]])

@@ -16,7 +16,7 @@ MIN_CHARS = 100
 """Minimum length to which a text in a prompt is cut."""
 
 
-class Memory(Protocol):
+class CompletionCache(Protocol):
     """A cache of completions for one user."""
 
     def recall(self, kind: CompletionKind, key: bytes) -> str | None:
@@ -33,7 +33,7 @@ class Completions:
     """A language model with cached completions."""
 
     llm: "LLM"
-    memory: Memory
+    memory: CompletionCache
 
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
         """Return the prompt with up to `chars` of each text, halved until it fits the context window."""

@@ -31,7 +31,7 @@ SPARE = 5
 """Additional chunks to consider, since some may be deleted meanwhile."""
 
 
-def depth(options: RetrievalOptions) -> int:
+def candidate_count(options: RetrievalOptions) -> int:
     """Return the number of candidates that the stages need."""
     each_counts = options.passage == "chunk" and not options.diversity
     places = options.top_k + SPARE if each_counts else options.top_k * PER_PLACE
@@ -51,14 +51,14 @@ def stages(
         judge = ModelReranker(Completions(llm, store.caches)) if by_model and llm else reranker
         found.append(Rerank(reranker=judge, top_n=options.rerank.top_n))
     if options.trace:
-        found.append(NoteScores())
+        found.append(RecordScores())
     found.append(SimilarityPostprocessor(similarity_cutoff=options.min_score))
     if options.diversity:
         found.append(Diversity(store=store, diversity=options.diversity))
     if options.passage == "pages":
-        found.append(Pages(store=store, top_k=options.top_k))
+        found.append(PageExpansion(store=store, top_k=options.top_k))
     else:
-        found.append(First(top_k=options.top_k))
+        found.append(TopK(top_k=options.top_k))
     found.append(PrintedNumbers(store=store))
     return found
 
@@ -74,22 +74,22 @@ class Rerank(BaseNodePostprocessor):
     top_n: int
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
-        texts = [_read(found.node) for found in nodes[: self.top_n]]
-        judged = [self.reranker.scores(asked, texts) for asked in _asked(query_bundle)]
+        texts = [_rerank_text(found.node) for found in nodes[: self.top_n]]
+        judged = [self.reranker.scores(asked, texts) for asked in _queries(query_bundle)]
         scores = [max(each) for each in zip(*judged, strict=True)]
         scored = [_reranked(found, score) for found, score in zip(nodes, scores, strict=False)]
         scored += [_reranked(found, None) for found in nodes[len(scores) :]]
         return sorted(scored, key=lambda found: -(found.score or 0.0))
 
 
-def _asked(query_bundle: schema.QueryBundle | None) -> list[str]:
+def _queries(query_bundle: schema.QueryBundle | None) -> list[str]:
     """Return the question and its look-ups."""
     variants = query_bundle.findings.variants if isinstance(query_bundle, Query) else ()
     lookups = [variant.text for variant in variants if variant.kind == "lookup"]
     return [query_bundle.query_str if query_bundle else "", *lookups]
 
 
-def _read(node: schema.BaseNode) -> str:
+def _rerank_text(node: schema.BaseNode) -> str:
     """Return the text for the reranker: a chunk with its context."""
     if isinstance(node, HitNode):
         return f"{node.hit.chunk.context}\n{node.hit.chunk.text}"
@@ -103,7 +103,7 @@ def _reranked(found: schema.NodeWithScore, score: float | None) -> schema.NodeWi
     return HitNode.of(found.node.hit.model_copy(update={"final_score": mean, "rerank_score": score}))
 
 
-class NoteScores(BaseNodePostprocessor):
+class RecordScores(BaseNodePostprocessor):
     """Records the final scores in the query, for its trace."""
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
@@ -142,7 +142,7 @@ def _chunk_id(found: schema.NodeWithScore) -> uuid.UUID:
     return found.node.hit.chunk.id if isinstance(found.node, HitNode) else uuid.UUID(int=0)
 
 
-class First(BaseNodePostprocessor):
+class TopK(BaseNodePostprocessor):
     """Keeps the first `top_k` chunks."""
 
     top_k: int
@@ -171,7 +171,7 @@ class PrintedNumbers(BaseNodePostprocessor):
         return HitNode.of(hit.model_copy(update={"page_labels": mine, "page_count": count}))
 
 
-class Pages(BaseNodePostprocessor):
+class PageExpansion(BaseNodePostprocessor):
     """Expands chunks to the first `top_k` pages, each with its best chunk."""
 
     store: Any

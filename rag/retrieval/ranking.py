@@ -102,7 +102,7 @@ def rank(
     landmark = {candidate.chunk_id: candidate.score for candidate in matches.landmarks}
     several = len({document for document, _ in places.values()}) > 1
     fits = {key: documents.get(places[key][0], 0.0) if several else 1.0 for key in landmark}
-    fused = {key: math.sqrt(score) for key, score in _lifted(fused, landmark, fits, weights.landmark).items()}
+    fused = {key: math.sqrt(score) for key, score in _lift_landmarks(fused, landmark, fits, weights.landmark).items()}
     return Ranking(vector, lexical, landmark, fused, places, documents)
 
 
@@ -136,7 +136,7 @@ def document_fit(matches: LexicalMatches, options: ConfiguredOptions, weights: W
     }
 
 
-def _lifted(fused: Scores, landmark: Scores, fits: Scores, weight: float) -> Scores:
+def _lift_landmarks(fused: Scores, landmark: Scores, fits: Scores, weight: float) -> Scores:
     """Lift the scores of chunks at landmarks by the landmark's strength and the document's score."""
     sure = {key for key, strength in landmark.items() if strength >= SURE}
     lifted = {key: score if key in sure or not sure else SURE * score for key, score in fused.items()}
@@ -163,7 +163,7 @@ def merge(rankings: Sequence[Ranking]) -> Ranking:
     for ranking in reversed(rankings):
         for key, score in ranking.fused.items():
             fused[key] = fused.get(key, 0.0) + score / len(rankings)
-    return _with_all(rankings, fused)
+    return _combine(rankings, fused)
 
 
 def merge_lookups(ranking: Ranking, lookups: Sequence[Ranking]) -> Ranking:
@@ -178,10 +178,10 @@ def merge_lookups(ranking: Ranking, lookups: Sequence[Ranking]) -> Ranking:
     for found in lookups:
         for key, share in shares(found.fused).items():
             fused[key] = max(fused.get(key, 0.0), share * best)
-    return _with_all([ranking, *lookups], fused)
+    return _combine([ranking, *lookups], fused)
 
 
-def _with_all(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
+def _combine(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
     """Combine fused scores with the other scores of all rankings; earlier rankings take precedence."""
     vector, lexical, landmark, documents = Scores(), Scores(), Scores(), Scores()
     places: dict[uuid.UUID, tuple[uuid.UUID, int]] = {}

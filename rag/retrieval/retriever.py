@@ -29,11 +29,11 @@ POOL = 100
 """Candidates per search; more hardly ever change the first ten results."""
 SEARCHES_AT_ONCE = 4
 """Maximum number of concurrent searches; each keeps a database process busy."""
-STANDING_POOL = 1000
+CHUNK_RANKS_LIMIT = 1000
 """Number of ranks to scan for a chunk that was not found."""
 
 
-class Standing(NamedTuple):
+class ChunkRanks(NamedTuple):
     """The ranks and scores of a chunk in both searches, None beyond the first `looked_at`."""
 
     looked_at: int
@@ -107,17 +107,17 @@ class HybridRetriever(BaseRetriever):
         vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
         return [HitNode.of(_hit(chunk, document, ranking, vector_ranks, lexical_ranks)) for chunk, document in found]
 
-    def standing(self, query: str, ids: Collection[uuid.UUID]) -> Standing:
+    def chunk_ranks(self, query: str, ids: Collection[uuid.UUID]) -> ChunkRanks:
         """Return the best ranks of the chunks `ids` for the query, far beyond the candidates of a search."""
         understood = understand(query, self._options, self._widener())
-        near = self._dense(self._embedder.get_query_embedding(understood.text), STANDING_POOL)
-        matches = self._lexical(understood, STANDING_POOL)
+        near = self._dense(self._embedder.get_query_embedding(understood.text), CHUNK_RANKS_LIMIT)
+        matches = self._lexical(understood, CHUNK_RANKS_LIMIT)
         found = rank(near, matches, self._options)
         best = [
             min(((place, scores[key]) for key, place in ranks(scores).items() if key in ids), default=(None, None))
             for scores in (found.vector, found.lexical)
         ]
-        return Standing(STANDING_POOL, *best[0], *best[1])
+        return ChunkRanks(CHUNK_RANKS_LIMIT, *best[0], *best[1])
 
     def _completions(self) -> Completions | None:
         if not self._options.needs_language_model:
@@ -188,7 +188,7 @@ def _hit(
     vector_ranks: Mapping[uuid.UUID, int],
     lexical_ranks: Mapping[uuid.UUID, int],
 ) -> Hit:
-    """Return a hit of the chunk alone, which `Pages` expands; all values are validated already."""
+    """Return a hit of the chunk alone, which `PageExpansion` expands; all values are validated already."""
     return Hit.model_construct(
         chunk=chunk,
         passage=Passage.model_construct(document_id=chunk.document_id, lines=chunk.lines),

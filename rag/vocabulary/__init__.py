@@ -14,7 +14,14 @@ from rag.vocabulary.glossary import NEW, example, landmarks, widener, with_synon
 from rag.vocabulary.landmarks import Landmarks, own_pages
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
 from rag.vocabulary.query_widening import Widened, Widener, Widening
-from rag.vocabulary.question_words import Says, either, question_sets, reason_language, says, words
+from rag.vocabulary.question_words import (
+    QuestionTemplates,
+    any_of,
+    question_sets,
+    question_templates,
+    reason_language,
+    words,
+)
 from rag.vocabulary.references import Reference, references
 from rag.vocabulary.vocabulary import MAX_TERM_CHARACTERS, Vocabulary, load, trades
 
@@ -26,14 +33,14 @@ __all__ = [
     "Formula",
     "Landmarks",
     "Operand",
+    "QuestionTemplates",
     "Reference",
-    "Says",
     "Vocabulary",
     "Widened",
     "Widener",
     "Widening",
+    "any_of",
     "definitions",
-    "either",
     "example",
     "find_figure",
     "find_periods",
@@ -43,9 +50,9 @@ __all__ = [
     "own_pages",
     "plain_label",
     "question_sets",
+    "question_templates",
     "reason_language",
     "references",
-    "says",
     "spell_out_periods",
     "trades",
     "widener",

@@ -29,7 +29,7 @@ Kind = Literal[
 """The role of words in a question; each file explains it."""
 
 
-class Says(Model):
+class QuestionTemplates(Model):
     """Templates of suggested questions, with placeholders `topic`, `label` and `year`."""
 
     about: str
@@ -43,7 +43,7 @@ class Says(Model):
 class QuestionWords(Model):
     """The question words and phrases of one language."""
 
-    says: Says
+    says: QuestionTemplates
     words: Annotated[dict[Kind, tuple[str, ...]], pydantic.Field(default_factory=dict)]
 
 
@@ -59,7 +59,7 @@ def languages() -> tuple[str, ...]:
     return tuple(_languages())
 
 
-def says(language: str) -> Says:
+def question_templates(language: str) -> QuestionTemplates:
     """Return the phrases of a language, named as by `rag.ingestion.language_detection`; English as the fallback."""
     return _languages().get(language, _languages()[ENGLISH]).says
 
@@ -71,7 +71,7 @@ def words(kind: Kind, language: str | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def either(*phrases: Iterable[str]) -> str:
+def any_of(*phrases: Iterable[str]) -> str:
     """Return a regular expression that matches any of the phrases, the longest first."""
     longest = sorted({phrase for some in phrases for phrase in some}, key=lambda one: (-len(one), one))
     return "|".join(r"\s+".join(map(re.escape, one.split())) for one in longest).replace("'", "['’]")
@@ -84,7 +84,7 @@ def reason_language(question: str) -> str | None:
 
 @functools.cache
 def _reason(language: str) -> re.Pattern[str]:
-    joins, reasons = either(words("joins")), either(words("reasons", language))
+    joins, reasons = any_of(words("joins")), any_of(words("reasons", language))
     return re.compile(rf"[¿\s]*(?:(?:{joins})[\s,]+)?(?:{reasons})[\s?!.]*", re.IGNORECASE)
 
 

@@ -33,7 +33,7 @@ class Reports:
         self._pages = Pages(workspace)
 
     def file(
-        self, title: str, messages: Sequence[ChatMessage], format_name: export.ExportFormat, say: export.Say
+        self, title: str, messages: Sequence[ChatMessage], format_name: export.ExportFormat, say: export.Translate
     ) -> ExportedFile:
         """Export the answers among `messages`, each with its question; `say` translates the file's own words.
 
@@ -100,7 +100,7 @@ def _turn(
         id=message.id,
         question=question,
         understood=response.question,
-        answer=export.marked_text(response),
+        answer=export.labelled_answer(response),
         status=response.status,
         model=response.model,
         at=message.created_at,

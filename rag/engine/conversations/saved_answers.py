@@ -42,7 +42,7 @@ class Answers:
         format_name: export.ExportFormat,
         message_id: uuid.UUID | None = None,
         *,
-        say: export.Say = str,
+        say: export.Translate = str,
     ) -> ExportedFile:
         """Export a conversation, or one answer with its question, as a file with the evidence of each claim.
 

@@ -64,7 +64,7 @@ class Evaluation:
         asked: Sequence[Question],
         options: RetrievalOptions,
         on_progress: OnProgress,
-        remember: evaluation.Remember = evaluation.remember_nothing,
+        remember: evaluation.Checkpoint = evaluation.no_checkpoint,
     ) -> list[evaluation.retrieval.ResultRow]:
         """Search for each question. Raises as `Questions.search`."""
 
@@ -83,7 +83,7 @@ class Evaluation:
         options: RetrievalOptions,
         generation: GenerationOptions,
         on_progress: OnProgress,
-        remember: evaluation.Remember = evaluation.remember_nothing,
+        remember: evaluation.Checkpoint = evaluation.no_checkpoint,
     ) -> list[evaluation.answers.AnswerRow]:
         """Answer each question. Raises as `Questions.answer`."""
 
@@ -123,7 +123,7 @@ def evaluate(
     pages: Pages,
     on_progress: OnProgress,
     *,
-    remember: evaluation.Remember,
+    remember: evaluation.Checkpoint,
 ) -> dict[str, Any]:
     """Ask all questions that `remember` does not know, and score the results.
 
@@ -147,7 +147,7 @@ def evaluate(
 
 
 def _retrieval(
-    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Remember
+    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Checkpoint
 ) -> dict[str, Any]:
     rows = asking.search(request.questions, request.retrieval, on_progress, remember)
     best = {row.id: row for row in rows if row.rank == 1}
@@ -160,7 +160,7 @@ def _retrieval(
 
 
 def _answers(
-    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Remember
+    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Checkpoint
 ) -> dict[str, Any]:
     rows = asking.answer(request.questions, request.retrieval, request.generation, on_progress, remember)
     answered = {row.id: row for row in rows}

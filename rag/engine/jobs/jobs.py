@@ -77,7 +77,7 @@ class Checkpoints:
         self._between()
 
     def rows(self, number: int, row: type[Row], make: Callable[[], list[Row]]) -> list[Row]:
-        """Implement `evaluation.Remember`."""
+        """Implement `evaluation.Checkpoint`."""
         outcome = self.once(str(number), lambda: [made.model_dump(mode="json") for made in make()])
         return [row.model_validate(one) for one in outcome]
 

@@ -85,7 +85,7 @@ class Catalogue:
         chunks = self._workspace.store.chunks
         pages = chunks.page_lines([(document.id, number + 1) for number in range(ingestion.FRONT_PAGES)])
         lines = [line for key in sorted(pages) for line in pages[key]]
-        chunks.refresh_front(document.id, ingestion.front(document.name, document.title, lines))
+        chunks.refresh_front(document.id, ingestion.identifying_text(document.name, document.title, lines))
 
     def _resolved(self, asked: DocumentQuery) -> DocumentQuery:
         return asked.model_copy(update={"filters": resolve_filters(self._workspace.store, asked.filters)})

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rag import errors, parsing
 from rag.engine.workspace import Workspace
-from rag.export import Say
+from rag.export import Translate
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.store.users.audit_log import Subject
 from rag.types import (
@@ -79,7 +79,7 @@ class Pages:
         return parsing.region_image(rendition, region, zoom=zoom)
 
     def marked(
-        self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Say = str
+        self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Translate = str
     ) -> MarkedCopy:
         """Return the pages that `response` quotes, or all with `whole`, with highlights and notes.
 
@@ -121,7 +121,7 @@ def _headings(chunks: Iterable[Chunk]) -> Iterator[OutlineEntry]:
         before = path
 
 
-def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Say) -> tuple[Highlight, ...]:
+def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Translate) -> tuple[Highlight, ...]:
     """Return the quoted regions; words quoted twice are marked once, with both notes."""
     notes: dict[Region, list[str]] = defaultdict(list)
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
@@ -131,7 +131,7 @@ def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Say) -> t
     return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
 
 
-def _note(label: str, citation: Citation, sentence: Sentence, say: Say) -> str:
+def _note(label: str, citation: Citation, sentence: Sentence, say: Translate) -> str:
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
     warning = f"\n{say('Not in the quoted words')}: {missing}" if missing else ""
     verdict = f"{say(sentence.support)}, " if sentence.support else ""

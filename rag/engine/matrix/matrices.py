@@ -140,7 +140,7 @@ class Matrices:
         self.cancel(matrix_id)
         self._workspace.store.matrices.delete(matrix_id)
 
-    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Say = str) -> bytes:
+    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Translate = str) -> bytes:
         """Export as CSV or XLSX, safe against formula injection; `say` translates headings. Raises NotFoundError."""
         filled = self.get(matrix_id)
         self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))

@@ -98,7 +98,7 @@ class Explainer:
         if not having:
             words = ", ".join(self._scope.must_include)
             return _explanation("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
-        standing = self._pipeline.retriever().standing(self._request.query, [place.chunk_id for place in having])
+        standing = self._pipeline.retriever().chunk_ranks(self._request.query, [place.chunk_id for place in having])
         message = (
             f"Neither search has it among its first {retrieval.POOL}: {_format_ranks(standing)}. "
             "Ask in the words of the document, or search for rewrites of the question."
@@ -160,7 +160,7 @@ def _contains_passage(source: answering.Source, passage: str) -> bool:
     return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text
 
 
-def _format_ranks(standing: "retrieval.Standing") -> str:
+def _format_ranks(standing: "retrieval.ChunkRanks") -> str:
     """Format the ranks."""
     parts = [
         f"{name} it is number {rank} (score {score:.3f})"

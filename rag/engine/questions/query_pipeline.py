@@ -59,7 +59,7 @@ class QueryPipeline:
             embedder=self.embedder,
             scope=self.scope,
             options=self._options,
-            depth=depth or retrieval.depth(self._options),
+            depth=depth or retrieval.candidate_count(self._options),
             widener=Glossary(self._workspace).widener,
             similarity=lambda: self._workspace.models.scales.of(self._index.space, self.embedder),
             llm=self._llm,

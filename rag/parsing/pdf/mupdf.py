@@ -55,7 +55,7 @@ MUPDF_ERRORS = (
     TypeError,
     ValueError,
 )
-"""What PyMuPDF raises on broken files: MuPDF's errors, and errors of its Python code."""
+"""Exceptions of PyMuPDF on broken files: MuPDF's errors, and errors of its Python code."""
 
 SYSTEM_ERROR_MESSAGES = tuple(
     map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE))

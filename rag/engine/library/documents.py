@@ -154,7 +154,7 @@ class Documents:
         found = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
         if found and on_same_name == "ask":
             raise errors.SameNameError(
-                f"{found.name} (version {found.version}) is in the index with other content. Translate whether this is a new "
+                f"{found.name} (version {found.version}) is in the index with other content. Say whether this is a new "
                 "version of it, or a document of its own.",
                 details={
                     "document_id": found.id,

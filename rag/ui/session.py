@@ -142,7 +142,7 @@ def engine() -> RAGEngine:
         st.stop()
     shared = installation()
     if shared.config.rag_worker:
-        worker.keep()
+        worker.keep_running()
     own = shared.for_user(user, request_origin())
     try:
         return own.access.collection(collection())

@@ -205,10 +205,10 @@ def read_document(engine: "RAGEngine", document: Document, path: Path, on_progre
 
 def _process(engine: "RAGEngine", document_id: uuid.UUID, on_progress: OnProgress) -> Document:
     """Read a queued document; after a temporary failure a worker will try again, too."""
-    from rag.engine.ingestion.document_reader import PASSING_CODES
+    from rag.engine.ingestion.document_reader import TRANSIENT_CODES
 
     read = engine.documents.process(document_id, on_progress)
-    if read.status is not DocumentStatus.FAILED or read.error_code not in PASSING_CODES:
+    if read.status is not DocumentStatus.FAILED or read.error_code not in TRANSIENT_CODES:
         return read
     engine.documents.retry(document_id)
     return read.model_copy(update={"error": f"{read.error} A worker tries again, or run the same command again."})

@@ -116,7 +116,7 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
         engine = _engine(conversation_id)
         if RERUN not in st.session_state and message_id:
             with st.spinner(_("Asking again with the same settings …")):
-                st.session_state[RERUN] = engine.answers.again(conversation_id, message_id)
+                st.session_state[RERUN] = engine.answers.rerun(conversation_id, message_id)
         again: Rerun = st.session_state[RERUN]
         with st.container(key="asked-again"):
             st.markdown(f"**{escape(translate_message(again.summary))}**")

@@ -91,7 +91,7 @@ def _repair_button(finding: HealthFinding) -> None:
 
 def _repair(kind: FindingKind) -> None:
     with error_boundary():
-        mended = session.engine().health_checks.mend(kind)
+        mended = session.engine().health_checks.repair(kind)
         st.toast(
             plural(len(mended), "{count} document will be read again.", "{count} documents will be read again."),
             icon=":material/healing:",

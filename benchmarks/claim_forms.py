@@ -22,7 +22,7 @@ from rag.answering.verification.table_figures import SCALE_NAMES
 from rag.types import BlockKind, Passage, Span
 
 SAID_TWICE = 90.0
-"""Two sentences as alike as this (rapidfuzz's token set ratio, 0..100) may say the same; then each proves the other."""
+"""Sentences with this similarity (rapidfuzz's token set ratio, 0..100) may mean the same and prove each other."""
 
 
 class Made(NamedTuple):

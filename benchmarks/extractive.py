@@ -32,10 +32,10 @@ from rag.types import Filters, Hit, RetrievalOptions, SearchRequest
 FOLDS = 7
 CHOICE_RIDGE, ODDS_RIDGE = 2.0, 1.0
 SAYS, STANDS = 1.0, 0.7
-"""What a question counts: less where no candidate says the gold answer, and those on its gold pages are taken."""
+"""Weight of a question in which no candidate has the gold answer and those on gold pages count as right."""
 
 LEAST = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35)
-"""The likelihoods that are tried out as the least of an answer."""
+"""Minimum likelihoods to evaluate."""
 
 SCOPES = ("own", "all")
 
@@ -117,8 +117,8 @@ class Judged(NamedTuple):
 def main() -> None:
     """Print the fitted constants next to those in use, and the quality of both."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.extractive", description="Fit answers without a model.")
-    made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions as of `pagelight eval`")
-    made.add_argument("--index", default="default", help="the index with their documents")
+    made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions in the format of `pagelight eval`")
+    made.add_argument("--index", default="default", help="the index of their documents")
     arguments = made.parse_args()
     console = Console()
     asked = evaluation.load_questions(arguments.questions)

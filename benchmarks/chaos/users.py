@@ -27,14 +27,14 @@ from rag import errors
 from rag.store.backup import backup
 
 CLIENT_SECONDS = 120.0
-"""A request that takes longer hangs."""
+"""Timeout of a request in seconds."""
 PATIENCE_SECONDS = 300.0
-"""How long a user insists."""
+"""How long a user retries, in seconds."""
 PAUSE_SECONDS = 0.3
 REST = 3
-"""So many times as long as a backup takes there is none: else all would wait for one to end in every round."""
+"""Pause between backups, as a multiple of a backup's duration, so that not every round waits for one."""
 TROUBLE = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INSUFFICIENT_STORAGE})
-"""Answers besides 5xx that mean: later."""
+"""Statuses besides 5xx that ask to retry."""
 EVIDENCE_CHARS = 300
 
 UPLOADED = (HTTPStatus.ACCEPTED, HTTPStatus.OK)
@@ -51,7 +51,7 @@ class Worker(threading.Thread):
         self.random = random.Random(f"{seed}-{name}")
         self.may_go = threading.Event()
         self.idle = threading.Event()
-        self.from_query_engine = False
+        self.over = False
         self.request_seconds = CLIENT_SECONDS * services.patience
         self.insist_seconds = PATIENCE_SECONDS * services.patience
 
@@ -61,7 +61,7 @@ class Worker(threading.Thread):
             self.idle.set()
             self.may_go.wait()
             self.idle.clear()
-            if self.from_query_engine:
+            if self.over:
                 return
             self.act()
 
@@ -207,7 +207,7 @@ class User(Worker):
         """Repeat a request until it is answered; an answer not in `accepted` is a violation and returns None."""
         deadline = time.monotonic() + self.insist_seconds
         said = "nothing"
-        while time.monotonic() < deadline and not self.from_query_engine:
+        while time.monotonic() < deadline and not self.over:
             answer = self.call(method, path, body())
             if answer is not None and answer.status_code in accepted:
                 return answer
@@ -217,7 +217,7 @@ class User(Worker):
                     self.ledger.report(Wrong.LOST, f"{what} of {self.name}", f"refused: {said}")
                     return None
             time.sleep(PAUSE_SECONDS)
-        if self.from_query_engine:
+        if self.over:
             return None
         evidence = f"not done in {self.insist_seconds:.0f} s, at last: {said}"
         self.ledger.report(Wrong.HUNG, f"{what} of {self.name}", evidence)
@@ -260,7 +260,7 @@ class Archivist(Worker):
         self._rests_until = time.monotonic() + REST * (time.monotonic() - started)
 
     def _back_up(self) -> None:
-        with suppress(OSError):  # of an earlier one, when the power was cut
+        with suppress(OSError):  # left from before a power cut
             _clear(self._folder)
         path = self._folder / f"backup-{self.ledger.number()}.tar"
         expected = [entry for entry in self.ledger.entries if entry.settled and entry.is_surely(State.KEPT)]
@@ -332,7 +332,7 @@ class Crowd:
     def end(self) -> None:
         """Stop all users."""
         for worker in self.workers:
-            worker.from_query_engine = True
+            worker.over = True
         self.go()
         for worker in self.workers:
             worker.join(worker.request_seconds)

@@ -12,8 +12,8 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 
 from rag import errors
 from rag.mcp_server.tools import Call, Tools, note
-from rag.types import LOCAL_USER, Whence
-from rag.types.base import in_words
+from rag.types import LOCAL_USER, RequestOrigin
+from rag.types.base import error_summary
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
@@ -59,7 +59,7 @@ class Server(MCPServer[None]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, pydantic.ValidationError):
-                words = in_words(error.__cause__.errors())
+                words = error_summary(error.__cause__.errors())
                 raise ToolError(f"{name} cannot be called so: {words}.") from error.__cause__
             raise
 
@@ -104,4 +104,4 @@ def serve_stdio(installation: "Callable[[], Installation]") -> None:
 
     Nothing but the protocol reaches stdout: the SDK turns whatever else is printed to stderr.
     """
-    create_server(lambda _: installation().for_user(LOCAL_USER, Whence("mcp"))).run("stdio")
+    create_server(lambda _: installation().for_user(LOCAL_USER, RequestOrigin("mcp"))).run("stdio")

@@ -8,7 +8,7 @@ from rag import providers
 from rag.answering.extraction import extractive_answer, question_intent
 from rag.answering.extraction.extractive_answer import Choice, choose, rank
 from rag.config import Config
-from rag.types import LIKELY, BlockKind, Hit, Rewriting
+from rag.types import LIKELY_THRESHOLD, BlockKind, Hit, Rewriting
 from tests import sources
 
 REPORT = sources.hit(
@@ -244,7 +244,7 @@ def test_what_is_not_close_enough_is_no_answer(reranker: providers.CrossEncoder)
     assert choice.extracts == ()
     assert choice.hint is not None
     assert choice.hint.startswith("Nothing that was found answers this closely enough. The nearest stands in ")
-    assert choice.likelihood < LIKELY
+    assert choice.likelihood < LIKELY_THRESHOLD
 
 
 def test_an_address_is_found_though_another_sentence_is_closer() -> None:

@@ -19,7 +19,16 @@ from rag.answering.text.question_parts import (
 )
 from rag.ingestion.language_detection import detect
 from rag.types import ENGLISH, Span
-from rag.vocabulary import either, find_periods, reason_language, references, says, words, years, years_away
+from rag.vocabulary import (
+    any_of,
+    find_periods,
+    question_templates,
+    reason_language,
+    references,
+    words,
+    years,
+    years_away,
+)
 
 MAX_WORDS = 12
 """Maximum length of a follow-up question."""
@@ -31,17 +40,18 @@ MAX_RANGE_CHARS = 12
 """Maximum distance of the ends of a range: "2019 to 2020", "2019 and FY2020"."""
 
 _OPENING = re.compile(
-    rf"[¿\s]*(?:(?:{either(words('joins'))})\b[\s,]*)*(?:(?:{either(words('leads'))})\b[\s,]*)?", re.IGNORECASE
+    rf"[¿\s]*(?:(?:{any_of(words('joins'))})\b[\s,]*)*(?:(?:{any_of(words('leads'))})\b[\s,]*)?",
+    re.IGNORECASE,
 )
-_SENTENCE = re.compile(rf"[¿\s]*(?:{either(words('starts'))})\b", re.IGNORECASE)
-_DETAIL = re.compile(rf"[¿\s]*(?:{either(words('details'))})[\s?!.]*", re.IGNORECASE)
-_GLUE = re.compile(rf"[\s?!.,;:¿]+|\b(?:{either(words('glue'))})\b", re.IGNORECASE)
-_PREPOSITIONS = either(words("prepositions"))
+_SENTENCE = re.compile(rf"[¿\s]*(?:{any_of(words('starts'))})\b", re.IGNORECASE)
+_DETAIL = re.compile(rf"[¿\s]*(?:{any_of(words('details'))})[\s?!.]*", re.IGNORECASE)
+_GLUE = re.compile(rf"[\s?!.,;:¿]+|\b(?:{any_of(words('glue'))})\b", re.IGNORECASE)
+_PREPOSITIONS = any_of(words("prepositions"))
 _PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
-_TRAILING = re.compile(rf"\s+(?:{either(words('prepositions'), ['and'])})$", re.IGNORECASE)
+_TRAILING = re.compile(rf"\s+(?:{any_of(words('prepositions'), ['and'])})$", re.IGNORECASE)
 
 _LED = re.compile(
-    rf"\b(?:{either(words('prepositions'), ['between'])})\s+(?:(?:{either(words('glue'), ['end', 'close'])})\s+)*$",
+    rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+)*$",
     re.IGNORECASE,
 )
 """Words that introduce a period: "from", "as of the end of"."""
@@ -110,7 +120,7 @@ def _reason_question(before: str, asked: str, language: str) -> str:
     if re.match(r"how\s+(?:did|has|have|does|do)\b", before, re.IGNORECASE):
         return f"Why{before[3:]}?"
     topic = find_topic(before).strip()
-    return says(language).reason.format(topic=topic) if topic else f"{before} – {asked}?"
+    return question_templates(language).reason.format(topic=topic) if topic else f"{before} – {asked}?"
 
 
 def _resolve_pronoun(question: str, before: str, names: Sequence[str]) -> str | None:
@@ -155,7 +165,8 @@ def _inherit_slots(question: str, before: str, names: Sequence[str]) -> str | No
     own, earlier = find_slots(question, names), find_slots(before, names)
     added = ""
     if earlier.names and not own.names:
-        added += f" {says(detect(before)).of_whom} {before[earlier.names[0].start : earlier.names[0].end]}"
+        name = before[earlier.names[0].start : earlier.names[0].end]
+        added += f" {question_templates(detect(before)).of_whom} {name}"
     if earlier.periods and not own.periods:
         added += _with_period(before)
     return f"{question.rstrip(' ?.!')}{added}?" if added else None
@@ -166,7 +177,7 @@ def _with_period(before: str) -> str:
     spans = find_periods(before)
     led = _LED.search(before[: spans[0].start])
     start = led.start() if led else spans[0].start
-    return f" {'' if led else f'{says(detect(before)).when} '}{before[start : spans[-1].end]}"
+    return f" {'' if led else f'{question_templates(detect(before)).when} '}{before[start : spans[-1].end]}"
 
 
 # --- fragments --------------------------------------------------------------------------------------
@@ -234,7 +245,7 @@ def _replace_period(before: str, rest: str, spans: Sequence[Span]) -> str:
         return re.sub(rf"{year}", str(year + away), before) if str(year) in before else f"{before}, {asked}"
     if not earlier:
         led = rest[: spans[0].start].strip()
-        led = led if _PREPOSITION.fullmatch(f"{led} ") else says(detect(before)).when
+        led = led if _PREPOSITION.fullmatch(f"{led} ") else question_templates(detect(before)).when
         return f"{before} {led} {asked}"
     first, last = earlier[0], earlier[-1]
     if last.start - first.end > MAX_RANGE_CHARS:  # two that have nothing to do with each other
@@ -259,7 +270,7 @@ def _replace_name(before: str, name: str, rest: str, names: Sequence[str]) -> st
     if not spans:
         owner = find_owner(before)
         if owner is None:
-            return f"{before} {preposition or says(detect(before)).of_whom} {name}"
+            return f"{before} {preposition or question_templates(detect(before)).of_whom} {name}"
         spans = [owner]
     alike = [
         span

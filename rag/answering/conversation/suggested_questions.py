@@ -7,7 +7,7 @@ from rag.answering.passages.quotable_units import split_passage
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.ingestion.language_detection import detect
 from rag.types import AnswerResponse, BlockKind, Chunk, Hit, QuotedRow
-from rag.vocabulary import Says, says
+from rag.vocabulary import QuestionTemplates, question_templates
 
 MAX_QUESTIONS = 3
 """Maximum number of suggestions."""
@@ -48,7 +48,7 @@ def topics(chunks: Sequence[Chunk]) -> list[str]:
 
 def topic_questions(topics: Iterable[str], language: str) -> list[str]:
     """Return a question about each topic in a language of `rag.ingestion.language_detection`."""
-    return [says(language).about.format(topic=topic) for topic in topics]
+    return [question_templates(language).about.format(topic=topic) for topic in topics]
 
 
 def starter_questions(chunks: Sequence[Chunk]) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def follow_ups(question: str, response: AnswerResponse, around: Sequence[Chunk])
         return ()
     first, language = response.contexts[0], detect(question)
     quoted = next((citation.row for citation in response.citations if citation.row), None)
-    asked = [*_of_row(question, quoted), *_beside(quoted, first, says(language))] if quoted else []
+    asked = [*_of_row(question, quoted), *_beside(quoted, first, question_templates(language))] if quoted else []
     own = _heading(first.chunk)
     asked += topic_questions((topic for topic in topics(around) if topic != own), language)
     known = {_plain(question), _plain(response.question or "")}
@@ -83,7 +83,7 @@ def _of_row(question: str, row: QuotedRow) -> Iterator[str]:
         yield _YEAR.sub(others[0], question)
 
 
-def _beside(row: QuotedRow, hit: Hit, said: Says) -> Iterator[str]:
+def _beside(row: QuotedRow, hit: Hit, said: QuestionTemplates) -> Iterator[str]:
     """Yield a question for the next row of the table, in the requested column."""
     column = row.columns[row.asked] if row.asked is not None and row.asked < len(row.columns) else ""
     year = _YEAR.search(column)

@@ -21,7 +21,7 @@ from rag.answering.verification import citations
 from rag.answering.verification.checkable_statements import is_refusal
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import normalize
-from rag.retrieval import Memory, Reranker, request_digest
+from rag.retrieval import CompletionCache, Reranker, request_digest
 from rag.types import (
     AnswerEvent,
     AnswerOptions,
@@ -67,7 +67,7 @@ def stream(
     llm: "LLM | None",
     locate: Locate,
     reranker: Reranker | None = None,
-    memory: Memory | None = None,
+    memory: CompletionCache | None = None,
     rewritings: Sequence[Rewriting] = (),
     options: AnswerOptions = DEFAULT_OPTIONS,
     generation: GenerationOptions = DEFAULT_GENERATION,
@@ -181,7 +181,7 @@ class _Writer:
 
     llm: "LLM"
     generation: GenerationOptions
-    memory: Memory | None
+    memory: CompletionCache | None
     stop: Stop = never_stop
 
     def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, WriterResult]:

@@ -20,7 +20,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from rag import errors, prompts
 from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never_stop, stream
 from rag.answering.verification.grounding import Locate
-from rag.retrieval import Memory, Query, Reranker, to_hits
+from rag.retrieval import CompletionCache, Query, Reranker, to_hits
 from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message, Rewriting
 
 MEMORY_TOKENS = 8000
@@ -53,7 +53,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         llm: LLM | None,
         locate: Locate,
         reranker: Reranker | None = None,
-        memory: Memory | None = None,
+        memory: CompletionCache | None = None,
         options: AnswerOptions = DEFAULT_OPTIONS,
         generation: GenerationOptions = DEFAULT_GENERATION,
         streaming: bool = False,

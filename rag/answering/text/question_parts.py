@@ -5,20 +5,20 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from rag.types import Span
-from rag.vocabulary import either, find_periods, widener, words
+from rag.vocabulary import any_of, find_periods, widener, words
 
 _CAPITALS = frozenset(words("capitals"))
 _TOPICS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in words("topics"))
 """Common forms of questions; the first that matches counts."""
-_TOPIC_END = re.compile(rf"\s+(?:{either(words('prepositions'), words('ends'))})\b", re.IGNORECASE)
-_LEADING = re.compile(rf"\s+(?:{either(words('prepositions'), words('ends'), ['and'])})\s*$", re.IGNORECASE)
-_DETERMINER = re.compile(rf"(?:{either(words('determiners'))})\s+", re.IGNORECASE)
+_TOPIC_END = re.compile(rf"\s+(?:{any_of(words('prepositions'), words('ends'))})\b", re.IGNORECASE)
+_LEADING = re.compile(rf"\s+(?:{any_of(words('prepositions'), words('ends'), ['and'])})\s*$", re.IGNORECASE)
+_DETERMINER = re.compile(rf"(?:{any_of(words('determiners'))})\s+", re.IGNORECASE)
 _NAME = re.compile(
     r"(?<![\w'’])(?P<name>[A-ZÄÖÜÉ][\w&.-]*[\w&](?:\s+(?:of\s+|&\s+)?[A-ZÄÖÜÉ][\w&.-]*[\w&])*|[A-Z](?![\w'’]))"
 )
-_GERMAN = re.compile(rf"\b(?:{either(words('signs'))})\b", re.IGNORECASE)
+_GERMAN = re.compile(rf"\b(?:{any_of(words('signs'))})\b", re.IGNORECASE)
 _GERMAN_NAME = re.compile(
-    rf"\b(?:{either(words('before_names'))})\s+"
+    rf"\b(?:{any_of(words('before_names'))})\s+"
     r"(?P<name>[A-ZÄÖÜ][\w&.-]*[\w&](?:\s+[A-ZÄÖÜ][\w&.-]*[\w&])*)(?=\s|[?.!]|$)"
 )
 """In German names are found by the words before them, as every noun has a capital."""

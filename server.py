@@ -12,7 +12,7 @@ from rag.ui.viewer import page_server
 installation = Installation()
 session.use_installation(installation)
 if installation.config.rag_worker:
-    worker.keep()  # so that uploads by the API are read before anybody opens the app
+    worker.keep_running()  # so that uploads by the API are read before anybody opens the app
 api = create_app(installation, needs_key=session.has_login())
 
 routes = [Mount("/api", api), Mount(page_server.PATH, page_server.create_app(installation))]

@@ -19,8 +19,8 @@ ON_DEMAND = (
     *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "stacks"),
     *("tasks", "viewers", "words"),
 )
-"""Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of files), or take long
-and kill processes (chaos, machines), so they are measured only when asked for."""
+"""Parts that run only on request: they need extra tools (locust, Chromium, other libraries, a folder of files), or take
+long and kill processes (chaos, machines)."""
 
 
 def main() -> None:
@@ -55,26 +55,26 @@ def parse_arguments() -> argparse.Namespace:
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"of {', '.join(PARTS)}, which is all unless given; and {', '.join(ON_DEMAND)}",
+        help=f"one of {', '.join(PARTS)} (default: all of these) or {', '.join(ON_DEMAND)}",
     )
-    made.add_argument("--quick", action="store_true", help="small sizes: to see that all of it runs")
-    made.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE, too")
+    made.add_argument("--quick", action="store_true", help="small sizes, to check that everything runs")
+    made.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     made.add_argument(
-        "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory in place of a made one"
+        "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory, instead of a generated one"
     )
-    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims, pictures, stacks and words")
-    made.add_argument("--files", type=Path, metavar="FOLDER", help="the files whose completeness is measured")
-    made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="where to keep pictures of tasks")
+    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for claims, pictures, stacks and words")
+    made.add_argument("--files", type=Path, metavar="FOLDER", help="files for completeness")
+    made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="folder for screenshots of tasks")
     made.add_argument(
-        "--chunks", type=int, nargs="+", default=Options.chunks, metavar="N", help="the sizes of the tables of search"
+        "--chunks", type=int, nargs="+", default=Options.chunks, metavar="N", help="table sizes for search"
     )
-    faults = made.add_argument_group("chaos", "how often what goes wrong; once each with --quick")
+    faults = made.add_argument_group("chaos", "number of faults of each kind; one each with --quick")
     for field in dataclasses.fields(Chaos):
         name = f"--{field.name.replace('_', '-')}"
-        faults.add_argument(name, type=int, default=field.default, metavar="N", help=f"{field.default} unless given")
+        faults.add_argument(name, type=int, default=field.default, metavar="N", help=f"default: {field.default}")
     arguments = made.parse_args()
     if unknown := set(arguments.parts) - {*PARTS, *ON_DEMAND}:
-        made.error(f"there is no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS + ON_DEMAND)}")
+        made.error(f"unknown part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS + ON_DEMAND)}")
     return arguments
 
 

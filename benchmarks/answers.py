@@ -23,12 +23,12 @@ from rag.engine import RAGEngine
 PAGES, QUICK_PAGES = 60, 1
 QUESTIONS, QUICK_QUESTIONS = 10, 1
 BUSY, QUICK_BUSY = (0, 2), (0, 1)
-"""Processes that compute without end beside both."""
+"""Number of CPU-bound processes that run in parallel."""
 REST_MS = 500
-"""Before each question, for what opening the page has set off."""
+"""Pause before each question, for work started by opening the page."""
 SETTINGS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive"}
 RATIO = at_most(2)
-"""The page takes no longer than the answer itself."""
+"""The page takes at most as long as the answer itself."""
 
 
 def measure(options: Options, section: Section) -> None:
@@ -39,7 +39,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
         RAGEngine(_config(options, folder, url)) as engine,
         apps.serving(folder, url, **SETTINGS) as base_url,
         apps.opened(base_url) as page,
@@ -52,13 +52,13 @@ def measure(options: Options, section: Section) -> None:
         ways: tuple[Callable[[str], object], ...] = (engine.answer, lambda question: _ask(page, question))
         _seconds(page, ways, first)  # loads the models
         for number, loops in enumerate(busy):
-            name = f"busy loops beside, {loops}" if loops else "left alone"
+            name = f"{loops} busy processes" if loops else "idle"
             with _busy(loops):
                 times = [_seconds(page, ways, question) for question in others[number * count : (number + 1) * count]]
             bare, shown = (statistics.median(column) for column in zip(*times, strict=True))
             section.add(f"{name}: bare process", bare * 1000, "ms")
             section.add(f"{name}: in the app", shown * 1000, "ms")
-            section.add(f"{name}: the app takes, of the bare time", shown / bare, "×", RATIO)
+            section.add(f"{name}: app / bare process", shown / bare, "×", RATIO)
 
 
 def _config(options: Options, folder: str, url: str) -> Config:

@@ -18,16 +18,16 @@ APP = ("-m", "rag", "run", "--no-browser", "--port")
 WINDOW = (1440, 900)
 PATIENCE_MS = 600_000
 CHROMIUM = (
-    "chromium-headless-shell",  # draws for less computing: it keeps no windows
+    "chromium-headless-shell",  # uses less CPU
     "chromium",
     "chromium-browser",
     "google-chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
-"""Its possible names; the first that is installed is used."""
+"""Names of the executable, in order of preference."""
 RAN = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-"""Is there while no page runs on the server."""
+"""Matches while no script runs on the server."""
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def chromium() -> str:
     """Return the path of Chromium. Raises ConfigError if it is not installed."""
     found = find_chromium()
     if found is None:
-        raise errors.ConfigError("The app is shown in Chromium, which is not installed: apt-get install chromium")
+        raise errors.ConfigError("This benchmark needs Chromium, which is not installed: apt-get install chromium")
     return found
 
 

@@ -16,13 +16,13 @@ from rapidfuzz import fuzz
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, find_numbers
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.answering.verification.quote_matching import QuotablePassage
 from rag.answering.verification.table_figures import SCALE_NAMES
 from rag.types import BlockKind, Passage, Span
 
 SAID_TWICE = 90.0
-"""Two sentences as alike as this (rapidfuzz's token set ratio, 0..100) may say the same; then each proves the other."""
+"""Sentences with this similarity (rapidfuzz's token set ratio, 0..100) may mean the same and prove each other."""
 
 
 class Made(NamedTuple):
@@ -77,7 +77,7 @@ class Page:
     @functools.cached_property
     def numbers(self) -> list[Number]:
         """All figures of the page."""
-        return find_numbers(flowing(self.text))
+        return find_numbers(one_line(self.text))
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -88,20 +88,20 @@ class Page:
         """The page's sentences, each on one line."""
         for unit in self.quotable.units:
             if unit.kind is BlockKind.TEXT:
-                yield flowing(self.text[unit.span.start : unit.span.end])
+                yield one_line(self.text[unit.span.start : unit.span.end])
 
     def facts(self) -> Iterator[Fact]:
         """The page's declarative sentences and rows with year columns."""
-        labels = [flowing(self.quotable.slice(unit.label)).rstrip(":. ") for unit in self.quotable.units if unit.label]
+        labels = [one_line(self.quotable.slice(unit.label)).rstrip(":. ") for unit in self.quotable.units if unit.label]
         for unit in self.quotable.units:
             raw = self.text[unit.span.start : unit.span.end]
-            if unit.kind is BlockKind.TEXT and _is_sentence(flowing(raw)):
-                yield Fact(self.document, self, unit.span, flowing(raw))
+            if unit.kind is BlockKind.TEXT and _is_sentence(one_line(raw)):
+                yield Fact(self.document, self, unit.span, one_line(raw))
             elif unit.label and unit.cells:
-                label = flowing(self.quotable.slice(unit.label)).rstrip(":. ")
+                label = one_line(self.quotable.slice(unit.label)).rstrip(":. ")
                 pairs = _years(self.quotable, unit)
                 if pairs and Text(label).content and len(label) <= 80 and labels.count(label) == 1:
-                    yield Fact(self.document, self, unit.span, flowing(raw), label, pairs, _scale(self.quotable, unit))
+                    yield Fact(self.document, self, unit.span, one_line(raw), label, pairs, _scale(self.quotable, unit))
 
 
 def _is_sentence(text: str) -> bool:

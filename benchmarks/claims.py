@@ -23,9 +23,9 @@ FACTS, QUICK_FACTS = 1000, 60
 FOLDS = 5
 RESAMPLES = 1000
 PER_PAGE = 4
-"""So many sentences, and rows, of one page at most."""
+"""Maximum number of sentences, and of rows, per page."""
 LEAST_HELD = (0.6, 0.7, 0.8, 0.9, 1.0)
-"""The thresholds that are tried out, ascending."""
+"""Thresholds to evaluate, ascending."""
 
 SIX = ("other number", "other year", "other name", "negated", "quote from elsewhere", "two facts stitched")
 WORST_FALSE, LEAST_TRUE = 0.01, 0.95
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
 def measure(options: Options, section: Section) -> None:
     """Judge all claims, by kind and with held-out thresholds."""
     if options.pdfs is None:
-        section.about = "left out: give a folder of PDFs with --pdfs"
+        section.about = "skipped: give a folder of PDFs with --pdfs"
         return
     pages = list(read_pages(options.pdfs))
     facts = choose(pages, QUICK_FACTS if options.quick else FACTS)

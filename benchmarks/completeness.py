@@ -13,7 +13,7 @@ from rag import errors, parsing
 from rag.types import Completeness
 
 FILES, QUICK_FILES = 200, 20
-"""So many of each kind."""
+"""Maximum number of files per kind."""
 MOST_NAMED = 10
 
 
@@ -28,7 +28,7 @@ class Read(NamedTuple):
 def measure(options: Options, section: Section) -> None:
     """Report for each kind the share kept, the number of incomplete files, and those that do not report it."""
     if options.files is None:
-        section.about = "left out: give a folder of files with --files"
+        section.about = "skipped: give a folder of files with --files"
         return
     by_kind: dict[str, list[Read]] = defaultdict(list)
     for read in read_files(options.files, quick=options.quick):

@@ -48,7 +48,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
     ):
         config = options.config.model_copy(
             update={"rag_data_dir": Path(folder), "rag_storage_url": None, "rag_database_url": pydantic.SecretStr(url)}

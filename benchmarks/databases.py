@@ -28,7 +28,7 @@ def server(options: Options) -> Iterator[str]:
 
 
 @contextmanager
-def passing(server_url: str, template: str = "template1") -> Iterator[str]:
+def temporary(server_url: str, template: str = "template1") -> Iterator[str]:
     """Yield a new database, optionally from `template`, and drop it at the end."""
     name = f"pagelight_bench_{uuid.uuid4().hex}"
     _administer(server_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
@@ -40,7 +40,7 @@ def passing(server_url: str, template: str = "template1") -> Iterator[str]:
 
 def copied(url: str) -> AbstractContextManager[str]:
     """Yield a copy of an unused database and drop it at the end."""
-    return passing(url, str(conninfo.conninfo_to_dict(url)["dbname"]))
+    return temporary(url, str(conninfo.conninfo_to_dict(url)["dbname"]))
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def filled(server_url: str, name: str, fill: Fill, *, keep: bool) -> Iterator[st
     if keep:
         yield prepared(server_url, name, fill)
         return
-    with passing(server_url) as url:
+    with temporary(server_url) as url:
         fill(url)
         yield url
 

@@ -13,8 +13,8 @@ from benchmarks.settings import Options
 
 SHARES = (0, 1, 10, 25, 50, 75, 90, 99, 100)
 CHARACTERS = (200, 285, 534, 789, 1065, 1222, 1292, 1395, 1500)
-"""How long texts are, in characters, up to each of the `SHARES` in percent: as the 13,000 chunks of some fifty real
-reports, papers and slides with their headers. Chunks end where paragraphs and sections do."""
+"""Text lengths in characters at each of the percentiles `SHARES`: those of 13,000 chunks of some fifty real reports,
+papers and slides with their headers. Chunks end at paragraphs and sections."""
 TEXTS, QUICK_TEXTS = 256, 2
 BATCH = 256
 
@@ -36,7 +36,7 @@ def measure(options: Options, section: Section) -> None:
     ours, batch = run("ours", texts), run("batch", texts)
     section.add("ours: one text per run, on each core", count / ours.seconds, "chunks/s")
     section.add(f"onnxruntime: batch of {min(BATCH, count)}, padded, 2 threads", count / batch.seconds, "chunks/s")
-    section.add("ours is faster by", batch.seconds / ours.seconds, "×", at_least(4))
+    section.add("speedup of ours", batch.seconds / ours.seconds, "×", at_least(4))
     section.add("peak memory, ours", ours.megabytes, "MB")
     section.add("peak memory, onnxruntime", batch.megabytes, "MB")
 

@@ -22,7 +22,7 @@ from benchmarks import fitting
 from benchmarks.fitting import Choice, Numbers
 from rag import answering, evaluation
 from rag.answering.extraction import extractive_answer, question_intent
-from rag.answering.extraction.candidates import Candidate, Features, measured
+from rag.answering.extraction.candidates import Candidate, Features, collect_candidates
 from rag.answering.extraction.extractive_answer import MIN_LIKELIHOOD, ODDS, WEIGHTS
 from rag.engine import RAGEngine
 from rag.engine.evaluation.evaluator import Corpus, Evaluation
@@ -32,10 +32,10 @@ from rag.types import Filters, Hit, RetrievalOptions, SearchRequest
 FOLDS = 7
 CHOICE_RIDGE, ODDS_RIDGE = 2.0, 1.0
 SAYS, STANDS = 1.0, 0.7
-"""What a question counts: less where no candidate says the gold answer, and those on its gold pages are taken."""
+"""Weight of a question in which no candidate has the gold answer and those on gold pages count as right."""
 
 LEAST = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35)
-"""The likelihoods that are tried out as the least of an answer."""
+"""Minimum likelihoods to evaluate."""
 
 SCOPES = ("own", "all")
 
@@ -47,7 +47,7 @@ class Case:
     question: evaluation.Question
     scope: str
     is_lookup: bool
-    asked: question_intent.Asked
+    asked: question_intent.ParsedQuestion
     hits: Sequence[Hit]
     candidates: Sequence[Candidate]
 
@@ -103,7 +103,7 @@ class Best(NamedTuple):
         """Return whether the answer is refused at the minimum likelihood `least`."""
         if not extractive_answer.is_relevant(self.case.asked, self.candidate, likely, least):
             return True
-        return extractive_answer.lack(self.case.asked, self.case.hits, self.candidate) is not None
+        return extractive_answer.explain_missing(self.case.asked, self.case.hits, self.candidate) is not None
 
 
 class Judged(NamedTuple):
@@ -117,8 +117,8 @@ class Judged(NamedTuple):
 def main() -> None:
     """Print the fitted constants next to those in use, and the quality of both."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.extractive", description="Fit answers without a model.")
-    made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions as of `pagelight eval`")
-    made.add_argument("--index", default="default", help="the index with their documents")
+    made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions in the format of `pagelight eval`")
+    made.add_argument("--index", default="default", help="the index of their documents")
     arguments = made.parse_args()
     console = Console()
     asked = evaluation.load_questions(arguments.questions)
@@ -163,9 +163,9 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
             retrieval = RetrievalOptions(filters=Filters(document_ids=documents), trace=True)
             request = SearchRequest(index_name=index_name, query=question.question, retrieval=retrieval)
             found = engine.search(request)
-            read = question_intent.read(question.question, found.trace.rewritings if found.trace else ())
+            read = question_intent.parse_question(question.question, found.trace.rewritings if found.trace else ())
             hits = list(answering.read_context(question.question, found.results, None).hits.values())
-            yield Case(question, scope, question.id in lookups, read, hits, measured(read, hits, reranker))
+            yield Case(question, scope, question.id in lookups, read, hits, collect_candidates(read, hits, reranker))
 
 
 # --- fitting and judging ---

@@ -25,13 +25,13 @@ QUESTIONS, QUICK_QUESTIONS = 600, 60
 UPLOADED_PAGES, QUICK_UPLOADED_PAGES = 20, 1
 ROUNDS, QUICK_ROUNDS = 5, 1
 BEGUN = 5
-"""So many questions are answered before the upload: the evaluation is in full swing, its models are loaded."""
+"""Questions answered before the upload, so that the evaluation has loaded its models."""
 MODELS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive"}
 POLL_SECONDS = 0.05
 ENDED = ("done", "failed", "cancelled")
 
 RATIO = at_most(2)
-"""Of two on two cores: the evaluation keeps one of them until it has given way."""
+"""The share of one of two cores: the evaluation keeps the other until it yields."""
 
 
 def measure(options: Options, section: Section) -> None:
@@ -43,7 +43,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
         Installation(_config(options, name, url)) as installation,
         _worker(installation.config),
     ):
@@ -52,7 +52,7 @@ def measure(options: Options, section: Section) -> None:
         asked = material.make_pdf(folder / "asked.pdf", QUICK_ASKED_PAGES if quick else ASKED_PAGES)
         cases = _cases(analyst, _ready(analyst, analyst.documents.add(asked, asked.name)), questions)
         uploads = [material.make_pdf(folder / f"{seed}.pdf", pages, seed=seed) for seed in range(2, 2 * rounds + 3)]
-        _seconds(colleague, uploads.pop())  # starts the parser
+        _seconds(colleague, uploads.pop())  # start the parser
         alone, beside, answered = [], [], []
         while uploads:
             alone.append(_seconds(colleague, uploads.pop()))
@@ -62,8 +62,8 @@ def measure(options: Options, section: Section) -> None:
                 answered.append(count() - before)
     first, second = statistics.median(alone), statistics.median(beside)
     section.add("upload alone", first, "s")
-    section.add("upload beside an evaluation", second, "s")
-    section.add("beside it takes, of the time alone", second / first, "×", RATIO)
+    section.add("upload during an evaluation", second, "s")
+    section.add("during an evaluation / alone", second / first, "×", RATIO)
     section.notes.append(f"Questions answered meanwhile: {statistics.median(answered):g} (median)")
 
 

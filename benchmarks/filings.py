@@ -42,7 +42,7 @@ MINUTES = (
 )
 
 Page = tuple[str, Sequence[str]]
-"""A heading and the paragraphs below it."""
+"""A heading and its paragraphs."""
 
 
 @dataclass(frozen=True)

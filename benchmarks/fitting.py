@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 STEPS, SMALLEST = 100, 1e-6
-"""Of a fit: it ends with a step as small as this, or after so many."""
+"""A fit ends at this step size or after this number of steps."""
 
 LOGISTIC_STEPS = 2000
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-"""Of likelihoods, for a table of calibration."""
+"""Bins of likelihoods in a calibration table."""
 
 Numbers = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]

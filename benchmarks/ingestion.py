@@ -26,7 +26,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
         Store.open(url) as store,
     ):
         folder = Path(name)
@@ -50,7 +50,7 @@ def _measure_stages(section: Section, engine: RAGEngine, store: Store, path: Pat
     times["render and parse"], parsed = _timed(
         lambda: parsing.read_file(path, name=path.name, rendition=rendition, config=engine.config.rag_parsing)
     )
-    times["cut"], (chunks, texts) = _timed(lambda: _cut(document, parsed))
+    times["chunk"], (chunks, texts) = _timed(lambda: _chunk(document, parsed))
     times["embed"], vectors = _timed(lambda: providers.embed_texts(embedder, texts))
     times["store"], _ = _timed(
         lambda: store.of(document.user_id).chunks.replace(
@@ -68,7 +68,7 @@ def _measure_stages(section: Section, engine: RAGEngine, store: Store, path: Pat
         section.add(f"{name}, of the stages' time", 100 * taken / sum(times.values()), "%")
 
 
-def _cut(document: Document, parsed: ParsedDocument) -> tuple[list[Chunk], list[str]]:
+def _chunk(document: Document, parsed: ParsedDocument) -> tuple[list[Chunk], list[str]]:
     """Return chunks with their texts for embedding and indexing."""
     chunks = split_blocks(
         parsed.blocks, document_id=document.id, name=document.name, title=parsed.title, options=ChunkingOptions()

@@ -42,17 +42,17 @@ INDEX_NAME = "default"
 
 CHUNKS_PER_DOCUMENT = 50
 MADE_DOCUMENTS = 100
-"""So many of a library are made; a larger one has copies of them (see `multiplied`)."""
+"""Number of generated documents; larger libraries add copies (see `multiplied`)."""
 SAME_FOR_ALL = "owner of 100 %"
-"""All libraries have the same documents, so that what is nearest to a question belongs to others, too."""
+"""All libraries have the same documents, so that the nearest chunks belong to other users, too."""
 CHUNKS_PER_PAGE = 2
 CHARACTERS = 1100
 EMBEDDED_CHARACTERS = 100
-"""A chunk's vector is that of its beginning: embedding all of 100,000 chunks would take half an hour."""
+"""Characters of a chunk to embed: embedding all of 100,000 chunks would take half an hour."""
 QUESTION_WORDS = 12
 WRITERS = 4
 BUILD_MEMORY = "4GB"
-"""For building indexes; a graph of a million vectors of 384 dimensions takes 2.5 GB."""
+"""Memory for building indexes; a graph of a million vectors of 384 dimensions takes 2.5 GB."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ READY_MS = at_most(1_000)
 FILTERED_MS = at_most(300)
 ROWS = 100
 WORDS = "77"
-"""In the names of fewer documents than fit on a page of the table."""
+"""Part of fewer names than fit on a page of the table."""
 SPACE = EmbeddingSpace(provider="none", model="none", dimensions=8)
 REST_MS = 300
 MADE = """
@@ -44,7 +44,7 @@ ACT = """([act, shown]) => new Promise(done => {
     if (act === "turn") table().querySelector("[data-step='1']").click();
     look();
 })"""
-"""Does something; gives the milliseconds until the table tells of the rows that `shown` begins with."""
+"""Act, and return the milliseconds until the table's row counter starts with `shown`."""
 
 
 def measure(options: Options, section: Section) -> None:
@@ -55,7 +55,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
     ):
         with Store.open(url) as store:
             _fill(store, url, count)
@@ -80,7 +80,7 @@ def _ask(store: Store, section: Section, rounds: int) -> None:
         own.documents.list(index.id, asked, order_by="name", descending=False, limit=ROWS)
 
     shown("")
-    section.add("database: counted and a page of it", percentiles(shown, [""] * rounds).p50, "ms")
+    section.add("database: count and one page", percentiles(shown, [""] * rounds).p50, "ms")
     section.add("database: the same, filtered", percentiles(shown, ["company 49"] * rounds).p50, "ms")
 
 
@@ -96,7 +96,7 @@ def _watch(page: Page, section: Section, count: int, rounds: int) -> None:
         page.get_by_role("link", name="Glossary").click()
         page.get_by_role("heading", name="Glossary").wait_for()
     section.add("page ready", statistics.median(opened[1:]), "ms", READY_MS)
-    section.add("page turned", statistics.median(turned[1:]), "ms", FILTERED_MS)
+    section.add("next page", statistics.median(turned[1:]), "ms", FILTERED_MS)
     section.add("page filtered", statistics.median(filtered[1:]), "ms", FILTERED_MS)
 
 

@@ -12,7 +12,7 @@ from benchmarks.libraries import SPACE, TABLE
 
 NAME = "llama_hybrid"
 HNSW = {"hnsw_m": 16, "hnsw_ef_construction": 64, "hnsw_ef_search": 40}
-"""As in its documentation; without them it has no index for vectors."""
+"""As in its documentation; without them it creates no vector index."""
 
 
 class LlamaHybrid:

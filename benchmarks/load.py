@@ -33,11 +33,11 @@ STEADY_SECONDS = 300
 SAMPLE_SECONDS = 5.0
 
 P95_MS = at_most(2000)
-"""The contract of `/retrieve`: 95 % of requests under two seconds."""
+"""The contract of `/retrieve`: 95 % of requests in less than two seconds."""
 
 FAILURES = at_most(0)
 GROWTH = at_most(1.05)
-"""Of the server's memory, from the second minute to the last."""
+"""Growth of the server's memory from the second minute to the last."""
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 
@@ -46,7 +46,7 @@ def measure(options: Options, section: Section) -> None:
     """Measure with embedded models that embed each question, and only the server's own caches."""
     locust = shutil.which("locust")
     if locust is None:
-        raise errors.ConfigError("The load comes from locust, which is not installed: pip install --group load")
+        raise errors.ConfigError("This benchmark needs locust, which is not installed: pip install --group load")
     chunks = QUICK_CHUNKS if options.quick else CHUNKS
     space, _ = providers.embedding_model(options.config)
     library = Library("local", chunks // libraries.CHUNKS_PER_DOCUMENT, space)
@@ -62,7 +62,7 @@ def measure(options: Options, section: Section) -> None:
         words = Path(folder, "words.json")
         words.write_text(json.dumps([str(word) for word in material.words()]), encoding="utf-8")
         load = Load(locust, base_url, words)
-        load.run(2, QUICK_SECONDS)  # warm
+        load.run(2, QUICK_SECONDS)  # warm up
         seconds = QUICK_SECONDS if options.quick else SECONDS
         for clients in QUICK_CLIENTS if options.quick else CLIENTS:
             _add(section, clients, load.run(clients, seconds))
@@ -131,7 +131,7 @@ def _measure_memory(section: Section, load: Load, pid: int) -> None:
     second = statistics.fmean(mb for at, mb in samples if 60 <= at < 120)
     last = statistics.fmean(mb for at, mb in samples if at >= STEADY_SECONDS - 60)
     section.add("server's memory in the last of five minutes", last, "MB")
-    section.add("the same, of the second minute's", last / second, "×", GROWTH)
+    section.add("last minute / second minute", last / second, "×", GROWTH)
 
 
 def _resident_mb(pid: int) -> float:

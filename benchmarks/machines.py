@@ -35,7 +35,7 @@ import pydantic
 import rag
 from benchmarks import clusters, databases
 from benchmarks.chaos import files
-from benchmarks.chaos.ledger import tell
+from benchmarks.chaos.ledger import log_progress
 from benchmarks.chaos.services import FOREIGN, is_healthy
 from benchmarks.processes import free_port
 from benchmarks.report import Section, at_most
@@ -48,23 +48,23 @@ CLIENTS, QUICK_CLIENTS = 50, 6
 SECONDS, QUICK_SECONDS = 180.0, 20.0
 USERS = 5
 PER_MINUTE = 30
-"""Requests of a key; each client has its own, and only the eager one comes near it."""
+"""Requests per key and minute; each client has its own key, and only the eager one reaches the limit."""
 THINK_SECONDS = (2.0, 6.0)
 EAGER_SECONDS = 0.1
 ATTEMPTS = 5
-"""At both doors, one after the other; a door that has too much to do says when to come again."""
+"""Attempts, alternating between both servers; an overloaded one says when to retry."""
 CLIENT_SECONDS = 120.0
 HEALTHY_SECONDS = 300.0
 SETTLE_SECONDS = 300.0
 POLL_SECONDS = 0.2
 NOTICED_SECONDS = 1.0
-"""Within this time a client has noticed that the door had been killed under it."""
+"""Seconds within which a client notices that its server was killed."""
 NONE = at_most(0)
 MACHINES = ("first", "second")
 
 
 @dataclass
-class Kept:
+class RestartedProcess:
     """A process that is restarted whenever it ends."""
 
     name: str
@@ -115,7 +115,7 @@ class Found:
     admitted: int = 0
     refused: int = 0
     killed: set[str] = field(default_factory=set)
-    """The doors that are down because they were killed."""
+    """Servers that are down because they were killed."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -123,7 +123,7 @@ def measure(options: Options, section: Section) -> None:
     """Run clients at both servers and check the state afterwards."""
     storage = options.config.rag_storage_url
     if not storage:
-        raise errors.ConfigError("Set RAG_STORAGE_URL to s3://bucket/folder, and AWS_ENDPOINT_URL to where it is.")
+        raise errors.ConfigError("Set RAG_STORAGE_URL to s3://bucket/folder, and AWS_ENDPOINT_URL to its server.")
     seconds, clients = (QUICK_SECONDS, QUICK_CLIENTS) if options.quick else (SECONDS, CLIENTS)
     with (
         tempfile.TemporaryDirectory(prefix="machines-", dir=options.folder) as name,
@@ -162,8 +162,8 @@ def _add(section: Section, found: Found, lost: list[str], doubled: list[str], la
     section.add("lost", len(lost), "documents", NONE)
     section.add("doubled", len(doubled), "documents", NONE)
     allowed = PER_MINUTE * (1 + lasted / 60)
-    section.add("admitted of one key at both doors", found.admitted, "requests", at_most(allowed))
-    section.add("refused of it", found.refused, "requests")
+    section.add("admitted for one key at both servers", found.admitted, "requests", at_most(allowed))
+    section.add("refused for it", found.refused, "requests")
     section.notes = [*found.errors, *lost, *doubled]
     section.failed = bool(section.notes) or found.admitted > allowed
 
@@ -173,9 +173,9 @@ def _database(options: Options, folder: Path) -> Iterator[dict[str, str]]:
     """Yield settings of a new database on the server of `RAG_DATABASE_URL`, or on a new one with a replica."""
     if given := options.config.rag_database_url:
         replica = options.config.rag_database_replica_url
-        with databases.passing(given.get_secret_value()) as url:
+        with databases.temporary(given.get_secret_value()) as url:
             if replica:
-                raise errors.ConfigError("A replica has the databases of its primary only. Leave it out here.")
+                raise errors.ConfigError("A replica only has its primary's databases. Unset RAG_DATABASE_REPLICA_URL.")
             yield {"RAG_DATABASE_URL": url}
         return
     folder.chmod(0o755)
@@ -192,7 +192,7 @@ def _opened(options: Options, settings: dict[str, str], folder: Path) -> Iterato
         yield installation
 
 
-def _services(settings: dict[str, str], folder: Path) -> tuple[list[Kept], list[Kept]]:
+def _services(settings: dict[str, str], folder: Path) -> tuple[list[RestartedProcess], list[RestartedProcess]]:
     """Yield the servers and workers of both machines."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     doors, workers = [], []
@@ -210,12 +210,12 @@ def _services(settings: dict[str, str], folder: Path) -> tuple[list[Kept], list[
         }  # fmt: skip
         url = f"http://127.0.0.1:{port}"
         logs = [folder / f"{machine}-{kind}.log" for kind in ("serve", "worker")]
-        doors.append(Kept(f"{machine} serve", ["serve", "--port", str(port)], environment, logs[0], url))
-        workers.append(Kept(f"{machine} worker", ["worker"], environment, logs[1]))
+        doors.append(RestartedProcess(f"{machine} serve", ["serve", "--port", str(port)], environment, logs[0], url))
+        workers.append(RestartedProcess(f"{machine} worker", ["worker"], environment, logs[1]))
     return doors, workers
 
 
-def _wait_until_healthy(doors: list[Kept]) -> None:
+def _wait_until_healthy(doors: list[RestartedProcess]) -> None:
     deadline = time.monotonic() + HEALTHY_SECONDS
     for door in doors:
         while not is_healthy(door.url, HEALTHY_SECONDS):
@@ -224,7 +224,13 @@ def _wait_until_healthy(doors: list[Kept]) -> None:
             time.sleep(POLL_SECONDS)
 
 
-def _run(found: Found, doors: list[Kept], workers: list[Kept], keys: tuple[list[str], str], seconds: float) -> float:
+def _run(
+    found: Found,
+    doors: list[RestartedProcess],
+    workers: list[RestartedProcess],
+    keys: tuple[list[str], str],
+    seconds: float,
+) -> float:
     """Run the clients and kill processes meanwhile; return the duration in seconds."""
     started = time.monotonic()
     until = started + seconds
@@ -234,15 +240,15 @@ def _run(found: Found, doors: list[Kept], workers: list[Kept], keys: tuple[list[
     for client in everybody:
         client.start()
     time.sleep(seconds / 3)
-    tell(f"killing the {doors[0].name}")
+    log_progress(f"killing the {doors[0].name}")
     found.killed.add(doors[0].url)
     doors[0].kill()
     _wait_until_healthy(doors[:1])
     time.sleep(NOTICED_SECONDS)
     found.killed.discard(doors[0].url)
-    tell("it is back")
+    log_progress("it is back")
     time.sleep(max(0.0, started + 2 * seconds / 3 - time.monotonic()))
-    tell(f"killing the {workers[1].name}")
+    log_progress(f"killing the {workers[1].name}")
     workers[1].kill()
     for client in everybody:
         client.join()
@@ -257,7 +263,7 @@ class Client(threading.Thread):
         self._number = number
         self._user = f"user{number % USERS}"
         self._random = random.Random(number)
-        # A connection for each request: one that is kept could be of the killed process, and fail when that is back.
+        # One connection per request: a reused one could belong to the killed process and fail after its restart.
         self._client = httpx.Client(headers={"x-api-key": key, "connection": "close"}, timeout=CLIENT_SECONDS)
         self._urls = urls
         self._found = found
@@ -305,7 +311,7 @@ class Client(threading.Thread):
                 continue
             is_busy = answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE
             with self._found.lock:
-                self._found.requests["told to come again" if is_busy else f"{method} {path}"] += 1
+                self._found.requests["asked to retry" if is_busy else f"{method} {path}"] += 1
             if is_busy:
                 time.sleep(float(answer.headers.get("retry-after", 1)))
                 continue
@@ -324,7 +330,7 @@ class Client(threading.Thread):
     def _wrong(self, what: str) -> None:
         with self._found.lock:
             self._found.errors.append(f"error: {self.name}: {what}")
-        tell(what)
+        log_progress(what)
 
 
 class Eager(threading.Thread):

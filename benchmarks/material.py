@@ -14,7 +14,7 @@ from rag.parsing.pdf.mupdf import pymupdf
 from rag.providers import onnx_models
 
 MOST_FREQUENT_WORD = "the"
-"""The model's vocabulary names words from here on, the more frequent first."""
+"""Index of the first word in the model's vocabulary, which is sorted by frequency."""
 SENTENCE_WORDS = 17
 WORDS_PER_NUMBER = 40
 TOPIC_WORDS = 40

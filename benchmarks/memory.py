@@ -30,17 +30,17 @@ KINDS = {
     "benchmarks.app_process": "app",
     "postgres": "database",
 }
-"""What is seen in a command line."""
+"""Substrings of command lines."""
 
 
 def measure(options: Options, section: Section) -> None:
     """Use a temporary database and data folder."""
     if not PROC.is_dir():
-        raise errors.ConfigError("The memory of processes is read from /proc, which only Linux has. Leave this out.")
+        raise errors.ConfigError("This benchmark reads /proc, which only Linux has. Omit it.")
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
     ):
         folder = Path(name)
         path = options.pdf or material.make_pdf(folder / "large.pdf", QUICK_PAGES if options.quick else PAGES, seed=5)

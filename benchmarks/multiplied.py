@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 MIXED = 0.5
-"""How much of another chunk's vector is in that of a copy, beside its own (1.0)."""
+"""Weight of another chunk's vector in that of a copy, relative to its own (1.0)."""
 
 COLUMNS = """
     SELECT attname FROM pg_attribute

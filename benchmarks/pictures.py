@@ -20,7 +20,7 @@ DOCUMENTS, QUICK_DOCUMENTS = 12, 2
 LEAST_WORDS = 80
 HEADER_PT = 120.0
 HEADER_LINES = 6
-"""So much text of its own that the page is no scan with a stamp."""
+"""Minimum text of a page, so that it does not count as a scan with a stamp."""
 HEADER = "An exhibit is shown below, of which these lines are no part: they are the page's own text, set above it."
 PICTURE_DPI = 200
 GOAL = 0.9
@@ -46,7 +46,7 @@ class Score(NamedTuple):
 def measure(options: Options, section: Section) -> None:
     """Measure precision and recall over one page each of some documents."""
     if options.pdfs is None:
-        section.about = "left out: give a folder of PDFs with --pdfs"
+        section.about = "skipped: give a folder of PDFs with --pdfs"
         return
     paths = sorted(options.pdfs.rglob("*.pdf"))
     wanted = QUICK_DOCUMENTS if options.quick else DOCUMENTS

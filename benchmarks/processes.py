@@ -18,8 +18,8 @@ PROC = Path("/proc")
 INTERVAL_SECONDS = 0.1
 POLL_SECONDS = 0.2
 PORTS = range(20_000, 32_000)
-"""None that the system gives to whoever connects (from 32768 on Linux, 49152 on macOS): a server that is seconds from
-listening at its port would find it taken by somebody's connection."""
+"""Below the ephemeral ports (from 32768 on Linux, 49152 on macOS): otherwise another connection could take the port
+before the server listens."""
 
 
 def free_port() -> int:

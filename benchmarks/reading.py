@@ -59,7 +59,7 @@ class Read:
 def main() -> None:
     """Print how often the first sentence answers, the number of quoted sentences, and refusals."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.reading", description="Measure reading comprehension.")
-    made.add_argument("folder", type=Path, metavar="FOLDER", help="passages and questions, in the form of BEIR")
+    made.add_argument("folder", type=Path, metavar="FOLDER", help="passages and questions in BEIR format")
     made.add_argument("--index", default="reading", help="the index for the passages")
     made.add_argument("--every", type=int, default=1, metavar="N", help="ask only every Nth question")
     arguments = made.parse_args()

@@ -28,7 +28,7 @@ from rag.types import Candidate, Filters, Index, RetrievalOptions, Scope
 PARTS = 5
 PAGES = 5
 LOW, MIDDLE = 0.2, 0.5
-"""The least scores that the contracts name."""
+"""The minimum scores of the contracts."""
 
 Values = Mapping[str, float]
 TRIED: Mapping[str, Sequence[float]] = {
@@ -86,8 +86,8 @@ OPTIONS = as_configured(RetrievalOptions(mode="hybrid", fusion="weighted"), load
 def main() -> None:
     """Print the quality of each constant's values, and the scores of right and unrelated hits."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.scores", description="Measure the constants of scores.")
-    made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions as of `pagelight eval`")
-    made.add_argument("--index", default="default", help="the index with their documents")
+    made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions in the format of `pagelight eval`")
+    made.add_argument("--index", default="default", help="the index of their documents")
     arguments = made.parse_args()
     console = Console()
     with RAGEngine() as engine:

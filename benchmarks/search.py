@@ -24,16 +24,16 @@ from rag.types import Candidate, SearchRequest
 QUICK_SIZES = (50,)
 SHARES = (100.0, 1.0, 0.1)
 COMPARED_UP_TO = 100_000
-"""Chunks of PGVectorStore's table: it would take an hour to build its indexes over a million."""
+"""Maximum chunks of PGVectorStore's table: building its indexes on a million would take an hour."""
 QUESTIONS, QUICK_QUESTIONS = 200, 2
 QUESTIONS_PER_WARM_UP = 10
-"""For so many questions there is one that is asked before the time is taken."""
+"""Number of timed questions per warm-up question."""
 RECALL_AT = (10, 100)
 
 HYBRID_MS = {(100_000, 100.0): at_most(60), (1_000_000, 100.0): at_most(300)} | {
     (1_000_000, share): at_most(60) for share in SHARES[1:]
 }
-"""By chunks in the table and share of the owner."""
+"""Goals by chunks in the table and share of the owner."""
 FASTER = at_least(3)
 RECALL = at_least(0.99)
 
@@ -112,7 +112,7 @@ def _measure_space(section: Section, table: Table) -> None:
         row = connection.execute(query, {"chunks": libraries.TABLE_NAME}).fetchone()
     assert row is not None
     for name, size in zip(("chunks", "indexes of chunks", "postings"), row, strict=False):
-        section.add(f"{table.name}: {name}, a chunk", size / row[-1], "bytes")
+        section.add(f"{table.name}: {name}, per chunk", size / row[-1], "bytes")
 
 
 def _fill(url: str, owners: list[Library]) -> None:

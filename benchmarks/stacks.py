@@ -36,12 +36,12 @@ from rag.store import Store
 from rag.types import UNFINISHED, DocumentStatus
 
 PAGES, QUICK_PAGES = 400, 10
-"""As many whole files are taken, in the order of their names, as are needed for so many pages."""
+"""Minimum number of pages; whole files are taken in order of their names."""
 SLOW_PAGES, SLOW_QUICK_PAGES = 60, 4
-"""For libraries that take seconds a page."""
+"""Pages for libraries that take seconds per page."""
 USER = "benchmark"
 BATCH = 10
-"""`embed_batch_size` of LlamaIndex's embeddings, unless its user says otherwise."""
+"""LlamaIndex's default `embed_batch_size`."""
 LOOK_SECONDS = 0.1
 _WITHOUT_WORDS = (DocumentStatus.QUEUED, DocumentStatus.PARSING)
 
@@ -72,20 +72,20 @@ def _measure_parsing(section: Section, files: list[Path], pages: int, slow_pages
     """Run each library on all files; the slow ones on the first pages."""
     with tempfile.TemporaryDirectory() as folder:
         rendition = Path(folder) / "rendition.pdf"
-        parsing.read_file(files[0], name=files[0].name, rendition=rendition)  # starts the server of parsing processes
+        parsing.read_file(files[0], name=files[0].name, rendition=rendition)  # start the fork server
         bare = _seconds(lambda: _each(extract, files))
         core = _seconds(lambda: [parsing.parse_rendition(path) for path in files])
         whole = _seconds(lambda: [parsing.read_file(path, name=path.name, rendition=rendition) for path in files])
     section.add('parsing: bare get_text("dict")', pages / bare, "pages/s")
     section.add("parsing: ours, in this process", pages / core, "pages/s")
-    section.add("parsing: ours as used, in a process of its own", pages / whole, "pages/s")
+    section.add("parsing: ours as used, in a child process", pages / whole, "pages/s")
     section.add("parsing: pypdf", pages / _seconds(lambda: _each(_pypdf, files)), "pages/s")
     slow = range(min(slow_pages, _count(files[0])))
     section.add(
         "parsing: pdfplumber, with tables", len(slow) / _seconds(lambda: _pdfplumber(files[0], slow)), "pages/s"
     )
     section.add("parsing: pymupdf4llm", len(slow) / _seconds(lambda: _pymupdf4llm(files[0], slow)), "pages/s")
-    section.add("ours as used takes, of the bare time", whole / bare, "×")
+    section.add("ours as used / bare time", whole / bare, "×")
 
 
 def _measure_ingestion(options: Options, section: Section, files: list[Path], pages: int) -> None:
@@ -94,11 +94,11 @@ def _measure_ingestion(options: Options, section: Section, files: list[Path], pa
     _, with_our_model = _tutorial(files, LocalEmbedding())
     section.add("ingestion: ours, chunks", ours.chunks, "")
     section.add("ingestion: LlamaIndex's tutorial, nodes", nodes, "")
-    section.add("ingestion: ours, until words are searched", pages / ours.words, "pages/s")
+    section.add("ingestion: ours, until searchable by words", pages / ours.words, "pages/s")
     section.add("ingestion: ours, whole", pages / ours.whole, "pages/s")
     section.add("ingestion: LlamaIndex's tutorial", pages / tutorial, "pages/s")
     section.add("ingestion: LlamaIndex's tutorial with our embedding", pages / with_our_model, "pages/s")
-    section.add("ingestion: ours beside the tutorial", tutorial / ours.whole, "×", at_least(2.0))
+    section.add("ingestion: speedup over the tutorial", tutorial / ours.whole, "×", at_least(2.0))
 
 
 class _Ours(NamedTuple):
@@ -114,7 +114,7 @@ def _ours(options: Options, files: list[Path]) -> _Ours:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
         Store.open(url) as store,
     ):
         config = options.config.model_copy(update={"rag_data_dir": Path(name), "rag_storage_url": None})
@@ -129,7 +129,7 @@ def _ours(options: Options, files: list[Path]) -> _Ours:
             _wait(engine, UNFINISHED)
             whole = time.perf_counter() - started
             chunks = sum(document.chunk_count for document in engine.documents.list())
-            working.join()  # words in pictures come last, which nobody waits for
+            working.join()  # words in pictures come last and are not waited for
             return _Ours(words, whole, chunks)
 
 

@@ -18,9 +18,9 @@ from playwright.sync_api import Error, FilePayload, Locator, Position, expect
 
 from benchmarks import apps, databases
 from benchmarks.filings import Contract, Filing, Minutes, Report, companies, filings
-from benchmarks.hand import Hand
 from benchmarks.report import Section
 from benchmarks.settings import Options
+from benchmarks.simulated_user import SimulatedUser
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import LOCAL_USER
@@ -28,9 +28,9 @@ from rag.types import LOCAL_USER
 DOCUMENTS, QUICK_DOCUMENTS = 300, 5
 CHATS, QUICK_CHATS = 60, 2
 POINTER_SEEN_MS = 1000
-"""A table that is drawn takes no click before it has seen the pointer; nobody clicks sooner."""
+"""Pause before a click on a canvas table, which must first see the pointer."""
 MATRIX, QUICK_MATRIX = (8, 5), (2, 2)
-"""Documents and questions."""
+"""Numbers of documents and questions."""
 ADDED, QUICK_ADDED = 20, 2
 PATIENCE_MS, QUICK_PATIENCE_MS = 600_000, 300_000
 SETTINGS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive", "RAG_WORKER": "true"}
@@ -38,7 +38,7 @@ YESTERDAY = """
     UPDATE conversations SET created_at = created_at - interval '1 day', updated_at = updated_at - interval '1 day'
 """
 LOST = 3
-"""Documents that are deleted by mistake."""
+"""Number of documents deleted by mistake."""
 ROWS = ".documents tbody tr"
 PLACEHOLDER = "Ask about your documents"
 TAG = "tender of 2024"
@@ -61,7 +61,7 @@ class Desk:
     matrix: tuple[int, int]
     added: int
     folder: Path
-    """Where downloads are kept."""
+    """Folder for downloads."""
 
     @property
     def question(self) -> str:
@@ -72,14 +72,14 @@ class Desk:
         return self.report.revenue(self.report.year)
 
 
-Task = Callable[[Hand, Desk], None]
+Task = Callable[[SimulatedUser, Desk], None]
 
 
 def measure(options: Options, section: Section) -> None:
     """Prepare the library, then perform each task once."""
-    apps.chromium()  # before anything is made for it
+    apps.chromium()  # fail early if Chromium is missing
     count = QUICK_DOCUMENTS if options.quick else DOCUMENTS
-    section.about = f"a library of {count} documents, each task done once"
+    section.about = f"a library of {count} documents, each task once"
     with ExitStack() as stack:
         folder, url = stack.enter_context(_library(options, count))
         base_url = stack.enter_context(apps.serving(str(folder), url, **SETTINGS))
@@ -87,27 +87,27 @@ def measure(options: Options, section: Section) -> None:
         expect.set_options(timeout=patience)
         page = stack.enter_context(apps.opened(base_url, patience))
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        hand = Hand(page, options.screenshots)
+        user = SimulatedUser(page, options.screenshots)
         desk = _desk(options, filings(count), folder)
         for task in TASKS:
-            _do(task, hand, desk, section)
+            _do(task, user, desk, section)
 
 
-def _do(task: Task, hand: Hand, desk: Desk, section: Section) -> None:
+def _do(task: Task, user: SimulatedUser, desk: Desk, section: Section) -> None:
     name = (task.__doc__ or "").rstrip(".")
-    hand.begin()
+    user.begin()
     try:
-        task(hand, desk)
+        task(user, desk)
     except (AssertionError, Error) as error:
         section.failed = True
-        section.notes.append(f"Not done: {name}. {str(error).splitlines()[0]}")
-        hand.see(f"{name} failed")
+        section.notes.append(f"Failed: {name}. {str(error).splitlines()[0]}")
+        user.see(f"{name} failed")
         return
-    section.add(f"{name}: clicks", hand.clicks, "clicks")
-    section.add(f"{name}: time", hand.seconds, "s")
+    section.add(f"{name}: clicks", user.clicks, "clicks")
+    section.add(f"{name}: time", user.seconds, "s")
 
 
-# --- What there is before ---------------------------------------------------------------------------
+# --- Preparation ------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -176,158 +176,158 @@ def _minutes(known: Sequence[Filing]) -> Minutes:
     return next(one for one in known if isinstance(one, Minutes))
 
 
-# --- The tasks --------------------------------------------------------------------------------------
+# --- Tasks ------------------------------------------------------------------------------------------
 
 
-def find_a_figure(hand: Hand, desk: Desk) -> None:
+def find_a_figure(user: SimulatedUser, desk: Desk) -> None:
     """Find a figure and prove it."""
-    with hand.counting():
-        answer = _ask(hand, desk.question)
-        _prove(hand, answer, desk.figure)
+    with user.counting():
+        answer = _ask(user, desk.question)
+        _prove(user, answer, desk.figure)
 
 
-def compare_two_years(hand: Hand, desk: Desk) -> None:
+def compare_two_years(user: SimulatedUser, desk: Desk) -> None:
     """Compare two years."""
     company, year = desk.report.company, desk.report.year
-    with hand.counting():
-        answer = _ask(hand, f"Compare the revenue of {company} in {year - 1} and {year}")
-        _prove(hand, answer, desk.report.revenue(year - 1))
-        _prove(hand, answer, desk.report.revenue(year))
+    with user.counting():
+        answer = _ask(user, f"Compare the revenue of {company} in {year - 1} and {year}")
+        _prove(user, answer, desk.report.revenue(year - 1))
+        _prove(user, answer, desk.report.revenue(year))
 
 
-def find_a_clause(hand: Hand, desk: Desk) -> None:
+def find_a_clause(user: SimulatedUser, desk: Desk) -> None:
     """Find a clause in a contract."""
-    page = hand.page
-    with hand.counting():
-        hand.go_to("Library")
-        _find_by_name(hand, f"{desk.contract.seller} – {desk.contract.buyer}")
+    page = user.page
+    with user.counting():
+        user.go_to("Library")
+        _find_by_name(user, f"{desk.contract.seller} – {desk.contract.buyer}")
         expect(page.locator(ROWS)).to_have_count(1)
-        hand.see("the contract in the library")
-        hand.click(page.get_by_role("button", name=desk.contract.name))
-        hand.click(page.get_by_role("button", name="Find in the document"))
+        user.see("the contract in the library")
+        user.click(page.get_by_role("button", name=desk.contract.name))
+        user.click(page.get_by_role("button", name="Find in the document"))
         page.get_by_label("Words to find").fill("terminate this agreement by giving")
         expect(page.locator(".tally")).to_have_text("1 of 1")
         expect(page.locator(".mark.hit.now").first).to_be_in_viewport()
         expect(page.locator(".line").filter(has_text=f"giving {desk.contract.notice_days} days")).to_have_count(1)
-        hand.see("where the contract says it")
+        user.see("where the contract says it")
 
 
-def find_that_something_is_missing(hand: Hand, desk: Desk) -> None:
+def find_that_something_is_missing(user: SimulatedUser, desk: Desk) -> None:
     """Find that something is missing."""
-    with hand.counting():
-        answer = _ask(hand, f"How many patents does {desk.report.company} hold in Japan?")
+    with user.counting():
+        answer = _ask(user, f"How many patents does {desk.report.company} hold in Japan?")
         expect(answer).to_have_class("answer insufficient")
 
 
-def export_an_answer(hand: Hand, desk: Desk) -> None:
+def export_an_answer(user: SimulatedUser, desk: Desk) -> None:
     """Export an answer as a report."""
-    page = hand.page
-    _ask(hand, desk.question)
-    with hand.counting():
-        hand.click(page.get_by_role("button", name="Export", exact=True))
-        hand.click(page.get_by_text("Save as …", exact=True).last)
-        hand.see("as what to save it")
-        given = hand.download(page.get_by_role("dialog").get_by_role("button", name="Download"))
+    page = user.page
+    _ask(user, desk.question)
+    with user.counting():
+        user.click(page.get_by_role("button", name="Export", exact=True))
+        user.click(page.get_by_text("Save as …", exact=True).last)
+        user.see("as what to save it")
+        given = user.download(page.get_by_role("dialog").get_by_role("button", name="Download"))
     given.save_as(desk.folder / given.suggested_filename)
     with pymupdf.open(desk.folder / given.suggested_filename) as report:
         assert desk.figure in "".join(sheet.get_text() for sheet in report), "the report lacks the figure"
 
 
-def undo_a_mistake(hand: Hand, _: Desk) -> None:
+def undo_a_mistake(user: SimulatedUser, _: Desk) -> None:
     """Undo a mistake."""
-    page = hand.page
-    hand.begin("/library")
+    page = user.page
+    user.begin("/library")
     names = [page.locator(f"{ROWS} td.name").nth(number).inner_text() for number in range(LOST)]
-    _tick(hand, LOST)
+    _tick(user, LOST)
     page.get_by_role("button", name="Delete").click()
     for name in names:
         page.get_by_role("checkbox", name=f"Select {name}").wait_for(state="detached")
-    hand.see("they are gone")
-    with hand.counting():
-        hand.click(page.get_by_role("button", name="Undo"))
+    user.see("they are gone")
+    with user.counting():
+        user.click(page.get_by_role("button", name="Undo"))
         for name in names:
             page.get_by_role("checkbox", name=f"Select {name}").wait_for()
-    hand.see("they are back")
+    user.see("they are back")
 
 
-def give_a_colleague_the_evidence(hand: Hand, desk: Desk) -> None:
+def give_a_colleague_the_evidence(user: SimulatedUser, desk: Desk) -> None:
     """Give a colleague the evidence."""
-    page = hand.page
-    _ask(hand, desk.question)
+    page = user.page
+    _ask(user, desk.question)
     page.locator(".mark.quote").first.wait_for()
-    with hand.counting():
-        hand.click(page.get_by_role("button", name="Copy a link to here"))
+    with user.counting():
+        user.click(page.get_by_role("button", name="Copy a link to here"))
         expect(page.locator(".notice")).to_have_text("Link copied")
-        hand.see("a link to the place")
-        hand.click(page.get_by_role("button", name="Marked copy"))
-        given = hand.download(page.get_by_role("dialog").get_by_role("button", name="Download"))
-    hand.see("a marked copy")
+        user.see("a link to the place")
+        user.click(page.get_by_role("button", name="Marked copy"))
+        given = user.download(page.get_by_role("dialog").get_by_role("button", name="Download"))
+    user.see("a marked copy")
     given.save_as(desk.folder / given.suggested_filename)
     with pymupdf.open(desk.folder / given.suggested_filename) as copy:
         assert any(desk.figure in mark.info["content"] for sheet in copy for mark in sheet.annots()), (
             "nothing is marked"
         )
-    hand.begin(page.evaluate("navigator.clipboard.readText()"))
+    user.begin(page.evaluate("navigator.clipboard.readText()"))
     expect(page.locator(".mark.quote").first).to_be_in_viewport()
-    hand.see("what the link leads to")
+    user.see("what the link leads to")
 
 
-def fill_a_matrix(hand: Hand, desk: Desk) -> None:
+def fill_a_matrix(user: SimulatedUser, desk: Desk) -> None:
     """Fill a matrix."""
-    page = hand.page
+    page = user.page
     documents, questions = desk.matrix
-    with hand.counting():
-        hand.go_to("Library")
-        _find_by_name(hand, "annual report")
+    with user.counting():
+        user.go_to("Library")
+        _find_by_name(user, "annual report")
         expect(page.locator(f"{ROWS} td.name").filter(has_not_text="annual report")).to_have_count(0)
-        _tick(hand, documents)
-        hand.click(page.get_by_role("button", name="Matrix"))
-        hand.click(page.get_by_label("Template"))
-        hand.click(page.get_by_role("option", name="Your own questions"))
-        _paste_questions(hand, questions)
-        hand.see("documents and questions")
-        hand.click(page.get_by_role("button", name="Ask", exact=True))
+        _tick(user, documents)
+        user.click(page.get_by_role("button", name="Matrix"))
+        user.click(page.get_by_label("Template"))
+        user.click(page.get_by_role("option", name="Your own questions"))
+        _paste_questions(user, questions)
+        user.see("documents and questions")
+        user.click(page.get_by_role("button", name="Ask", exact=True))
         page.locator(".st-key-matrix-table").wait_for()
         page.get_by_role("button", name="Cancel").wait_for(state="detached")
-    hand.see("the matrix")
+    user.see("the matrix")
     saved = page.get_by_test_id("stDownloadButton").filter(has_text="CSV").get_by_role("button")
-    given = hand.download(saved).path().read_text("utf-8-sig")
+    given = user.download(saved).path().read_text("utf-8-sig")
     rows = list(csv.DictReader(given.splitlines()))
     assert len(rows) == documents, f"{len(rows)} documents"
     assert all(row[question] for row in rows for question in QUESTIONS[:questions]), "some cells are empty"
 
 
-def return_to_yesterday(hand: Hand, desk: Desk) -> None:
+def return_to_yesterday(user: SimulatedUser, desk: Desk) -> None:
     """Return to yesterday's chat."""
-    page = hand.page
-    with hand.counting():
-        hand.type(page.get_by_placeholder("Search chats"), "open invoices")
-        hand.see("chats that have the words")
-        hand.click(page.locator('[class*="st-key-open-"] button').first)
+    page = user.page
+    with user.counting():
+        user.type(page.get_by_placeholder("Search chats"), "open invoices")
+        user.see("chats that have the words")
+        user.click(page.locator('[class*="st-key-open-"] button').first)
         answer = page.locator(".answer")
         expect(answer).to_contain_text(f"{desk.minutes.number + 12} invoices")
         expect(page.locator(".mark.quote").first).to_be_in_viewport()
-        hand.see("the answer of yesterday")
+        user.see("the answer of yesterday")
 
 
-def add_and_organise_files(hand: Hand, desk: Desk) -> None:
+def add_and_organise_files(user: SimulatedUser, desk: Desk) -> None:
     """Add and organise files."""
-    page = hand.page
+    page = user.page
     tenders = [_tender(number) for number in range(desk.added)]
-    with hand.counting():
-        hand.go_to("Upload")
+    with user.counting():
+        user.go_to("Upload")
         field = page.locator('[data-testid="stFileUploaderDropzone"]:visible input[type=file]')
-        hand.bring(field, tenders)
+        user.bring(field, tenders)
         expect(page.locator('[class*="st-key-file-ready"]')).to_have_count(desk.added)
-        hand.see("they are read")
-        hand.click(page.get_by_role("button", name="Edit"))
+        user.see("they are read")
+        user.click(page.get_by_role("button", name="Edit"))
         dialog = page.get_by_role("dialog")
-        hand.type(dialog.get_by_role("combobox").first, TAG)
-        page.keyboard.press("Tab")  # the list of tags would lie over the button
-        hand.see("their tag")
-        hand.click(dialog.get_by_role("button", name="Save"))
+        user.type(dialog.get_by_role("combobox").first, TAG)
+        page.keyboard.press("Tab")  # the list of tags would cover the button
+        user.see("their tag")
+        user.click(dialog.get_by_role("button", name="Save"))
         expect(page.locator('[class*="st-key-file-ready"]').filter(has_text=TAG)).to_have_count(desk.added)
-    hand.see("they are in order")
+    user.see("they are in order")
 
 
 def _tender(number: int) -> FilePayload:
@@ -349,48 +349,48 @@ TASKS: tuple[Task, ...] = (
 )
 
 
-# --- What several of them do ------------------------------------------------------------------------
+# --- Shared steps -----------------------------------------------------------------------------------
 
 
-def _ask(hand: Hand, question: str) -> Locator:
+def _ask(user: SimulatedUser, question: str) -> Locator:
     """Ask a question and return the complete answer."""
-    hand.type(hand.page.get_by_placeholder(PLACEHOLDER), question)
-    answer = hand.page.locator(".answer").last
+    user.type(user.page.get_by_placeholder(PLACEHOLDER), question)
+    answer = user.page.locator(".answer").last
     answer.locator(".source").first.wait_for()
-    hand.see(question)
+    user.see(question)
     return answer
 
 
-def _prove(hand: Hand, answer: Locator, figure: str) -> None:
+def _prove(user: SimulatedUser, answer: Locator, figure: str) -> None:
     """Click the citation whose quote has the figure, and wait for its highlight."""
-    hand.click(answer.locator(f'.text .chip[data-tip*="{figure}"]').first)
-    expect(hand.page.locator(".mark.quote").first).to_be_in_viewport()
-    hand.see(f"{figure} is proved")
+    user.click(answer.locator(f'.text .chip[data-tip*="{figure}"]').first)
+    expect(user.page.locator(".mark.quote").first).to_be_in_viewport()
+    user.see(f"{figure} is proved")
 
 
-def _find_by_name(hand: Hand, words: str) -> None:
-    hand.type(hand.page.get_by_placeholder("Search by name"), words)
+def _find_by_name(user: SimulatedUser, words: str) -> None:
+    user.type(user.page.get_by_placeholder("Search by name"), words)
 
 
-def _tick(hand: Hand, count: int) -> None:
+def _tick(user: SimulatedUser, count: int) -> None:
     """Select the first rows of the library with a click and a shift-click."""
-    rows = hand.page.locator(ROWS)
-    hand.click(rows.nth(0).locator("td.tick input"))
-    hand.click(rows.nth(count - 1).locator("td.tick input"), with_shift=True)
-    hand.page.locator(".documents .chosen").filter(has_text=f"{count} selected").wait_for()
+    rows = user.page.locator(ROWS)
+    user.click(rows.nth(0).locator("td.tick input"))
+    user.click(rows.nth(count - 1).locator("td.tick input"), with_shift=True)
+    user.page.locator(".documents .chosen").filter(has_text=f"{count} selected").wait_for()
 
 
-def _paste_questions(hand: Hand, count: int) -> None:
+def _paste_questions(user: SimulatedUser, count: int) -> None:
     """Paste lines into the table of questions from the clipboard.
 
     Waits for an empty table, because the previous template's table stays until the page has run.
     """
-    table = hand.page.locator(".st-key-matrix-questions-Questions-of-your-own").get_by_test_id("stDataFrame")
-    hand.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))
+    table = user.page.locator(".st-key-matrix-questions-Questions-of-your-own").get_by_test_id("stDataFrame")
+    user.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))
     at = Position(x=120, y=50)
     table.hover(position=at)
-    hand.page.wait_for_timeout(POINTER_SEEN_MS)
+    user.page.wait_for_timeout(POINTER_SEEN_MS)
     table.click(position=at)
-    hand.clicks += 1
-    hand.page.keyboard.press("Control+v")
+    user.clicks += 1
+    user.page.keyboard.press("Control+v")
     table.locator("[role=gridcell]").filter(has_text=QUESTIONS[count - 1]).wait_for(state="attached")

@@ -24,20 +24,20 @@ from rag.types import LOCAL_USER, EmbeddingSpace
 
 PAGES, QUICK_PAGES = (10, 500, 2400), (2,)
 THEIR_MOST_PAGES = 50
-"""It draws all of them for each click: of 500 that took 40 seconds and 7 GB, and on a busy machine minutes."""
+"""Maximum pages for `streamlit-pdf-viewer`, which draws all of them for each click: 500 took 40 seconds and 7 GB."""
 OTHER_PAGES = 12
-"""Of the document that is gone to in between, where the document changes."""
+"""Pages of the document that is opened in between."""
 CLICKS, QUICK_CLICKS = 20, 2
 STRIDE = 3
-"""Places are gone to out of their order, which is why it and each number of clicks have no common divisor."""
+"""Step between visited places; coprime with each number of clicks, so that all are visited out of order."""
 VIEWERS = {"ours": "our viewer", "theirs": "streamlit-pdf-viewer"}
 SPACE = EmbeddingSpace(provider="none", model="none", dimensions=8)
-"""Nothing is searched, so all vectors are alike."""
+"""There is no search, so all vectors are equal."""
 SCRIPT = Path(__file__).with_name("viewers_app.py")
 FLAGS = ("--server.headless", "true", "--server.address", "127.0.0.1", "--server.port")
 SERVER = ("-m", "streamlit", "run", str(SCRIPT), *FLAGS)
 REST_MS = 500
-"""Before each click, for what the last one has set off."""
+"""Pause before each click, for work started by the last one."""
 SHOWN = {
     "ours": """() => {
         window.viewer ??= [...document.querySelectorAll("*")].map(node => node.shadowRoot).find(
@@ -46,7 +46,7 @@ SHOWN = {
     }""",
     "theirs": """pages => document.querySelector("iframe")?.contentDocument?.getElementById(`canvas_page_${pages}`)""",
 }
-"""Whether the viewer has drawn what it draws at first: the page in sight, or all pages."""
+"""Whether the viewer has finished its first drawing: the visible page, or all pages."""
 CLICK = """([viewer, number, page]) => new Promise(done => {
     const isInside = (mark, height) => {
         const box = mark?.getBoundingClientRect();
@@ -73,7 +73,7 @@ CLICK = """([viewer, number, page]) => new Promise(done => {
     button.click();
     look();
 })"""
-"""Clicks a citation, or the button of a place; gives the milliseconds until its mark is in sight on a drawn page."""
+"""Click a citation or a button; return the milliseconds until its highlight is visible on a drawn page."""
 
 
 def measure(options: Options, section: Section) -> None:
@@ -84,7 +84,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
     ):
         changes = {"rag_data_dir": Path(folder), "rag_storage_url": None, "rag_database_url": pydantic.SecretStr(url)}
         with RAGEngine(
@@ -106,18 +106,18 @@ def measure(options: Options, section: Section) -> None:
                         continue
                     times, megabytes = _watch(_address(base_url, viewer, within), viewer, pages, within)
                     section.add(f"{pages} pages, {name}: click to highlight", statistics.median(times), "ms")
-                    section.add(f"{pages} pages, {name}: of 95 % of the clicks", _most(times), "ms")
-                    section.add(f"{pages} pages, {name}: peak memory of the browser", megabytes, "MB")
+                    section.add(f"{pages} pages, {name}: click to highlight, p95", _p95(times), "ms")
+                    section.add(f"{pages} pages, {name}: peak browser memory", megabytes, "MB")
                 times, _ = _watch(_address(base_url, "ours", across), "ours", pages, across)
                 section.add(f"{pages} pages, our viewer: click to another document", statistics.median(times), "ms")
-                section.add(f"{pages} pages, our viewer: of 95 % of the clicks to another", _most(times), "ms")
+                section.add(f"{pages} pages, our viewer: click to another document, p95", _p95(times), "ms")
 
 
 def _address(base_url: str, viewer: str, places: Sequence[tuple[uuid.UUID, int]]) -> str:
     return f"{base_url}/?viewer={viewer}&places={','.join(f'{document}:{page}' for document, page in places)}"
 
 
-def _most(times: Sequence[float]) -> float:
+def _p95(times: Sequence[float]) -> float:
     """Return the 95th percentile of the clicks."""
     return sorted(times)[math.ceil(0.95 * len(times)) - 1]
 

@@ -109,7 +109,7 @@ def _theirs(document: Document, places: Sequence[Region], lit: int | None) -> No
     pdf_viewer(
         session.engine().files.rendition(document.id),
         height=HEIGHT_PX,
-        key=f"theirs-{lit}",  # it goes to another place under another key only
+        key=f"theirs-{lit}",  # it jumps to another place only under a new key
         annotations=annotations,
         scroll_to_annotation=None if lit is None else lit + 1,
         scroll_behavior="instant",

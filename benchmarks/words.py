@@ -5,14 +5,14 @@ from pathlib import Path
 
 from benchmarks.report import Section, at_most
 from benchmarks.settings import Options
-from rag.parsing.completeness import Tally
+from rag.parsing.completeness import CompletenessCheck
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import parse_page
 from rag.parsing.pdf.text_runs import TEXT_FLAGS
 from rag.types import Completeness
 
 QUICK_PAGES = 12
-"""So many of each file with --quick."""
+"""Pages per file with --quick."""
 GOAL_PERCENT = 0.05
 EXAMPLES = 6
 
@@ -20,7 +20,7 @@ EXAMPLES = 6
 def measure(options: Options, section: Section) -> None:
     """Report the glued and split words of each affected file with examples, and of all files."""
     if options.pdfs is None:
-        section.about = "left out: give a folder of PDFs with --pdfs"
+        section.about = "skipped: give a folder of PDFs with --pdfs"
         return
     files = sorted(options.pdfs.rglob("*.pdf"))
     found = [(file, read(file, QUICK_PAGES if options.quick else None)) for file in files]
@@ -41,7 +41,7 @@ def measure(options: Options, section: Section) -> None:
 
 def read(file: Path, pages: int | None) -> Completeness:
     """Compare the words of the first `pages` pages of a PDF (None: all) with those of MuPDF."""
-    tally = Tally(None)
+    tally = CompletenessCheck(None)
     with pymupdf.open(file) as document:
         for index in range(min(document.page_count, pages or document.page_count)):
             tally.add(

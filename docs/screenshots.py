@@ -1,6 +1,6 @@
-"""Take the pictures of the README: `python docs/screenshots.py http://localhost:8501`, with an empty library.
+"""Take the screenshots of the README: `python docs/screenshots.py http://localhost:8501`, with an empty library.
 
-The company, its report and the other papers are made up.
+The company, its report and the other documents are fictitious.
 """
 
 import sys

@@ -15,7 +15,7 @@ import pydantic_settings
 
 from rag import errors
 from rag.types import LOCAL_USER, ChunkingOptions, ParsingConfig
-from rag.types.base import problems_of
+from rag.types.base import field_errors
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """The default data folder of root, whose embedded database runs as an unprivileged user and needs access."""
@@ -192,7 +192,7 @@ def load_config(**overrides: object) -> Config:
     try:
         return Config(**overrides)  # type: ignore[arg-type]  # validated by pydantic right here
     except pydantic.ValidationError as error:
-        found = problems_of(error.errors())
+        found = field_errors(error.errors())
         problems = [
             f"{problem['field'].upper().replace('.', NESTED_DELIMITER)}: {problem['message']}" for problem in found
         ]

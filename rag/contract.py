@@ -15,7 +15,6 @@ from rag.types import (
     PRESENTATIONS,
     AnswerResponse,
     AnswerStatus,
-    AskedAgain,
     ChatMessage,
     Citation,
     ClaimChange,
@@ -34,6 +33,7 @@ from rag.types import (
     Passage,
     QuotedRow,
     Region,
+    Rerun,
     SearchMode,
     SearchResponse,
     SearchTrace,
@@ -322,7 +322,7 @@ class AgainBody(Model):
     response: AnswerBody
 
     @classmethod
-    def of(cls, again: AskedAgain) -> Self:
+    def of(cls, again: Rerun) -> Self:
         """Convert a re-run."""
         return cls(
             asked_at=again.asked_at,

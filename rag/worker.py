@@ -1,11 +1,11 @@
-"""The process that reads queued documents and does queued jobs: `pagelight worker`, or the one that a door starts.
+"""The worker process, which reads queued documents and runs queued jobs: `pagelight worker`, or started by the app.
 
-The queue gives hints. What is to be done stands in the rows of documents and jobs, and a claim on one ends with the
-process that holds it: what a killed worker was at is found again, and a hint that comes twice finds nothing to do.
+The queue only gives hints. The work itself is recorded in the rows of documents and jobs, and a lock on one ends with
+the process that holds it: work of a killed worker is found again, and a duplicate hint finds nothing to do.
 
-Reading and embedding are lanes beside each other: one document's pages are parsed while another's vectors are computed.
-Documents that are read again, and jobs, have lanes of their own, so that they keep no upload waiting, and jobs give way
-to uploads after each step; words in pictures come when nothing else is to be done.
+Reading and embedding are parallel lanes: one document's pages are parsed while another's vectors are computed.
+Documents that are re-read, and jobs, have lanes of their own, so that they do not delay uploads; jobs yield to uploads
+after each step, and pictures are read only when there is nothing else to do.
 """
 
 import logging
@@ -27,30 +27,29 @@ logger = logging.getLogger("rag.worker")
 PARENT_CHECK_SECONDS = 0.5
 RECOVERY_SECONDS = 30.0
 RETRY_SECONDS = 5.0
-"""How often is looked for what was to be tried again later."""
+"""Interval between checks for due retries."""
 RECONNECT_SECONDS = 1.0
 STOP_SECONDS = 10.0
 SMALL_BYTES = 1024 * 1024
-"""Files up to this size have a reader of their own, so that none waits behind long ones."""
+"""Files up to this size have their own reader, so that they do not wait behind large ones."""
 EMBEDDING_THREADS = 2
-"""While one keeps its vectors, the other computes; the model itself uses all cores."""
+"""One stores vectors while the other computes; the model itself uses all cores."""
 
 
 def run(installation: Installation, *, wait: bool = True, concurrency: int | None = None) -> None:
-    """Read queued documents and do jobs of all users, until stopped by SIGINT or SIGTERM.
+    """Process documents and jobs of all users until SIGINT or SIGTERM; without `wait`, until only retries are left.
 
-    With `wait` False, until nothing is left but what is to be tried again later. So many jobs are done at the same time
-    as `concurrency` says, or the setting of that name.
+    `concurrency` is the number of parallel jobs, by default that of the settings.
     """
     installation.worker_tasks.use_background_timeouts()
     installation.recover_queue()
     installation.cleanup.finish_deletions()
     lanes = Lanes(installation, wait=wait, concurrency=concurrency)
     if not wait:
-        installation.worker_tasks.hear_hints(lanes.wake, wait=False)
+        installation.worker_tasks.listen(lanes.wake, wait=False)
         lanes.join()
         return
-    threading.Thread(target=_recover_for_ever, args=(installation, lanes.wake), name="recovery", daemon=True).start()
+    threading.Thread(target=_recover_forever, args=(installation, lanes.wake), name="recovery", daemon=True).start()
     try:
         while not _stopped_cleanly(installation, lanes.wake):
             time.sleep(RECONNECT_SECONDS)
@@ -59,17 +58,17 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
 
 
 def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bool:
-    """Listen until told to stop (True) or until the database is lost (False)."""
+    """Listen until told to stop (True) or until the database connection is lost (False)."""
     try:
-        installation.worker_tasks.hear_hints(wake)
+        installation.worker_tasks.listen(wake)
     except errors.StoreError as error:
         logger.warning("%s Trying again.", error)
         return False
     return True
 
 
-def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> None:
-    """Take up what other processes, killed meanwhile, left behind, what a lost hint told of, and what is due again."""
+def _recover_forever(installation: Installation, wake: Callable[[], None]) -> None:
+    """Recover work of killed processes and lost hints, and wake the lanes for due retries."""
     recovered = time.monotonic()
     while True:
         time.sleep(RETRY_SECONDS)
@@ -77,7 +76,7 @@ def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> N
             if time.monotonic() - recovered > RECOVERY_SECONDS:
                 recovered = time.monotonic()
                 installation.recover_queue()
-                installation.cleanup.go_on()
+                installation.cleanup.run_due()
                 wake()
             elif installation.worker_tasks.is_due():
                 wake()
@@ -86,54 +85,55 @@ def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> N
 
 
 class Lanes:
-    """The threads of a worker. Each does what is most urgent in its lane, again and again.
+    """The threads of a worker, each of which repeatedly does the most urgent work of its lane.
 
-    Which that is, and that no two are at the same, the database decides for all workers.
+    The database decides which that is, and ensures that no two workers do the same.
     """
 
     def __init__(self, installation: Installation, *, wait: bool, concurrency: int | None = None) -> None:
-        """They begin at once; with `wait` False they end when nothing is left to do in any lane."""
+        """Start the threads; without `wait` they end when no lane has work left."""
         self._wait = wait
         self._stopping = threading.Event()
         self._changed = threading.Condition()
         self._changes = 0
-        self._resting: dict[int, int] = {}
-        self._quiet: Sequence[Callable[[], bool]] = ()
+        self._idle_since: dict[int, int] = {}
+        self._silent_steps: Sequence[Callable[[], bool]] = ()
         stopping = self._stopping.is_set
 
         def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
             def step() -> bool:
-                done = installation.worker_tasks.do_next(which, stopping, most_bytes=most_bytes)
+                done = installation.worker_tasks.process_next(which, stopping, most_bytes=most_bytes)
                 if done and done.status is not DocumentStatus.EMBEDDING:
-                    self.wake()  # it may have been waited for
-                return _told(done)
+                    self.wake()  # a job may wait for it
+                return _log_outcome(done)
 
             return step
 
         reading = installation.config.rag_worker_readers or usable_cores()
-        works = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}
-        works["small"] = lane(Lane.READING, SMALL_BYTES)
+        steps = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}
+        steps["small"] = lane(Lane.READING, SMALL_BYTES)
         embedding = {f"embedding-{number}": lane(Lane.EMBEDDING) for number in range(EMBEDDING_THREADS)}
-        works |= embedding
-        self._quiet = [*embedding.values()]  # a batch of vectors is nothing to others
-        works["renewing"] = lane(Lane.RENEWING)
+        steps |= embedding
+        self._silent_steps = [*embedding.values()]  # a batch of vectors gives others no work
+        steps["renewing"] = lane(Lane.RENEWING)
         for number in range(concurrency or installation.config.rag_worker_concurrency):
-            works[f"jobs-{number}"] = lambda: _told(installation.worker_tasks.do_job(stopping))
-        works["pictures"] = installation.worker_tasks.read_pictures
+            steps[f"jobs-{number}"] = lambda: _log_outcome(installation.worker_tasks.run_next_job(stopping))
+        steps["pictures"] = installation.worker_tasks.read_pictures
         self._threads = [
-            threading.Thread(target=self._go_on, args=(work,), name=name, daemon=True) for name, work in works.items()
+            threading.Thread(target=self._run_loop, args=(work,), name=name, daemon=True)
+            for name, work in steps.items()
         ]
         for thread in self._threads:
             thread.start()
 
     def wake(self) -> None:
-        """There may be something to do."""
+        """Tell all lanes that there may be new work."""
         with self._changed:
             self._changes += 1
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """End after what is being done; reading, which may take long, is broken off for the next worker."""
+        """Stop after the current steps; a document being read is interrupted and left to the next worker."""
         self._stopping.set()
         self.wake()
         deadline = time.monotonic() + STOP_SECONDS
@@ -141,36 +141,36 @@ class Lanes:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def join(self) -> None:
-        """Wait until they have ended."""
+        """Wait for all threads."""
         for thread in self._threads:
             thread.join()
 
-    def _go_on(self, work: Callable[[], bool]) -> None:
+    def _run_loop(self, work: Callable[[], bool]) -> None:
         seen = self._changes
         while not self._stopping.is_set():
-            while self._attempt(work) and not self._stopping.is_set():
-                if work not in self._quiet:
-                    self.wake()  # what one lane has done, another may go on with
-            seen = self._rest(seen)
+            while self._try_step(work) and not self._stopping.is_set():
+                if work not in self._silent_steps:
+                    self.wake()  # another lane may continue
+            seen = self._wait_for_change(seen)
 
-    def _rest(self, seen: int) -> int:
-        """Wait until there may be something new to do since the change `seen`; gives the last change."""
+    def _wait_for_change(self, seen: int) -> int:
+        """Wait for a change after number `seen`. Returns the number of the latest change."""
         thread = threading.get_ident()
         with self._changed:
-            self._resting[thread] = seen
-            if not self._wait and [*self._resting.values()] == [self._changes] * len(self._threads):
-                self._stopping.set()  # all have looked, and none has found anything since
+            self._idle_since[thread] = seen
+            if not self._wait and [*self._idle_since.values()] == [self._changes] * len(self._threads):
+                self._stopping.set()  # no lane has found work since the last change
                 self._changed.notify_all()
             self._changed.wait_for(lambda: self._changes != seen or self._stopping.is_set())
-            del self._resting[thread]
+            del self._idle_since[thread]
             return self._changes
 
-    def _attempt(self, work: Callable[[], bool]) -> bool:
-        """Whether anything was done. What fails unexpectedly is tried again when there is something to do."""
+    def _try_step(self, work: Callable[[], bool]) -> bool:
+        """Return whether work was done. Unexpected failures are retried when there is new work."""
         try:
             return work()
         except errors.NotFoundError:
-            return True  # purged while it was read
+            return True  # purged meanwhile
         except errors.StoreError as error:
             logger.warning("%s Trying again.", error)
             return self._wait and not self._stopping.wait(RECONNECT_SECONDS)
@@ -180,8 +180,8 @@ class Lanes:
             return False
 
 
-def _told(done: Document | Job | None) -> bool:
-    """Log what has come to its end; False if nothing was done."""
+def _log_outcome(done: Document | Job | None) -> bool:
+    """Log what has finished. Returns False if there was nothing to do."""
     if isinstance(done, Job):
         logger.info("job %s: %s %s", done.id, done.kind, done.status)
     elif done and done.status not in UNFINISHED:
@@ -190,24 +190,24 @@ def _told(done: Document | Job | None) -> bool:
 
 
 def log_work() -> None:
-    """Log what is done here; the libraries tell only of what is wrong."""
+    """Log our own progress; of libraries only warnings."""
     logging.getLogger("rag").setLevel(logging.INFO)
 
 
 def spawn() -> subprocess.Popen[bytes]:
-    """Start a worker that ends with this process, however this process ends."""
+    """Start a worker that ends when this process ends."""
     return subprocess.Popen(
         [sys.executable, "-m", "rag.worker", "--parent", str(os.getpid())],
         stdin=subprocess.DEVNULL,
     )
 
 
-_keeping = threading.Lock()
+_keeper_lock = threading.Lock()
 
 
-def keep() -> None:
-    """Keep a worker beside this process: one that dies is followed by another. Called again it does nothing."""
-    if _keeping.acquire(blocking=False):
+def keep_running() -> None:
+    """Keep a worker running beside this process. Repeated calls do nothing."""
+    if _keeper_lock.acquire(blocking=False):
         threading.Thread(target=_run_workers, name="worker-keeper", daemon=True).start()
 
 
@@ -217,8 +217,8 @@ def _run_workers() -> None:
         time.sleep(RECONNECT_SECONDS)
 
 
-def _end_with(parent: int) -> None:
-    """Leave when `parent` is gone: a killed process cannot tell its children."""
+def _exit_with_parent(parent: int) -> None:
+    """Exit when `parent` is gone: a killed process cannot stop its children."""
 
     def watch() -> None:
         pause = threading.Event()
@@ -236,7 +236,7 @@ def main(arguments: list[str]) -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     log_work()
     if arguments[:1] == ["--parent"]:
-        _end_with(int(arguments[1]))
+        _exit_with_parent(int(arguments[1]))
     with Installation(load_config()) as installation:
         try:
             run(installation)

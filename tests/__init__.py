@@ -1,2 +1,2 @@
-# A regular package, so that `from tests import pdfs` means this folder:
-# a library that the app needs installs a top-level `tests` of its own.
+# A regular package, so that `from tests import pdfs` finds this folder: a dependency installs a
+# top-level package `tests`.

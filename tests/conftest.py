@@ -46,7 +46,7 @@ SETTINGS = (
     "HTTPS_PROXY",
     "ALL_PROXY",
 )
-"""Beginnings of the names of variables that the app, or a library it uses, would obey."""
+"""Prefixes of environment variables that the app or its libraries read."""
 
 EXTERNAL_DATABASE_URL = os.environ.get("RAG_DATABASE_URL")
 
@@ -87,7 +87,7 @@ def external_database_url() -> str | None:
 
 MEMORY = Path("/dev/shm")
 MEMORY_BYTES = 6 << 30
-"""More than twice what the tests have there at a time."""
+"""More than twice the peak use of the tests."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -105,8 +105,8 @@ def _keep_temporary_files_in_memory(config: pytest.Config) -> None:
         return
     folder = tempfile.mkdtemp(prefix="pagelight-", dir=MEMORY)
     removal = {"ignore_errors": True}
-    util.Finalize(None, shutil.rmtree, [folder], removal, exitpriority=-200)  # multiprocessing's own in it goes at -100
-    Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
+    util.Finalize(None, shutil.rmtree, [folder], removal, exitpriority=-200)  # multiprocessing removes its own at -100
+    Path(folder).chmod(0o755)  # as root the database runs under another account, which must be able to enter
     places = pytest.MonkeyPatch()
     config.add_cleanup(places.undo)  # for the next run in this process
     places.setenv("TMPDIR", folder)
@@ -121,9 +121,9 @@ def _is_memory_free() -> bool:
 
 
 FOLDERS = ("benchmarks", "e2e", "acceptance", "integration", "unit")
-"""In the order of running: what takes longest starts first, or it would end last, alone.
+"""Order of execution: the slowest tests first, so that they do not run alone at the end.
 
-In one process it is the other way round: there the quick tests find most faults before anything is started.
+In a single process the order is reversed: quick tests find most faults early.
 """
 
 
@@ -154,14 +154,14 @@ class FilesAndBrowser(scheduler.LoadFileScheduling):  # type: ignore[misc]  # xd
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesAndBrowser:
-    config.option.loadscopereorder = False  # the order of above stands
+    config.option.loadscopereorder = False  # keep the order above
     return FilesAndBrowser(config, log)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Print the tests skipped for missing programs, after pytest's summary."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None:  # a worker of xdist, which prints nothing
+    if reporter is None:  # xdist workers print nothing
         return
     reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in reporter.getreports("skipped")]
     if line := programs.summary(reasons):

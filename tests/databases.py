@@ -13,10 +13,10 @@ from psycopg import conninfo, sql
 from rag import store
 
 DIMENSIONS = 384
-"""Of the table of chunks that is there from the start, as most tests need it."""
+"""Dimensions of the chunk table that most tests need."""
 
 ENDING_MS = 10_000
-"""How long a connection may take to end."""
+"""Timeout for a connection to end, in seconds."""
 
 SCHEMA = """
     SELECT md5(string_agg(line, ' ' ORDER BY line)) AS schema FROM (
@@ -38,7 +38,7 @@ SCHEMA = """
         UNION ALL SELECT format('database %s', datacl) FROM pg_database WHERE datname = current_database()
     ) AS known (line)
 """
-"""Another as soon as anything of it was changed, and changed back: each change is a new version of a row."""
+"""A fingerprint of the schema; it changes with every change, even a reverted one, as each creates a row version."""
 
 END_OTHERS = """
     SELECT bool_and(pg_terminate_backend(pid, %(milliseconds)s)) FROM pg_stat_activity
@@ -50,7 +50,7 @@ FILLED = """
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'migrations'
       AND pg_relation_size(oid) > 0
 """
-"""Tables that have, or had, a row."""
+"""Tables that have or had rows."""
 
 RESTART = """
     SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) FROM pg_sequences
@@ -78,7 +78,7 @@ class Databases:
         yield url
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(END_OTHERS, {"milliseconds": ENDING_MS})
-            if _schema(connection) == schema:  # else it is not lent again
+            if _schema(connection) == schema:  # otherwise it is not reused
                 _empty(connection)
                 self._free.append((url, schema))
 
@@ -122,7 +122,7 @@ def new_database(server_url: str, *, template: str = "template1") -> Iterator[st
     """Yield the URL of a new database on the server and drop it at the end."""
     name = sql.Identifier(f"test_{uuid.uuid4().hex}")
     with psycopg.connect(server_url, autocommit=True) as connection:
-        # Copying files takes a third of the time of copying rows, where the server need not wait for the disk.
+        # Without waiting for the disk, copying files takes a third of the time of copying rows.
         (fsync,) = connection.execute("SHOW fsync").fetchone() or ("on",)
         strategy = sql.SQL("FILE_COPY" if fsync == "off" else "WAL_LOG")
         command = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY {}")

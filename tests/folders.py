@@ -27,7 +27,7 @@ def open_folder() -> Iterator[Path]:
         assert eventually(lambda: not processes(str(folder))), "a server was left behind"
     finally:
         kill(*processes(str(folder)))
-        shutil.rmtree(folder, ignore_errors=True)  # what was killed may still be ending
+        shutil.rmtree(folder, ignore_errors=True)  # killed processes may still be ending
 
 
 def processes(*words: str) -> list[int]:

@@ -29,11 +29,11 @@ _context.set_forkserver_preload(
         "tests.preloaded",
     ]
 )
-multiprocessing.util.get_temp_dir()  # made now: below a test's own folder the address of a socket would be too long
+multiprocessing.util.get_temp_dir()  # created now: below a test's folder the socket path would be too long
 
 STDIN = 0
 PAGELIGHT = "from rag.cli import main; main()"
-"""The command line."""
+"""Code that runs the command line."""
 
 
 def run(code: str, *arguments: object, output: Path | None = None, errors: Path | None = None) -> int:
@@ -60,8 +60,8 @@ def start(
     """
     streams = (talk, output, errors or output)
     command = (textwrap.dedent(code), [*map(str, arguments)], dict(os.environ), Path.cwd(), streams)
-    process = _context.Process(target=_execute, args=command, daemon=True)  # whatever happens, it ends with the tests
-    # Streamlit leaves a page's script behind as the main module of a test, and each process would run it first.
+    process = _context.Process(target=_execute, args=command, daemon=True)  # ends with the tests in any case
+    # Streamlit leaves a page's script as the main module, which each process would run first.
     with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
         process.start()
     return process
@@ -81,14 +81,14 @@ def _execute(
     folder: Path,
     streams: tuple[socket.socket | None, Path | None, Path | None],
 ) -> None:
-    os.chdir(folder)  # where a test is there is no `.env`
+    os.chdir(folder)  # the test's folder has no `.env`
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["-c", *arguments]
     talk, *files = streams
     for path, stream in zip(files, (sys.stdout, sys.stderr), strict=True):
         if path:
-            with path.open("ab") as file:  # it may be the same for both
+            with path.open("ab") as file:  # both may be the same file
                 os.dup2(file.fileno(), stream.fileno())
     if talk:
         with talk:
@@ -96,6 +96,6 @@ def _execute(
             os.dup2(talk.fileno(), sys.stdout.fileno())
         sys.stdin = os.fdopen(STDIN)
     try:
-        exec(compile(code, "<forked>", "exec"), {"__name__": "__main__"})  # a test's own
+        exec(compile(code, "<forked>", "exec"), {"__name__": "__main__"})  # the test's code
     finally:
-        atexit._run_exitfuncs()  # as Python does where it ends, and a forked process does not
+        atexit._run_exitfuncs()  # Python does this at exit, but not in a forked process

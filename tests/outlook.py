@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Tree = Mapping[str, Any]
-"""Streams (bytes) and storages (such trees) by name."""
+"""Streams (bytes) and storages (trees) by name."""
 
 _SECTOR, _MINI, _CUTOFF = 512, 64, 4096
 _FREE, _END, _FAT = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD

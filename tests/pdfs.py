@@ -287,7 +287,7 @@ def figure() -> bytes:
 
 
 CHART = {"Lindmark 4812": (60, 70), "Ostrand 1730": (60, 140), "Velby 960": (60, 210)}
-"""The labels of the chart in `charts`, and where they stand in it."""
+"""The labels of the chart in `charts` and their positions."""
 
 
 def chart_picture(labels: Mapping[str, tuple[int, int]] = CHART) -> Any:

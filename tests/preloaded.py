@@ -2,5 +2,5 @@
 
 from rag import parsing, vocabulary
 
-parsing.identifier()
+parsing.language_identifier()
 vocabulary.landmarks()

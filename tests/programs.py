@@ -58,7 +58,7 @@ PROGRAMS = {
         "LibreOffice", _has_libreoffice, "libreoffice-writer libreoffice-impress", "libreoffice"
     ),
 }
-"""By the name of the marker."""
+"""Programs by marker."""
 
 
 def skip_where_missing(items: Iterable[pytest.Item]) -> None:

@@ -64,7 +64,7 @@ class Severing:
     def _answer(self, server: socket.socket, client: socket.socket, lost: threading.Event) -> None:
         with contextlib.suppress(OSError):
             while piece := server.recv(PIECE_BYTES):
-                if lost.is_set():  # the server has answered, so it has done it
+                if lost.is_set():  # the server has answered, so it has committed
                     client.shutdown(socket.SHUT_RDWR)
                     self.severed.set()
                     return

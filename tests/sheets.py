@@ -23,7 +23,7 @@ BALANCE: Rows = (
     ("Total assets", 5210, 6145, None),
     ("Total equity", -300, 2250, 7),
 )
-"""A sheet with a gap in it: trade receivables have no figure for 2023."""
+"""A sheet with an empty cell: trade receivables have no figure for 2023."""
 
 
 def workbook(change: Callable[[Any], None] | None = None, **sheets: Rows) -> bytes:

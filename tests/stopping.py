@@ -24,11 +24,11 @@ def own_server() -> Iterator[embedded.EmbeddedServer]:
 def frozen(server: embedded.EmbeddedServer) -> Iterator[None]:
     """Stop all processes of the server with SIGSTOP during the block."""
     postmaster = psutil.Process(int((server.data_dir / "postmaster.pid").read_text().split()[0]))
-    postmaster.suspend()  # first, so that it starts no others
+    postmaster.suspend()  # first, so that it starts no new processes
     stopped = [postmaster, *postmaster.children(recursive=True)]
     try:
         for process in stopped[1:]:
-            with suppress(psutil.NoSuchProcess):  # it was about to end
+            with suppress(psutil.NoSuchProcess):  # it was already ending
                 process.suspend()
         yield
     finally:

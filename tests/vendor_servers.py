@@ -20,13 +20,13 @@ ACCESS_TOKEN = "ya29.a-token-of-an-hour"
 RESPONSES_FIELDS = {"model", "input", "instructions", "max_output_tokens", "temperature", "store", "stream", "tools"}
 
 NATURAL_DIMENSIONS = {"nomic-embed-text": 768}
-"""By model, where they are not those of OpenAI's."""
+"""Dimensions by model, where they differ from OpenAI's."""
 
 PREDICTED_DIMENSIONS = 768
-"""What Vertex AI's text-embedding models give."""
+"""Dimensions of Vertex AI's text-embedding models."""
 
 SLOW_SECONDS = 20.0
-"""How long a slow answer would take; a test that waits for it has failed."""
+"""Duration of a slow answer in seconds; a test that waits for it has failed."""
 
 
 @dataclass(frozen=True)

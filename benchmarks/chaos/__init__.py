@@ -32,7 +32,7 @@ from benchmarks.chaos import disks, faults
 from benchmarks.chaos.census import Census
 from benchmarks.chaos.disks import Folder
 from benchmarks.chaos.faults import Stage
-from benchmarks.chaos.ledger import Ledger, Wrong, tell
+from benchmarks.chaos.ledger import Ledger, Wrong, log_progress
 from benchmarks.chaos.services import Services
 from benchmarks.chaos.users import Archivist, Crowd, User
 from benchmarks.processes import PROC
@@ -60,7 +60,7 @@ class Round:
 def measure(options: Options, section: Section) -> None:
     """Run rounds of faults in a temporary installation."""
     if not PROC.is_dir():
-        raise errors.ConfigError("Processes are found in /proc, which only Linux has. Leave this out.")
+        raise errors.ConfigError("This benchmark reads /proc, which only Linux has. Omit it.")
     ledger = Ledger()
     chance = random.Random(options.chaos.seed)
     with (
@@ -68,7 +68,7 @@ def measure(options: Options, section: Section) -> None:
         tempfile.TemporaryDirectory(prefix="chaos-") as logs,
         installation(options, disk, Path(logs), ledger, chance) as (stage, crowd),
     ):
-        tell(f"seed {options.chaos.seed}; {disk.say}")
+        log_progress(f"seed {options.chaos.seed}; {disk.say}")
         census = Census(stage.services, ledger)
         rounds = plan(options, disk, chance)
         for number, (this, following) in enumerate(zip(rounds, [*rounds[1:], None], strict=True), 1):
@@ -77,7 +77,7 @@ def measure(options: Options, section: Section) -> None:
             if following is None or not (options.quick and following.name.startswith(KILL)):
                 crowd.pause()
                 census.take()
-            tell(f"{len(ledger.violations)} violations so far")
+            log_progress(f"{len(ledger.violations)} violations so far")
         crowd.end()
         census.stop()
     _add(section, ledger, rounds, disk, options)
@@ -125,7 +125,7 @@ def installation(
         yield Stage(services, disk, ledger, keys[names[0]], chance, options.quick), crowd
     finally:
         for worker in crowd.workers:
-            worker.over = True  # who is interrupted insists no longer
+            worker.over = True  # interrupted users stop retrying
         services.cut()
 
 
@@ -135,7 +135,7 @@ def _run(this: Round, stage: Stage, crowd: Crowd) -> None:
     stage.services.wait_until_healthy()
     crowd.go()
     time.sleep(stage.random.uniform(*before))
-    tell(f"{stage.ledger.round}: {this.fault(stage)}")
+    log_progress(f"{stage.ledger.round}: {this.fault(stage)}")
     time.sleep(stage.random.uniform(*after))
 
 

@@ -19,10 +19,10 @@ from rag.store.server import embedded
 
 POLL_SECONDS = 0.3
 STUCK_SECONDS = 120.0
-"""A document that nothing happens to for so long, though workers live, hangs; they look around twice a minute."""
+"""Seconds without progress after which a document hangs; workers check the queue twice a minute."""
 SWEEP = "benchmarks.chaos.sweep"
 SWEEP_SECONDS = 75.0
-"""Whoever purges is left a minute to delete the files before the sweep does."""
+"""Seconds that a purge has to delete its files before the cleanup does."""
 
 Row = dict[str, Any]
 Connection = psycopg.Connection[Row]
@@ -152,7 +152,7 @@ class Census:
             )
             self._ledger.report(Wrong.LOST, named, f"should be {expected}; its versions are: {seen}")
             return
-        entry.states = states  # by now it is known
+        entry.states = states  # now known
         if entry.is_surely(State.KEPT):
             self._count_kept(entry, named, present)
 

@@ -27,9 +27,9 @@ EXT4_IOC_SHUTDOWN = 0x8004587D
 NOLOGFLUSH = struct.pack("I", 2)
 
 SIZE_BYTES = 6 << 30
-"""Of the file system; the image is sparse. The database's log alone may take 2 GB."""
+"""Size of the file system; the image is sparse. The database's log alone may take 2 GB."""
 COMMIT_SECONDS = 60
-"""How long ext4 may keep what nobody asked it to write, in place of its 5 seconds: luck helps less."""
+"""Seconds that ext4 may delay writes without a sync, instead of 5, so that missing syncs show up."""
 FILLER = "filler"
 PATIENCE_SECONDS = 30.0
 
@@ -58,7 +58,7 @@ class Folder:
         descriptor = os.open(self.path / FILLER, os.O_CREAT | os.O_WRONLY)
         try:
             os.posix_fallocate(descriptor, 0, free)
-        except OSError:  # somebody else took some of it
+        except OSError:  # another process took some of it
             _write_until_full(descriptor)
         finally:
             os.close(descriptor)

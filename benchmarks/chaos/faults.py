@@ -17,11 +17,11 @@ from benchmarks.chaos.services import Services, is_supervisor
 from benchmarks.processes import Process
 
 WAIT_SECONDS = 60.0
-"""How long a process of the kind to be killed may let wait for it."""
+"""Timeout for a process of the kind to appear."""
 PROBED = {"/health": 10.0, "/documents": 30.0, "/conversations": 30.0}
-"""Asked of each door while the database stands still, and within how many seconds there is to be an answer.
+"""Requests to each server while the database is frozen, with the timeout of their answers in seconds.
 
-They promise 5 seconds for health, and 15 for what may take long by itself; the rest is for busy machines.
+Servers promise 5 seconds for health and 15 for slow requests; the rest is for busy machines.
 """
 
 
@@ -81,7 +81,7 @@ def freeze_database(stage: Stage) -> str:
     """Stop the database's processes for a while; requests must fail in time meanwhile."""
     stopped = [process for kind in ("postmaster", "backend") for process in processes(stage.services, kind)]
     _signal(stopped, signal.SIGSTOP)
-    # Those that were forked meanwhile.
+    # Stop processes forked meanwhile.
     late = [process for process in processes(stage.services, "backend") if process not in stopped]
     _signal(late, signal.SIGSTOP)
     started = time.monotonic()
@@ -106,7 +106,7 @@ def _probe(stage: Stage, url: str, path: str) -> None:
         evidence = f"no answer within {seconds:.0f} s while the database stood still"
         stage.ledger.report(Wrong.HUNG, f"GET {path} of the {door}, {stage.ledger.round}", evidence)
     except httpx.HTTPError:
-        pass  # it may end, and be started again
+        pass  # it may end and be restarted
 
 
 def _signal(stopped: list[Process], request: signal.Signals) -> None:

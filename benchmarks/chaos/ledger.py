@@ -82,7 +82,7 @@ class Violation:
         return f"{self.wrong} ({self.round}): {self.evidence}"
 
 
-def tell(what: str) -> None:
+def log_progress(what: str) -> None:
     """Print progress, since a run takes long."""
     print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)
 
@@ -117,7 +117,7 @@ class Ledger:
             if (wrong, subject) not in self._seen:
                 self._seen.add((wrong, subject))
                 self.violations.append(Violation(wrong, self.round, f"{subject}: {evidence}"))
-                tell(str(self.violations[-1]))
+                log_progress(str(self.violations[-1]))
 
     def of(self, user: str) -> list[Entry]:
         """Return a user's entries, oldest first."""

@@ -23,9 +23,9 @@ HEALTH_SECONDS = 10.0
 RECOVERY_SECONDS = 180.0
 END_SECONDS = 30.0
 FOREIGN = ("RAG_", "STREAMLIT_", "OPENAI_", "GEMINI_", "GOOGLE_", "VERTEX_", "OPENROUTER_", "PERPLEXITY_", "PG")
-"""Settings of whoever runs this, which these processes are not to have."""
+"""The caller's settings, which these processes must not inherit."""
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
-"""With it each process, and many are started, would compile all of our modules first."""
+"""Disables bytecode, so each of the many processes would compile all modules."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Services:
     _stopping: threading.Event = field(default_factory=threading.Event)
     _keepers: list[threading.Thread] = field(default_factory=list)
     cuts: int = 0
-    """Changes when the power is cut, and when it is back: what is answered after it is no answer."""
+    """Changes at a power cut and at recovery; answers across it do not count."""
 
     def __post_init__(self) -> None:
         ports = [str(free_port()) for _ in range(2)]

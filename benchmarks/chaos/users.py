@@ -27,14 +27,14 @@ from rag import errors
 from rag.store.backup import backup
 
 CLIENT_SECONDS = 120.0
-"""A request that takes longer hangs."""
+"""Timeout of a request in seconds."""
 PATIENCE_SECONDS = 300.0
-"""How long a user insists."""
+"""How long a user retries, in seconds."""
 PAUSE_SECONDS = 0.3
 REST = 3
-"""So many times as long as a backup takes there is none: else all would wait for one to end in every round."""
+"""Pause between backups, as a multiple of a backup's duration, so that not every round waits for one."""
 TROUBLE = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INSUFFICIENT_STORAGE})
-"""Answers besides 5xx that mean: later."""
+"""Statuses besides 5xx that ask to retry."""
 EVIDENCE_CHARS = 300
 
 UPLOADED = (HTTPStatus.ACCEPTED, HTTPStatus.OK)
@@ -260,7 +260,7 @@ class Archivist(Worker):
         self._rests_until = time.monotonic() + REST * (time.monotonic() - started)
 
     def _back_up(self) -> None:
-        with suppress(OSError):  # of an earlier one, when the power was cut
+        with suppress(OSError):  # left from before a power cut
             _clear(self._folder)
         path = self._folder / f"backup-{self.ledger.number()}.tar"
         expected = [entry for entry in self.ledger.entries if entry.settled and entry.is_surely(State.KEPT)]

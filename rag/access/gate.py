@@ -9,7 +9,7 @@ from rag.access import permissions
 from rag.access.bearer_tokens import TokenVerifier
 from rag.access.rate_limits import RateLimiter
 from rag.hosts import is_loopback
-from rag.types import LOCAL_USER, ApiKey, Door, Permission, Whence
+from rag.types import LOCAL_USER, ApiKey, Door, Permission, RequestOrigin
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
@@ -86,9 +86,9 @@ class Caller(NamedTuple):
     @property
     def _is_operator(self) -> bool:
         """Whether this is the operator of the installation: with `RAG_API_KEY`, or on this machine without any key."""
-        from rag.engine.users.api_keys import SHARED
+        from rag.engine.users.api_keys import SHARED_KEY
 
-        return self.key is None or self.key.id == SHARED.id
+        return self.key is None or self.key.id == SHARED_KEY.id
 
 
 class Gate:
@@ -136,7 +136,7 @@ class Gate:
             if installation.config.rag_rate_limit_per_minute:
                 self._limiter.count_failure(address)
             raise
-        return Caller(installation.for_user(key.user_id, Whence(self._door, address)), key)
+        return Caller(installation.for_user(key.user_id, RequestOrigin(self._door, address)), key)
 
     def _without_key(self, visitor: Visitor) -> Caller:
         if self._needs_key or self._installation().keys_exist():
@@ -150,7 +150,7 @@ class Gate:
             raise errors.ForbiddenError(
                 "Pages of other sites are not answered without a key. Make one, and for REST set CORS_ORIGIN."
             )
-        return Caller(self._installation().for_user(LOCAL_USER, Whence(self._door, visitor.address)), None)
+        return Caller(self._installation().for_user(LOCAL_USER, RequestOrigin(self._door, visitor.address)), None)
 
     def _is_foreign(self, visitor: Visitor) -> bool:
         """Return whether a browser sent the request for a page of another site that is not in `CORS_ORIGIN`."""

@@ -11,14 +11,14 @@ from rag.answering.generation.answer import (
     DEFAULT_OPTIONS,
     Stop,
     condense,
-    never,
+    never_stop,
     read_context,
     stream,
 )
-from rag.answering.generation.claim_filter import proved, without
+from rag.answering.generation.claim_filter import drop_sentences, drop_struck
 from rag.answering.generation.context import Context, Source, build_context
 from rag.answering.passages.statements import Label, Statement
-from rag.answering.text.markup import SHOWN_MARK
+from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification.grounding import Locate
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         GroundedResponse,
         GroundedStream,
         GroundedSynthesizer,
-        whole,
+        final_answer,
     )
 else:
     __getattr__ = lazy_imports.names(
@@ -38,17 +38,17 @@ else:
                 "GroundedResponse",
                 "GroundedStream",
                 "GroundedSynthesizer",
-                "whole",
+                "final_answer",
             )
         },
     )
 
 __all__ = [
+    "CITATION_MARK",
     "CONDENSED_MESSAGES",
     "DEFAULT_GENERATION",
     "DEFAULT_OPTIONS",
     "EXTRACTIVE_MODEL",
-    "SHOWN_MARK",
     "Context",
     "GroundedChatEngine",
     "GroundedResponse",
@@ -62,10 +62,10 @@ __all__ = [
     "build_context",
     "compose",
     "condense",
-    "never",
-    "proved",
+    "drop_sentences",
+    "drop_struck",
+    "final_answer",
+    "never_stop",
     "read_context",
     "stream",
-    "whole",
-    "without",
 ]

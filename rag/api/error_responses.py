@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Match
 
 from rag import errors
 from rag.types import ErrorBody, ErrorResponse
-from rag.types.base import in_words, problems_of
+from rag.types.base import error_summary, field_errors
 
 logger = logging.getLogger(__name__)
 
@@ -113,8 +113,8 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         found = [
             {**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()
         ]  # without the part of the request
-        message = f"The request is malformed. {in_words(found)}."
-        details = {"problems": problems_of(found)}
+        message = f"The request is malformed. {error_summary(found)}."
+        details = {"problems": field_errors(found)}
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, _type(request, "validation"), message, details)
 
     @app.exception_handler(HTTPException)

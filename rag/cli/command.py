@@ -15,8 +15,8 @@ import typer
 import rag
 from rag import config, errors
 from rag.cli import output
-from rag.types import DEFAULT_INDEX, Whence
-from rag.types.base import in_words
+from rag.types import DEFAULT_INDEX, RequestOrigin
+from rag.types.base import error_summary
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -32,7 +32,7 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 def open_engine(index_name: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":
     """Open the local user's engine, or the one of the shared collection that `index_name` names."""
     with rag.RAGEngine(config.load_config()) as engine:
-        yield engine.installation.for_user(engine.user_id, Whence("cli")).access.index(index_name)
+        yield engine.installation.for_user(engine.user_id, RequestOrigin("cli")).access.index(index_name)
 
 
 def validated(model: type[Model], **fields: object) -> Model:
@@ -44,7 +44,7 @@ def validated(model: type[Model], **fields: object) -> Model:
     try:
         return model.model_validate(fields)
     except pydantic.ValidationError as error:
-        raise errors.ValidationError(f"Invalid request: {in_words(error.errors())}.") from error
+        raise errors.ValidationError(f"Invalid request: {error_summary(error.errors())}.") from error
 
 
 def add_command(app: typer.Typer, function: Command, name: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The facade: one engine per user over what an installation shares."""
+"""The engine: what one user can do, and what all users of an installation share."""
 
 from rag.engine.engine import Installation, RAGEngine, check_backup
 from rag.engine.users.audit_log import to_csv

@@ -1,4 +1,4 @@
-"""The two objects that everything hangs on: what one user can do, and what serves all users."""
+"""The engine of one user (`RAGEngine`) and the resources that all users share (`Installation`)."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from rag.engine.evaluation.question_sets import QuestionSets
 from rag.engine.indexes.glossary import Glossary
 from rag.engine.indexes.indexes import Indexes
 from rag.engine.indexes.statistics_and_health import HealthChecks, IndexStatistics
-from rag.engine.ingestion.document_reader import Reader
+from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.jobs.jobs import Jobs
@@ -31,18 +31,18 @@ from rag.engine.operations import disk_space, status
 from rag.engine.operations.cleanup import Cleanup
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
-from rag.engine.resources import Parts, Resources
+from rag.engine.resources import ResourceOverrides, Resources
 from rag.engine.retrieval_api import Collections
 from rag.engine.users import api_keys
 from rag.engine.users.accounts import Accounts, Profile
-from rag.engine.users.audit_log import Auditing
+from rag.engine.users.audit_log import AuditLog
 from rag.engine.users.collection_access import CollectionAccess
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
-from rag.engine.vector_store_api import BY_SIMILARITY, deleted, ingested, named, queried
+from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import Caches, Health, PartialFiles, RateLimits
 from rag.store.backup import backup, restore
@@ -58,6 +58,7 @@ from rag.types import (
     IndexRequest,
     IndexStats,
     OnProgress,
+    RequestOrigin,
     RetrievalOptions,
     RetrievalRequest,
     RetrievalResult,
@@ -66,7 +67,6 @@ from rag.types import (
     Status,
     SyncReport,
     TextBlock,
-    Whence,
     ignore_progress,
 )
 
@@ -88,8 +88,8 @@ class Installation:
     `for_user` returns one user's engine. `settings`, `worker_tasks`, `accounts`, `logins`, `cleanup` act for all.
     """
 
-    def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
-        """Parts that are given replace what the settings would give."""
+    def __init__(self, config: Config | None = None, **parts: Unpack[ResourceOverrides]) -> None:
+        """Open nothing yet. `parts` replace what the settings would create."""
         self._resources = Resources(config or load_config(), **parts)
         self.worker_tasks = WorkerTasks(self._resources)
         self.cleanup = Cleanup(self._resources)
@@ -99,36 +99,36 @@ class Installation:
 
     @property
     def config(self) -> Config:
-        """The settings of the environment."""
+        """The settings from the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> "RAGEngine":
-        """What this user can do; `origin` is what the audit tells of where from."""
+    def for_user(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> "RAGEngine":
+        """Return a user's engine; `origin` is recorded in the audit log."""
         return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> Workspace:
-        """This user's part of what all share."""
+    def workspace(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> Workspace:
+        """Return a user's workspace."""
         return Workspace(self._resources, user_id, origin)
 
-    # --- who may come in ---
+    # --- authentication ---
 
     def authenticate(self, secret: str) -> ApiKey | None:
-        """The valid key that has this secret, whoever its user is; None if there is none. See `keys.authenticate`."""
+        """Return the valid API key with this secret, or None. See `api_keys.authenticate`."""
         return api_keys.authenticate(self.config, lambda: self._resources.store, secret)
 
     def keys_exist(self) -> bool:
-        """Whether there is a key that opens something: `RAG_API_KEY`, or one of any user that was not revoked."""
+        """Whether `RAG_API_KEY` is set or any user has a key that is not revoked."""
         return bool(self.config.rag_api_key) or self._resources.store.keys_exist()
 
     @property
     def rates(self) -> RateLimits:
-        """How often somebody asked of late, at any door of any process."""
+        """Rate limits, shared by all processes."""
         return self._resources.store.rate_limits
 
-    # --- work in the background ---
+    # --- background work ---
 
     def recover_queue(self) -> int:
-        """Line up again what a killed process left behind; returns how many documents are to be read."""
+        """Requeue what a killed process left behind. Returns the number of unread documents."""
         store = self._resources.store
         store.queue.discard_stalled()
         store.document_scheduler.enqueue_abandoned()
@@ -137,34 +137,33 @@ class Installation:
     # --- state ---
 
     def health(self, seconds: float | None = None) -> Health:
-        """What the database says of itself, and how many workers are alive, if it does so in time.
+        """Return the state of the database and the number of live workers.
 
-        Raises:
-            errors.StoreUnavailableError: it does not within `seconds`, or RAG_DATABASE_TIMEOUT_SECONDS.
+        Raises StoreUnavailableError if there is no answer within `seconds`, by default RAG_DATABASE_TIMEOUT_SECONDS.
         """
         return self._resources.store.health(seconds)
 
     def status(self) -> Status:
-        """How everything is: for those who run the installation, not for users. Raises as `health`."""
+        """Return the state of the installation, for administrators. Raises as `health`."""
         return status.read(self._resources.store, self.config)
 
     @property
     def disk_warnings(self) -> tuple[str, ...]:
-        """Sentences for people about disks of this machine that are nearly full now; none when there is room."""
-        return disk_space.warnings(disk_space.spaces(self.config))
+        """Warnings about nearly full disks of this machine."""
+        return disk_space.warnings(disk_space.disk_spaces(self.config))
 
     def warm_up(self) -> None:
-        """Connect to the database and load models and vocabularies, for which the first question would wait."""
+        """Connect to the database and load models and vocabularies, so that the first question does not wait."""
         self.health()
         models = self._resources.models
-        if models.prefers_embedded():  # a vendor's would cost, and needs no loading
-            models.embedder(models.preferred_space()).get_query_embedding(WARM_UP)
+        if models.default_is_local():  # a vendor's model costs money and needs no loading
+            models.embedder(models.default_space()).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
         lazy_imports.load(retrieval, answering)
         vocabulary.widener()
 
     def forget_provider(self, name: str) -> None:
-        """Open a provider's embedding models anew when they are needed next: another adapter bears its name."""
+        """Reopen a provider's embedding models on next use, because its adapter was replaced."""
         self._resources.models.forget_provider(name)
 
     def backup(
@@ -173,41 +172,38 @@ class Installation:
         on_progress: OnProgress = ignore_progress,
         *,
         actor: str = LOCAL_USER,
-        origin: Whence = UNKNOWN_ORIGIN,
+        origin: RequestOrigin = UNKNOWN_ORIGIN,
     ) -> BackupManifest:
-        """Write the database and all files into a new archive. Work may go on meanwhile.
+        """Write the database and all files into a new archive. The app can stay in use.
 
-        The audit tells of it, by which `actor` and where from; not in the archive itself.
+        The audit log records it (in the database, not in the archive).
 
         Raises:
-            errors.ValidationError: there is something at `path`.
-            errors.SourceError: it cannot be written.
+            errors.ValidationError: `path` exists.
+            errors.SourceError: `path` cannot be written.
             errors.StoreError: the database or the file storage fails.
         """
-        store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
+        store = self._resources.store  # migrates the schema, so that every archive has a known one
         drafts = PartialFiles(self.config.drafts_dir)
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, partial_files=drafts)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.add(
-            "export",
-            Subject("backup", name=path.name),
-            documents=manifest.rows("documents"),
-            files=len(manifest.files),
+            "export", Subject("backup", name=path.name), documents=manifest.rows("documents"), files=len(manifest.files)
         )
         return manifest
 
     def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
-        """Put an archive in where nothing is yet; all of it is checked before anything is changed.
+        """Restore an archive into an empty installation; it is checked completely before anything is changed.
 
-        After an interruption there is nothing still, and the same can be done again. Raises as `check_backup`, and:
+        It can be repeated after an interruption, which leaves nothing behind. Raises as `check_backup`, and:
 
         Raises:
-            errors.StoreError: there is something already, or the database or the file storage fails.
+            errors.StoreError: the installation is not empty, or the database or the file storage fails.
         """
         return restore.restore(self._resources.admin_url, self._resources.files, path, on_progress)
 
     def close(self) -> None:
-        """Give back connections; every user's engine is closed with it."""
+        """Close all connections. This closes every user's engine."""
         self._resources.close()
 
     def __enter__(self) -> Self:
@@ -218,12 +214,12 @@ class Installation:
 
 
 def check_backup(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
-    """Read a whole archive, compare it with its manifest, and see that it could be restored; needs no database.
+    """Verify an archive against its manifest, and that this version can restore it. Needs no database.
 
     Raises:
-        errors.SourceError: there is no such file, or it cannot be read.
-        errors.UnreadableFileError: it is damaged, cut off, or no backup.
-        errors.UnsupportedFileError: a newer version of Pagelight made it.
+        errors.SourceError: the file is missing or cannot be read.
+        errors.UnreadableFileError: it is damaged, incomplete, or no backup.
+        errors.UnsupportedFileError: a newer version of Pagelight wrote it.
     """
     manifest = backup.check(path, on_progress)
     restore.require_known(manifest)
@@ -231,12 +227,10 @@ def check_backup(path: Path, on_progress: OnProgress = ignore_progress) -> Backu
 
 
 class RAGEngine:
-    """Documents in, grounded answers out, for one user.
+    """One user's documents, searches and grounded answers.
 
-    The contract's verbs are methods; the rest is done by its nouns: `documents`, `files`, `versions`, `catalogue`,
-    `pages`, `chunks`, `questions`, `chats`, `answers`, `indexes`, `collections`, `jobs`, `matrices`,
-    `keys`, `glossary`, `profile`, `filters`, `annotations`, `question_sets`, `caches`.
-    What serves all users is its `installation`.
+    The methods are the public contract; everything else is done by the nouns (`documents`, `questions`, `chats`, …).
+    `installation` has what all users share.
     """
 
     def __init__(
@@ -246,11 +240,11 @@ class RAGEngine:
         user_id: str = LOCAL_USER,
         installation: Installation | None = None,
         workspace: Workspace | None = None,
-        **parts: Unpack[Parts],
+        **parts: Unpack[ResourceOverrides],
     ) -> None:
-        """Of an installation there is, or of a new one with these settings and parts.
+        """Use an existing `installation`, or create one with these settings and parts.
 
-        `workspace` is what another shares, for `reach`.
+        `workspace` narrows the engine to one collection; see `access`.
         """
         self.installation = installation or Installation(config, **parts)
         self.user_id = user_id
@@ -267,7 +261,7 @@ class RAGEngine:
         self.collections = Collections(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
-        self.keys = api_keys.Keys(workspace)
+        self.keys = api_keys.UserKeys(workspace)
         self.glossary = Glossary(workspace)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
@@ -279,8 +273,12 @@ class RAGEngine:
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)
-        self.access = CollectionAccess(self, workspace, self._beside)
-        self.audit = Auditing(workspace)
+        self.access = CollectionAccess(
+            self,
+            workspace,
+            lambda narrowed: RAGEngine(user_id=user_id, installation=self.installation, workspace=narrowed),
+        )
+        self.audit = AuditLog(workspace)
 
     @property
     def config(self) -> Config:
@@ -288,17 +286,13 @@ class RAGEngine:
         return self.installation.config
 
     @property
-    def origin(self) -> Whence:
-        """Where the user is, as the audit tells it."""
+    def origin(self) -> RequestOrigin:
+        """The user's origin, as recorded in the audit log."""
         return self._workspace.origin
-
-    def _beside(self, workspace: Workspace) -> "RAGEngine":
-        """An engine of the same user and installation for another workspace."""
-        return RAGEngine(user_id=self.user_id, installation=self.installation, workspace=workspace)
 
     @property
     def caches(self) -> Caches:
-        """What was embedded, rewritten and answered before, so that it need not be again."""
+        """Cached embeddings, rewrites and answers."""
         return self._workspace.store.caches
 
     def __enter__(self) -> Self:
@@ -310,95 +304,89 @@ class RAGEngine:
     # --- documents ---
 
     def ingest(self, file_paths: Sequence[str | Path], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
-        """Take in files by path; one that was taken in before is replaced if it changed. A failure stops no other file.
+        """Ingest files by path; a changed file replaces its earlier version. A failed file does not stop the others.
 
-        Returns `ingested_count` (files that are in the index now), `failed_count`, `chunk_count` (chunks made now) and
-        `failed_files` (their paths, as given).
-
-        Raises:
-            errors.ValidationError: no paths are given.
+        Returns `ingested_count`, `failed_count`, `chunk_count` (new chunks) and `failed_files` (paths as given). Raises
+        ValidationError if no paths are given.
         """
-        paths = named("file_paths", file_paths)
+        paths = require_list("file_paths", file_paths)
         index = self._workspace.ensure_index(index_name)
-        return ingested(paths, Folders(self._workspace).ingest([Path(path) for path in paths], index))
+        return ingest_result(paths, Folders(self._workspace).ingest_files([Path(path) for path in paths], index))
 
     def delete(self, document_ids: Sequence[str | uuid.UUID], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
-        """Put documents in the trash by id, by path or URL, or by the SHA-256 of path or URL.
+        """Move documents to the trash, given by id, path or URL, or the SHA-256 of a path or URL.
 
-        Returns `deleted_count` (documents), `deleted_ids` and `not_found_ids` (as given).
-
-        Raises:
-            errors.ValidationError: no ids are given.
+        Returns `deleted_count`, and `deleted_ids` and `not_found_ids` as given. Raises ValidationError if no ids are
+        given.
         """
-        references = named("document_ids", document_ids)
-        index = self._workspace.asked_index(index_name)
+        references = require_list("document_ids", document_ids)
+        index = self._workspace.requested_index(index_name)
         found = self._workspace.store.sources.named(index.id, references)
         touched = self.documents.trash([document_id for ids in found.values() for document_id in ids])
-        return deleted(references, found, touched)
+        return delete_result(references, found, touched)
 
     def index_document(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
-        """Make a document searchable by the caller's own blocks, which take the place of what it had.
+        """Replace a document's content with blocks that the caller parsed.
 
         Raises:
-            errors.ValidationError: there is no text in them.
+            errors.ValidationError: the blocks have no text.
             errors.NotFoundError: there is no such document.
-            errors.ProviderError: the provider that embeds them fails; so does the document then.
+            errors.ProviderError: the embedding provider fails; the document is marked as failed.
         """
-        return Reader(self._workspace).index_blocks(document_id, blocks)
+        return DocumentReader(self._workspace).index_blocks(document_id, blocks)
 
     # --- indexes ---
 
     def build_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
-        """Take a folder's files into an index; what is in it and no longer in the folder stays.
+        """Ingest a folder's files into an index. Documents of files that left the folder stay.
 
-        `on_file` is called for each file as it is done. Raises as `Folders.take_in`.
+        `on_file` is called after each file. Raises as `Folders.ingest_folder`.
         """
-        return Folders(self._workspace).take_in(parse(IndexRequest, request), remove=False, on_file=on_file)
+        return Folders(self._workspace).ingest_folder(parse(IndexRequest, request), remove=False, on_file=on_file)
 
     def sync_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
-        """Make an index follow a folder: new and changed files are read, documents of files that are gone are trashed.
+        """Make an index mirror a folder: ingest new and changed files, and trash documents whose files are gone.
 
-        Files are compared by their content. Raises as `Folders.take_in`.
+        Files are compared by content. Raises as `Folders.ingest_folder`.
         """
-        return Folders(self._workspace).take_in(parse(IndexRequest, request), remove=True, on_file=on_file)
+        return Folders(self._workspace).ingest_folder(parse(IndexRequest, request), remove=True, on_file=on_file)
 
     def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
-        """What an index holds. Raises NotFoundError if there is none of this name or id."""
+        """Return the statistics of an index. Raises NotFoundError."""
         return self.access.index(name).indexes.stats(name)
 
     # --- questions ---
 
     def query(self, query_text: str, index_name: str = DEFAULT_INDEX) -> list[RetrievalResult]:
-        """Up to five chunks whose cosine similarity to the query is 0.5 or more, best first.
+        """Return up to five chunks with a cosine similarity of at least 0.5, best first.
 
-        Raises:
-            errors.ValidationError: the query has fewer than three characters.
+        Raises ValidationError if the query has fewer than three characters.
         """
-        request = SearchRequest(index_name=index_name, query=queried(query_text), retrieval=BY_SIMILARITY)
+        request = SearchRequest(index_name=index_name, query=require_query(query_text), retrieval=BY_SIMILARITY)
         hits = self.search(request).results
         return [RetrievalResult.of(hit, rank) for rank, hit in enumerate(hits, start=1)]
 
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
-        """Find the places that fit a query, best first. Raises as `Questions.search`."""
-        asked = parse(SearchRequest, request)
-        return self.access.index(asked.index_name).questions.search(asked)
+        """Return the passages that match a query, best first. Raises as `Questions.search`."""
+        parsed = parse(SearchRequest, request)
+        return self.access.index(parsed.index_name).questions.search(parsed)
 
     def answer(
         self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
     ) -> AnswerResponse:
-        """Answer a question from the documents, every claim cited. See `Questions.answer`."""
+        """Answer a question from the documents, with citations. See `Questions.answer`."""
         if isinstance(request, str):
             return self.questions.answer(request, document_id)
-        asked = parse(AnswerRequest, request)
-        return self.access.index(asked.index_name).questions.answer(asked, document_id)
+        parsed = parse(AnswerRequest, request)
+        return self.access.index(parsed.index_name).questions.answer(parsed, document_id)
 
-    # --- for LlamaIndex ---
+    # --- LlamaIndex ---
 
     def as_retriever(
         self, index_name: str = DEFAULT_INDEX, options: RetrievalOptions = DEFAULT_RETRIEVAL
     ) -> "retrieval.HybridRetriever":
-        """The search as a retriever: the `top_k` best chunks, by their fused scores."""
-        return self._asking(index_name, options).retriever(options.top_k)
+        """Return the search as a LlamaIndex retriever of the `top_k` best chunks by fused score."""
+        return self._pipeline(index_name, options).retriever(options.top_k)
 
     def as_query_engine(
         self,
@@ -411,16 +399,16 @@ class RAGEngine:
         llm: "LLM | None" = None,
         streaming: bool = False,
     ) -> "RetrieverQueryEngine":
-        """What answers at every door, as a query engine; a part that is given stands in the place of ours.
+        """Return the question answering as a LlamaIndex query engine; a given part replaces ours.
 
-        `node_postprocessors` replace all of ours; `rag.retrieval.stages` gives ours, to keep some. `llm` writes in the
-        place of the one of the settings. It answers with a `GroundedResponse`, or with `streaming` a `GroundedStream`,
-        unless another synthesizer is given.
+        `node_postprocessors` replace all of ours (`rag.retrieval.stages` returns ours); `llm` replaces the configured
+        model. The response is a `GroundedResponse`, or with `streaming` a `GroundedStream`, unless another synthesizer
+        is given.
         """
-        asking = self._asking(index_name, options)
+        pipeline = self._pipeline(index_name, options)
         writer = llm or self._workspace.models.language_model()
-        synthesizer = response_synthesizer or asking.synthesizer(writer, streaming=streaming)
-        return asking.engine(synthesizer, retriever=retriever, postprocessors=node_postprocessors)
+        synthesizer = response_synthesizer or pipeline.synthesizer(writer, streaming=streaming)
+        return pipeline.engine(synthesizer, retriever=retriever, postprocessors=node_postprocessors)
 
     def as_chat_engine(
         self,
@@ -430,10 +418,10 @@ class RAGEngine:
         llm: "LLM | None" = None,
         query_engine: "BaseQueryEngine | None" = None,
     ) -> "answering.GroundedChatEngine":
-        """The same as a conversation, which the chat engine alone remembers; `chats` has those that are kept."""
+        """Return the same as a LlamaIndex chat engine, which keeps its history in memory only; `chats` are stored."""
         asked = query_engine or self.as_query_engine(index_name, options, llm=llm)
-        return answering.GroundedChatEngine.over(asked, llm or self._workspace.models.language_model())
+        return answering.GroundedChatEngine.from_query_engine(asked, llm or self._workspace.models.language_model())
 
-    def _asking(self, index_name: str, options: RetrievalOptions) -> Asking:
+    def _pipeline(self, index_name: str, options: RetrievalOptions) -> QueryPipeline:
         request = RetrievalRequest(index_name=index_name, retrieval=options)
-        return Asking(self._workspace, self._workspace.asked_index(index_name), request)
+        return QueryPipeline(self._workspace, self._workspace.requested_index(index_name), request)

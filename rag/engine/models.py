@@ -1,4 +1,4 @@
-"""The models that all users of a process share, each opened when first needed."""
+"""The embedding, language and reranking models that a process shares, each opened on first use."""
 
 import threading
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
     from llama_index.core.llms import LLM
 
-OWN_AUTH = Auth()
-OWN_OPTIONS = ProviderOptions()
-"""Of a request that says nothing: keys and limits are those of the settings."""
+DEFAULT_AUTH = Auth()
+DEFAULT_PROVIDER_OPTIONS = ProviderOptions()
+"""For requests without their own keys and limits: those of the settings apply."""
 
 
 class Models:
-    """Embedding models, language models and the cross-encoder. What is given is used instead of what the settings say.
+    """Embedding models, language models and the cross-encoder. Given models take precedence over the settings.
 
-    `registry` has the known providers; `preferences` fill in what `config` leaves open, and may change at any time.
+    `preferences` fill in settings that `config` leaves unset, and may change at any time.
     """
 
     def __init__(
@@ -36,15 +36,15 @@ class Models:
         reranker: "providers.CrossEncoder | None" = None,
     ) -> None:
         self._environment = config
-        self._filled = config
-        self._kept = SavedPreferences()
+        self._effective = config
+        self._saved = SavedPreferences()
         self._preferences = preferences
         self.registry = registry
         self._embedders: dict[EmbeddingSpace, embeddings.BaseEmbedding] = {
             space: providers.wrap_custom_embedding(embedder, space) for space, embedder in (embedders or {}).items()
         }
         self._given = tuple(self._embedders)
-        self._preferred = next(iter(self._given), None)
+        self._default = next(iter(self._given), None)
         self.scales = Scales()
         self._llm = llm
         self._reranker = reranker
@@ -52,34 +52,34 @@ class Models:
 
     @property
     def config(self) -> Config:
-        """The settings in force. Models that were opened under others are opened anew."""
+        """The settings in force. When they change, opened models are discarded."""
         with self._lock:
-            kept = self._preferences.get() if self._preferences else self._kept
-            if kept is not self._kept:
-                self._kept = kept
-                self._filled = filled(self._environment, kept)
+            saved = self._preferences.get() if self._preferences else self._saved
+            if saved is not self._saved:
+                self._saved = saved
+                self._effective = apply_preferences(self._environment, saved)
                 self._embedders = {space: self._embedders[space] for space in self._given}
-                self._preferred = next(iter(self._given), None)
-            return self._filled
+                self._default = next(iter(self._given), None)
+            return self._effective
 
     # --- embedding ---
 
-    def preferred_space(self) -> EmbeddingSpace:
-        """The embedding space of a new index: the first one given, else what the settings and keys allow."""
+    def default_space(self) -> EmbeddingSpace:
+        """Return the embedding space of new indexes: the first given one, else by the settings and keys."""
         with self._lock:
             config = self.config
-            if self._preferred is None:
-                self._preferred, embedder = self.registry.embedding_model(config, None)
-                self._embedders.setdefault(self._preferred, embedder)
-            return self._preferred
+            if self._default is None:
+                self._default, embedder = self.registry.embedding_model(config, None)
+                self._embedders.setdefault(self._default, embedder)
+            return self._default
 
-    def preferred_name(self) -> str:
-        """The model of a new index as `provider:model`; no vendor is asked. Raises as `Registry.embedding_name`."""
+    def default_model(self) -> str:
+        """Return the embedding model of new indexes as `provider:model`, without network access."""
         with self._lock:
             return self._given[0].name if self._given else self.registry.embedding_name(self.config)
 
-    def named_space(self, model: str, auth: Auth = OWN_AUTH) -> EmbeddingSpace:
-        """The embedding space of a model that is named as `RAG_EMBED_MODEL` names one.
+    def find_space(self, model: str, auth: Auth = DEFAULT_AUTH) -> EmbeddingSpace:
+        """Return the embedding space of a model given as in `RAG_EMBED_MODEL`.
 
         Raises:
             errors.ValidationError: there is no such model.
@@ -92,11 +92,15 @@ class Models:
                 if model == space.name:
                     return space
             try:
-                reached = self._config_for(model.partition(":")[0], auth, OWN_OPTIONS) if auth.api_key else config
+                reached = (
+                    self._config_for(model.partition(":")[0], auth, DEFAULT_PROVIDER_OPTIONS)
+                    if auth.api_key
+                    else config
+                )
                 named = reached.model_copy(update={"rag_embed_model": model})
                 space, embedder = self.registry.embedding_model(named, None)
             except errors.ConfigError as error:
-                if isinstance(error.__cause__, errors.ValidationError):  # it is no setting that is wrong
+                if isinstance(error.__cause__, errors.ValidationError):  # the request is wrong, not a setting
                     raise error.__cause__ from None
                 raise
             if not auth.api_key:
@@ -104,13 +108,13 @@ class Models:
             return space
 
     def embedder(
-        self, space: EmbeddingSpace, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+        self, space: EmbeddingSpace, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
     ) -> "embeddings.BaseEmbedding":
-        """The model of `space`; one opened with a request's own key or limits is for that request only.
+        """Return the embedding model of `space`. One opened with a request's own key or limits is not cached.
 
         Raises:
             errors.ConfigError: its provider has no key here.
-            errors.EmbeddingCapabilityError: its provider is not known here, or cannot embed as asked.
+            errors.EmbeddingCapabilityError: the provider is unknown here, or cannot embed as requested.
         """
         with self._lock:
             config = self.config
@@ -127,27 +131,26 @@ class Models:
             return self._embedders[space]
 
     def forget_provider(self, name: str) -> None:
-        """Open the provider's embedding models anew when they are needed next: another adapter bears its name."""
+        """Reopen a provider's embedding models on next use, because its adapter was replaced."""
         with self._lock:
             for space in [space for space in self._embedders if space.provider == name and space not in self._given]:
                 del self._embedders[space]
                 self.scales.forget(space)
 
-    def prefers_embedded(self) -> bool:
-        """Whether the model of a new index runs in this process and costs nothing."""
-        return self.preferred_name().partition(":")[0] == providers.LOCAL.name
+    def default_is_local(self) -> bool:
+        """Whether new indexes use the embedded model, which runs in this process at no cost."""
+        return self.default_model().partition(":")[0] == providers.LOCAL.name
 
     def languages(self, space: EmbeddingSpace) -> frozenset[str]:
-        """Those that the model of `space` speaks; none are named of one that speaks many, or is not known here."""
+        """Return the languages of the model of `space`; empty if it is multilingual or unknown."""
         return self.registry.languages(space)
 
     # --- writing and reranking ---
 
     def language_model(self, options: GenerationOptions | None = None) -> "LLM | None":
-        """The model that writes answers; None means the extractive answerer.
+        """Return the language model that writes answers, or None for extractive answers.
 
-        Raises:
-            errors.ValidationError: the options have a key, but name no provider that it is for.
+        Raises ValidationError if the options have a key but no provider.
         """
         if self._llm:
             return self._llm
@@ -169,23 +172,23 @@ class Models:
             return self._reranker
 
     def _config_for(self, provider_name: str | None, auth: Auth, options: ProviderOptions) -> Config:
-        """The settings with a request's own key for one provider, and its own limits."""
+        """Return the settings with a request's own key for one provider, and its limits."""
         limits = options.model_dump(include={"timeout_seconds", "max_retries"}, exclude_none=True)
         changes: dict[str, object] = {f"provider_{name}": value for name, value in limits.items()}
         if auth.api_key and provider_name and provider_name != providers.EXTRACTIVE:
             setting = self.registry.provider(provider_name).key_setting
-            if setting is not None:  # the embedded model needs no key, and is given none
+            if setting is not None:  # the embedded model needs no key
                 changes[setting] = auth.api_key
         return self.config.model_copy(update=changes) if changes else self.config
 
 
-def filled(environment: Config, kept: SavedPreferences) -> Config:
-    """The settings of the environment, and what was chosen where they leave it open."""
-    chosen = {**kept.choices, **kept.keys}
+def apply_preferences(environment: Config, saved: SavedPreferences) -> Config:
+    """Return the environment's settings, completed by preferences where it leaves them unset."""
+    chosen = {**saved.choices, **saved.keys}
     known = {name for name in chosen if name in Config.model_fields}
-    return environment.model_copy(update={name: chosen[name] for name in known if is_open(environment, name)})
+    return environment.model_copy(update={name: chosen[name] for name in known if is_unset(environment, name)})
 
 
-def is_open(environment: Config, setting: str) -> bool:
-    """Whether the environment leaves a setting open."""
+def is_unset(environment: Config, setting: str) -> bool:
+    """Whether the environment leaves a setting unset."""
     return setting not in environment.model_fields_set

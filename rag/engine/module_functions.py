@@ -1,7 +1,7 @@
-"""The engine as module functions, `rag.search(...)` and the others: they act on one engine that the process shares.
+"""Module functions such as `rag.search(...)`, which use one engine that the process shares.
 
-`configure` makes it. Without, the first call makes it from the environment's settings, for the user "local". What they
-give is flat, in the words of `rag.contract`, and becomes their JSON with `model_dump(mode="json", by_alias=True)`.
+`configure` creates it; otherwise the first call creates it from the environment, for the user "local". Results are the
+models of `rag.contract`: `model_dump(mode="json", by_alias=True)` gives their JSON.
 """
 
 import re
@@ -34,7 +34,7 @@ _USER_INFO = re.compile(r"(?<=://)[^/@]+@")
 
 
 class _Process:
-    """The engine that the functions share, and the providers registered with them."""
+    """The shared engine, and the providers registered with it."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -43,7 +43,7 @@ class _Process:
 
     @property
     def registry(self) -> providers.Registry:
-        """The catalogue and what was registered; it outlives the engine."""
+        """The provider registry; it outlives the engine."""
         with self._lock:
             if self._registry is None:
                 self._registry = providers.Registry()
@@ -51,28 +51,21 @@ class _Process:
 
     @property
     def engine(self) -> RAGEngine:
-        """The engine in use, made from the environment if none is configured."""
+        """The engine in use, created from the environment if none is configured."""
         with self._lock:
             if self._engine is None:
                 self._engine = RAGEngine(load_config(), registry=self.registry)
             return self._engine
 
-    def use(self, engine: RAGEngine) -> None:
-        """Take `engine`, and close the former one."""
+    def use(self, engine: RAGEngine | None) -> None:
+        """Replace the engine, or remove it, and close the former one."""
         with self._lock:
             former, self._engine = self._engine, engine
         if former:
             former.installation.close()
 
-    def clear(self) -> None:
-        """Close the engine."""
-        with self._lock:
-            former, self._engine = self._engine, None
-        if former:
-            former.installation.close()
-
     def forget_provider(self, name: str) -> None:
-        """Open the provider's models anew."""
+        """Reopen the provider's models on next use."""
         with self._lock:
             if self._engine:
                 self._engine.installation.forget_provider(name)
@@ -87,14 +80,14 @@ _process = _Process()
 def configure(
     config: Config | Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None, **more: Any
 ) -> None:
-    """Let the module functions act on an engine with these settings; those not given are the environment's.
+    """Configure the engine of the module functions. Settings that are not given come from the environment.
 
-    `config` maps names of settings (of `rag.config.Config`, in any case) to values. Options, also as keywords:
-    `user_id`, and what `RAGEngine` takes beside its settings (`store`, `files`, `embedders`, `llm`, `reranker`).
+    `config` maps setting names (of `rag.config.Config`, in any case) to values. Options, also as keywords: `user_id`,
+    `store`, `files`, `embedders`, `llm`, `reranker`.
 
     Raises:
-        errors.ValidationError: there is no such setting or option.
-        errors.ConfigError: a setting has a wrong value.
+        errors.ValidationError: a setting or option is unknown.
+        errors.ConfigError: a setting has an invalid value.
     """
     chosen = {**(options or {}), **more}
     unknown = sorted(chosen.keys() - {"user_id", "store", "files", "embedders", "llm", "reranker"})
@@ -113,37 +106,37 @@ def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def get_config() -> dict[str, Any]:
-    """The settings in force and the `user_id`, as plain values; keys and passwords are masked."""
+    """Return the settings in force and the `user_id` as plain values; keys and passwords are masked."""
     engine = _process.engine
     shown = engine.config.model_dump(mode="json")
     return {**{name: _masked(value) for name, value in shown.items()}, "user_id": engine.user_id}
 
 
 def _masked(value: object) -> object:
-    """An address without its user and password; other values as they are."""
+    """Mask the user and password in a URL."""
     return _USER_INFO.sub("**********@", value) if isinstance(value, str) else value
 
 
 def clear_config() -> None:
-    """Close the engine; the next call makes one from the environment. Registered providers stay."""
-    _process.clear()
+    """Close the engine; the next call creates one from the environment. Registered providers stay."""
+    _process.use(None)
 
 
 # --- indexes ---
 
 
 def build_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncBody:
-    """`RAGEngine.build_index`: take a folder's files into an index."""
+    """Ingest a folder's files into an index. See `RAGEngine.build_index`."""
     return SyncBody.of(_process.engine.build_index(request, on_file))
 
 
 def sync_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncBody:
-    """`RAGEngine.sync_index`: make an index follow a folder."""
+    """Make an index mirror a folder. See `RAGEngine.sync_index`."""
     return SyncBody.of(_process.engine.sync_index(request, on_file))
 
 
 def inspect_index(index: str | IndexReference | Mapping[str, Any] = DEFAULT_INDEX) -> IndexStats:
-    """`RAGEngine.inspect_index`: what an index, named by name or id (also as `{"indexFileId": …}`), holds."""
+    """Return the statistics of an index given by name or id, also as `{"indexFileId": …}`."""
     name = index if isinstance(index, str) else parse(IndexReference, index).index_name
     return _process.engine.inspect_index(name)
 
@@ -152,12 +145,12 @@ def inspect_index(index: str | IndexReference | Mapping[str, Any] = DEFAULT_INDE
 
 
 def search(request: SearchRequest | Mapping[str, Any]) -> SearchBody:
-    """`RAGEngine.search`: the places that fit a query."""
+    """Return the passages that match a query. See `RAGEngine.search`."""
     return SearchBody.of(_process.engine.search(request))
 
 
 def answer(request: AnswerRequest | Mapping[str, Any]) -> AnswerBody:
-    """`RAGEngine.answer`: a grounded answer to a question."""
+    """Answer a question from the documents. See `RAGEngine.answer`."""
     return AnswerBody.of(_process.engine.answer(request))
 
 
@@ -165,12 +158,12 @@ def answer(request: AnswerRequest | Mapping[str, Any]) -> AnswerBody:
 
 
 def embedding_providers() -> tuple[str, ...]:
-    """Names of the providers that embed, registered ones included."""
+    """Return the names of the providers that embed, including registered ones."""
     return _process.registry.embedding_providers()
 
 
 def embedding_capabilities(provider: str) -> providers.EmbeddingCapabilities:
-    """What a provider can embed with: models, sizes, limits. Raises ValidationError if there is no such provider."""
+    """Return a provider's embedding models, sizes and limits. Raises ValidationError if it is unknown."""
     return _process.registry.embedding_capabilities(provider)
 
 
@@ -179,13 +172,10 @@ def register_embedding_provider(
     adapter: "embeddings.BaseEmbedding | providers.Embed",
     options: AdapterOptions | Mapping[str, Any] | None = None,
 ) -> None:
-    """Let indexes be embedded by `adapter`: a LlamaIndex embedding, or a function from texts to vectors.
+    """Register `adapter`, a LlamaIndex embedding or a function from texts to vectors, as an embedding provider.
 
-    A name registered before gets the new adapter.
-
-    Raises:
-        errors.ValidationError: the name is a built-in provider's or no name, the adapter can't embed, or an option is
-            wrong.
+    Registering a name again replaces its adapter. Raises ValidationError if the name is invalid or built in, the
+    adapter cannot embed, or an option is wrong.
     """
     import llama_index.core
     from llama_index.core.base.embeddings import base as embeddings
@@ -209,10 +199,9 @@ def register_embedding_provider(
 
 
 def unregister_embedding_provider(name: str) -> None:
-    """Remove a registered provider; its indexes cannot be searched until it is registered again.
+    """Remove a registered provider. Its indexes cannot be searched until it is registered again.
 
-    Raises:
-        errors.ValidationError: there is none of that name, or it is built in.
+    Raises ValidationError if the provider is unknown or built in.
     """
     _process.registry.unregister(name)
     _process.forget_provider(name)

@@ -1,4 +1,4 @@
-"""Requests as callers write them: models, or plain mappings in either spelling."""
+"""Parse and validate requests."""
 
 import uuid
 from collections.abc import Generator, Iterator, Mapping
@@ -10,7 +10,7 @@ import pydantic
 
 from rag import errors
 from rag.types import AnswerRequest, Auth
-from rag.types.base import refusal
+from rag.types.base import to_validation_error
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
 Event = TypeVar("Event")
@@ -19,25 +19,20 @@ _REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
 def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request:
-    """`request` as a `model`.
+    """Validate `request`, a model or a mapping in camelCase or snake_case.
 
-    Raises:
-        errors.ValidationError: it is malformed; the message and `details["problems"]` name the fields, never values.
+    Raises ValidationError if it is malformed; the message and `details["problems"]` name fields, never values.
     """
     try:
         return model.model_validate(request)
     except pydantic.ValidationError as error:
-        refused = refusal(error)
+        refused = to_validation_error(error)
     raise refused
 
 
 @contextmanager
-def own_key(auth: Auth) -> Iterator[None]:
-    """Run calls with the key that came with a request: one that is refused is the caller's to correct.
-
-    Raises:
-        errors.AuthError: the provider refuses that key.
-    """
+def request_key_errors(auth: Auth) -> Iterator[None]:
+    """Raise AuthError where a provider rejects the API key that came with the request."""
     try:
         yield
     except errors.ProviderError as error:
@@ -48,18 +43,14 @@ def own_key(auth: Auth) -> Iterator[None]:
         ) from None
 
 
-def with_own_key(events: Generator[Event, None, None], auth: Auth) -> Generator[Event, None, None]:
-    """`events`, made with the key that came with a request."""
-    with own_key(auth):
+def with_request_key_errors(events: Generator[Event, None, None], auth: Auth) -> Generator[Event, None, None]:
+    """Yield `events` under `request_key_errors`."""
+    with request_key_errors(auth):
         yield from events
 
 
-def within(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
-    """`request` about one document.
-
-    Raises:
-        errors.ValidationError: `document_id` is no id.
-    """
+def restrict_to_document(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
+    """Restrict `request` to one document. Raises ValidationError if `document_id` is no UUID."""
     try:
         wanted = uuid.UUID(str(document_id))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What all users of a process share: connections, files and models, each opened when first needed, and preferences."""
+"""Connections, files, models and preferences that all users of a process share, each opened on first use."""
 
 import threading
 from collections.abc import Mapping
@@ -17,11 +17,10 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
 
-class Parts(TypedDict, total=False):
-    """What may be given in the place of what the settings say.
+class ResourceOverrides(TypedDict, total=False):
+    """Replacements for what the settings would create.
 
-    `registry` has the known model providers; `node_parser` cuts documents in the place of ours, whatever an index's
-    chunking says.
+    `node_parser` splits documents in place of ours, whatever an index's chunking is.
     """
 
     store: Store | None
@@ -34,9 +33,9 @@ class Parts(TypedDict, total=False):
 
 
 class Resources:
-    """Opens lazily and once."""
+    """The shared resources of a process."""
 
-    def __init__(self, config: Config, **parts: Unpack[Parts]) -> None:
+    def __init__(self, config: Config, **parts: Unpack[ResourceOverrides]) -> None:
         self.config = config
         tracing.switch_on(config.otel_exporter_otlp_endpoint)
         self.preferences = Preferences(config.rag_data_dir)
@@ -56,7 +55,7 @@ class Resources:
 
     @property
     def store(self) -> Store:
-        """The database: the one of `RAG_DATABASE_URL`, else the embedded server, started if need be."""
+        """The database of `RAG_DATABASE_URL`, else the embedded server, which is started if needed."""
         with self._lock:
             if self._store is None:
                 url = self.database_url
@@ -73,7 +72,7 @@ class Resources:
 
     @property
     def database_url(self) -> str:
-        """Where the database of the settings is; the embedded server is started if need be. It may be a secret."""
+        """The URL of the database, which may contain a password. Starts the embedded server if needed."""
         with self._lock:
             if self.config.rag_database_url:
                 return self.config.rag_database_url.get_secret_value()
@@ -83,20 +82,20 @@ class Resources:
 
     @property
     def admin_url(self) -> str:
-        """As `database_url`, of the account that owns the tables: for what is done to those of all users at once."""
+        """The database URL of the account that owns the tables, for work on all users' rows."""
         given = self.config.rag_database_url and self.config.rag_database_admin_url
         return database_roles.administrator(given.get_secret_value() if given else self.database_url)
 
     @property
     def files(self) -> FileStore:
-        """Originals and renditions."""
+        """The storage of originals and renditions."""
         with self._lock:
             if self._files is None:
                 self._files = FileStore(self.config.storage_url, self.config.cache_dir)
             return self._files
 
     def close(self) -> None:
-        """Give back connections and this process's share of the embedded server."""
+        """Close the connections and release the embedded server."""
         with self._lock:
             if self._store is not None:
                 self._store.close()

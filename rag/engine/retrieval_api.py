@@ -1,4 +1,4 @@
-"""Retrieval in the words of collections, and its validation."""
+"""Retrieval and validation requests in the terms of vector databases: collections and vectors."""
 
 import functools
 import time
@@ -10,7 +10,7 @@ import numpy as np
 
 from rag import errors, retrieval
 from rag.engine.evaluation.retrieval_validation import validate, vector_chunk
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -36,7 +36,7 @@ class Collections:
         self._workspace = workspace
 
     def retrieve(self, request: RetrieveRequest | Mapping[str, Any]) -> RetrieveResponse:
-        """The chunks that fit a query best, and the query's vector.
+        """Return the best chunks for a query, and the query's vector.
 
         Raises:
             errors.ValidationError: the request is malformed.
@@ -44,13 +44,13 @@ class Collections:
             errors.IndexError: the collection was embedded with another model than the one named.
         """
         started = time.perf_counter()
-        asked = parse(RetrieveRequest, request)
-        index = self._workspace.asked_index(asked.collection)
-        if asked.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
-            raise _another_model(asked, index.space)
-        asking = Asking(self._workspace, index, _options(asked.top_k))
-        query = retrieval.Query(asked.query)
-        hits = self._search(asking, query)
+        parsed = parse(RetrieveRequest, request)
+        index = self._workspace.requested_index(parsed.collection)
+        if parsed.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
+            raise _wrong_model(parsed, index.space)
+        pipeline = QueryPipeline(self._workspace, index, _options(parsed.top_k))
+        query = retrieval.Query(parsed.query)
+        hits = self._search(pipeline, query)
         return RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
             query_embedding=QueryVector(vector=query.embedding or [], model=index.space.name),
@@ -58,27 +58,25 @@ class Collections:
         )
 
     def validate(self, request: ValidationRequest | Mapping[str, Any]) -> ValidationResponse:
-        """Whether what a collection's test queries find is relevant, rightly attributed and the same every time.
+        """Check whether test queries return relevant, correctly attributed and reproducible results.
 
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such collection.
+        Raises ValidationError if the request is malformed, NotFoundError if there is no such collection.
         """
-        asked = parse(ValidationRequest, request)
-        index = self._workspace.asked_index(asked.collection)
-        asking = Asking(self._workspace, index, _options(asked.top_k))
-        sources = {expected.source for expected in asked.expected_sources}
+        parsed = parse(ValidationRequest, request)
+        index = self._workspace.requested_index(parsed.collection)
+        pipeline = QueryPipeline(self._workspace, index, _options(parsed.top_k))
+        sources = {expected.source for expected in parsed.expected_sources}
         return validate(
-            asked,
-            search=lambda query: self._search(asking, retrieval.Query(query)),
+            parsed,
+            search=lambda query: self._search(pipeline, retrieval.Query(query)),
             document=functools.cache(self._document),
             named=self._workspace.store.sources.meant(index.id, sorted(sources)),
             relevance=self._workspace.models.reranker.scores,
         )
 
-    def _search(self, asking: Asking, query: "retrieval.Query") -> list[Hit]:
-        """What is found, each hit with its cosine similarity, also where only words or its place led to it."""
-        hits = asking.run(query).results
+    def _search(self, pipeline: QueryPipeline, query: "retrieval.Query") -> list[Hit]:
+        """Return the hits, all with cosine similarities, also those found by keyword or position only."""
+        hits = pipeline.run(query).results
         vectors = self._workspace.store.chunks.vectors([hit.chunk.id for hit in hits if hit.vector_score is None])
         asked = np.array(query.embedding or [])
         cosines = {key: min(max(float(vector @ asked), 0.0), 1.0) for key, vector in vectors.items()}
@@ -98,7 +96,7 @@ def _options(top_k: int) -> RetrievalRequest:
     return RetrievalRequest(retrieval=RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk"))
 
 
-def _another_model(asked: RetrieveRequest, space: EmbeddingSpace) -> errors.IndexError:
+def _wrong_model(asked: RetrieveRequest, space: EmbeddingSpace) -> errors.IndexError:
     return errors.IndexError(
         f"The collection {asked.collection!r} was embedded with {space.name}, not with "
         f"{asked.query_embedding_model!r}. Leave query_embedding_model out, or name the collection's own model.",

@@ -1,4 +1,4 @@
-"""The words of `RAGEngine.ingest`, `query` and `delete`, which are those of vector stores: plain lists and counts."""
+"""Validate the arguments and build the results of `RAGEngine.ingest`, `query` and `delete`."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -9,28 +9,20 @@ from rag import errors
 from rag.types import FileReport, RetrievalOptions
 
 BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage="chunk")
-"""What `query` asks for, each chunk for itself; the scores are then cosine similarities."""
+"""Retrieval options of `RAGEngine.query`: single chunks, scored by cosine similarity."""
 
 MIN_QUERY_CHARS = 3
 
 
-def named(field: str, values: Sequence[str | Path | uuid.UUID]) -> list[str]:
-    """`values` as strings.
-
-    Raises:
-        errors.ValidationError: there are none, or it is a single string.
-    """
+def require_list(field: str, values: Sequence[str | Path | uuid.UUID]) -> list[str]:
+    """Return `values` as strings. Raises ValidationError if it is empty or a single string."""
     if isinstance(values, str) or not values:
         raise errors.ValidationError(f"{field} must be a list with at least one entry.", details={"field": field})
     return [str(value) for value in values]
 
 
-def queried(text: str) -> str:
-    """The text of a query without white space around it.
-
-    Raises:
-        errors.ValidationError: it is too short to mean anything.
-    """
+def require_query(text: str) -> str:
+    """Return a query without surrounding white space. Raises ValidationError if it is too short."""
     stripped = text.strip()
     if len(stripped) < MIN_QUERY_CHARS:
         raise errors.ValidationError(
@@ -39,8 +31,8 @@ def queried(text: str) -> str:
     return stripped
 
 
-def ingested(paths: Sequence[str], reports: Sequence[FileReport]) -> dict[str, Any]:
-    """What `ingest` gives back."""
+def ingest_result(paths: Sequence[str], reports: Sequence[FileReport]) -> dict[str, Any]:
+    """Return the result of `RAGEngine.ingest`."""
     failed = [path for path, report in zip(paths, reports, strict=True) if report.state == "failed"]
     return {
         "ingested_count": len(paths) - len(failed),
@@ -50,10 +42,10 @@ def ingested(paths: Sequence[str], reports: Sequence[FileReport]) -> dict[str, A
     }
 
 
-def deleted(
+def delete_result(
     references: Sequence[str], found: Mapping[str, Sequence[uuid.UUID]], touched: Sequence[uuid.UUID]
 ) -> dict[str, Any]:
-    """What `delete` gives back."""
+    """Return the result of `RAGEngine.delete`."""
     done = [reference for reference in references if set(found.get(reference, ())) & set(touched)]
     return {
         "deleted_count": len(touched),

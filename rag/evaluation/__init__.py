@@ -1,7 +1,6 @@
-"""Measuring on one's own questions: what is found for them (`retrieval`), and what is answered (`answers`)."""
+"""Evaluation of retrieval and answers on questions with known answers."""
 
 from rag.evaluation import answers, retrieval
-from rag.evaluation.comparison import Change, ComparedQuestion, compare
 from rag.evaluation.questions import (
     EvaluationRequest,
     EvaluationScope,
@@ -11,25 +10,25 @@ from rag.evaluation.questions import (
     options_for,
     parse_questions,
 )
-from rag.evaluation.runs import Remember, remember_nothing, write_rows
+from rag.evaluation.runs import Change, Checkpoint, ComparedQuestion, compare, no_checkpoint, write_rows
 from rag.evaluation.statistics import Scores, interval
 
 __all__ = [
     "Change",
+    "Checkpoint",
     "ComparedQuestion",
     "EvaluationRequest",
     "EvaluationScope",
     "EvaluationSubject",
     "Question",
-    "Remember",
     "Scores",
     "answers",
     "compare",
     "interval",
     "load_questions",
+    "no_checkpoint",
     "options_for",
     "parse_questions",
-    "remember_nothing",
     "retrieval",
     "write_rows",
 ]

@@ -1,4 +1,4 @@
-"""How well questions are answered: whether the answer is said, where it is cited, and when it is refused."""
+"""Score answers: correctness, cited pages and refusals."""
 
 import collections
 import functools
@@ -11,14 +11,14 @@ from typing import Any, Literal, NamedTuple
 import pydantic
 
 from rag.evaluation.questions import Question
-from rag.evaluation.runs import Remember, remember_nothing
+from rag.evaluation.runs import Checkpoint, no_checkpoint
 from rag.evaluation.statistics import Scores, Value
 from rag.types import AnswerResponse, AnswerStatus, Citation, Hit, OnProgress, Support, Verdict, ignore_progress
 
 LOOKUP_CHARS = 3
 LOOKUP_WORDS = 8
-"""A gold answer this long can be read off a page word for word; a shorter one stands there by chance, a longer one is
-put in other words."""
+"""Minimum characters and maximum words of a gold answer that can be matched verbatim: shorter ones match by chance,
+longer ones are paraphrased."""
 
 MEASURES = {
     "said": "said",
@@ -29,7 +29,7 @@ MEASURES = {
     "refused_wrong": "answerable, refused",
     "citations": "citations per answer",
 }
-"""What a score is called where people read it."""
+"""Display names of the scores."""
 
 PERCENTILES = {"p50": 0.50, "p95": 0.95}
 
@@ -38,7 +38,7 @@ _GAP = re.compile(r"[^\w.\-]+")
 
 
 class CitedPage(pydantic.BaseModel):
-    """A citation of an answer; `page` is that of the first line of its quote or, without one, of its source."""
+    """A citation; `page` is that of the first line of its quote or, without one, of its source."""
 
     pdf: str
     page: int
@@ -47,7 +47,7 @@ class CitedPage(pydantic.BaseModel):
 
 
 class JudgedSentence(pydantic.BaseModel):
-    """A sentence of an answer: whether its quotes prove it, and what they lack."""
+    """A sentence of an answer with its verdict, and the words its quotes lack."""
 
     text: str
     support: Support | None
@@ -55,7 +55,7 @@ class JudgedSentence(pydantic.BaseModel):
 
 
 class AnswerRow(pydantic.BaseModel):
-    """What was answered: a line of the run file, the citations in the order in which they are shown."""
+    """An answer: a line of the run file, with citations in display order."""
 
     id: str
     status: AnswerStatus
@@ -67,7 +67,7 @@ class AnswerRow(pydantic.BaseModel):
 
     @property
     def shown(self) -> list[CitedPage]:
-        """The citations; none of a refusal."""
+        """The citations, empty for a refusal."""
         return self.citations if self.status == "ok" else []
 
 
@@ -75,11 +75,11 @@ def ask(
     questions: Sequence[Question],
     answer: Callable[[Question], AnswerResponse | None],
     on_progress: OnProgress = ignore_progress,
-    remember: Remember = remember_nothing,
+    remember: Checkpoint = no_checkpoint,
 ) -> list[AnswerRow]:
-    """The lines of a run over all questions; of one for which `answer` gives None, its document not being there, none.
+    """Ask all questions and return the rows of the run; without row if `answer` returns None for a missing document.
 
-    They are asked one after another, so that the seconds are those of an answer that is waited for.
+    Questions are asked sequentially, so that the times are those of single answers.
     """
     rows: list[AnswerRow] = []
     for done, question in enumerate(questions, start=1):
@@ -95,7 +95,7 @@ def _answered(question: Question, answer: Callable[[Question], AnswerResponse | 
 
 
 def answer_row(question: Question, response: AnswerResponse, seconds: float) -> AnswerRow:
-    """The line that a question adds to a run file."""
+    """Return the row of a question."""
     return AnswerRow(
         id=question.id,
         status=response.status,
@@ -119,18 +119,18 @@ def _cited_page(citation: Citation, hit: Hit) -> CitedPage:
 
 
 def normalize(text: str) -> str:
-    """Words as they are compared: lower case, single spaces, no brackets, quotes, signs of currency or thousands."""
+    """Normalize text for comparison: lower case, single spaces, no brackets, quotes, currency or thousands signs."""
     text = _LEFT_OUT.sub("", unicodedata.normalize("NFKC", text).lower())
     return " ".join(word.strip(".") for word in _GAP.sub(" ", text).split())
 
 
 def says(text: str, gold: str) -> bool:
-    """Whether the words of `gold` stand in `text` one after another."""
+    """Whether `text` contains the words of `gold` in sequence."""
     return f" {normalize(gold)} " in f" {normalize(text)} "
 
 
 def is_lookup(question: Question, page_text: Callable[[int], str]) -> bool:
-    """Whether the gold answer can be read off a gold page, whose text `page_text` gives by number: word for word."""
+    """Whether the gold answer stands verbatim on a gold page; `page_text` returns the text of a page."""
     gold = normalize(question.answer or "")
     if not question.answerable or len(gold) < LOOKUP_CHARS or len(gold.split()) > LOOKUP_WORDS:
         return False
@@ -141,13 +141,12 @@ def is_lookup(question: Question, page_text: Callable[[int], str]) -> bool:
 
 
 class AnswerScores(NamedTuple):
-    """How well questions were answered, how fast, and how many sentences and citations have which verdict.
+    """Answer scores, seconds per answer, and counts of sentences and quotes by verdict.
 
-    `scores` has of look-up questions `said` (the answer has the gold answer's words) and `said_first` (the quote of its
-    first citation has); of answerable ones with gold pages `first_page` and `any_page` (the first citation, or any,
-    lies on a gold page of the right document); of answerable ones `refused_wrong` and `citations` (per answer, a
-    refusal having none: more of them make `said` easier); of the others `refused_right`. Sentences that state nothing
-    to be proved are counted under "none".
+    `scores` has for look-up questions `said` (the answer contains the gold answer) and `said_first` (the quote of its
+    first citation does); for answerable ones with gold pages `first_page` and `any_page` (the first, or any, citation
+    is on a gold page of the right document); for answerable ones `refused_wrong` and `citations` (per answer, since
+    more of them make `said` easier); for the others `refused_right`. Sentences without verdict are counted as "none".
     """
 
     scores: Scores
@@ -156,7 +155,7 @@ class AnswerScores(NamedTuple):
     quotes: dict[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """As reports have them."""
+        """Return the scores as in reports."""
         return {
             **self.scores.to_json(),
             "secondsPerAnswer": self.seconds,
@@ -166,10 +165,7 @@ class AnswerScores(NamedTuple):
 
 
 def score(questions: Sequence[Question], rows: Iterable[AnswerRow], lookups: Collection[str]) -> AnswerScores:
-    """How well the lines of a run answer the questions; those without a line are not scored.
-
-    `lookups` are the ids of look-up questions.
-    """
+    """Score the rows of a run; questions without a row are skipped. `lookups` are the ids of look-up questions."""
     given = {row.id: row for row in rows}
     measures: dict[str, list[Value]] = collections.defaultdict(list)
     asked = [question for question in questions if question.id in given]
@@ -200,7 +196,7 @@ def _score_question(question: Question, row: AnswerRow, *, is_lookup: bool) -> d
 
 
 def is_right(question: Question, citation: CitedPage) -> bool:
-    """Whether it lies on a gold page of the question's document."""
+    """Whether the citation is on a gold page of the question's document."""
     return citation.pdf == question.file_name and citation.page in question.gold_pages
 
 
@@ -208,7 +204,7 @@ Mistake = Literal["refused", "answered", "other page"]
 
 
 def mistake(question: Question, row: AnswerRow) -> Mistake | None:
-    """What is wrong with an answer, as far as pages tell: refused, given though there is none, or cited elsewhere."""
+    """Classify an error judged by pages: wrongly refused, wrongly answered, or another page cited."""
     refused = row.status != "ok"
     if not question.answerable:
         return None if refused else "answered"

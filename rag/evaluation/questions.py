@@ -1,4 +1,4 @@
-"""Questions whose answers are known.
+"""Questions with known answers, and evaluation requests.
 
 A question file has one JSON object a line: `id`, `question`, `pdf` (the file's name), `gold_pages`, and optionally
 `answer`, `evidence` (texts that hold the answer) and `answerable`.
@@ -12,7 +12,7 @@ from pydantic import alias_generators
 
 from rag import errors
 from rag.types import DEFAULT_INDEX, TEXT, FilterName, GenerationOptions, IndexName, Input, RetrievalOptions
-from rag.types.base import in_words
+from rag.types.base import error_summary
 
 
 def _as_text(value: object) -> object:
@@ -39,7 +39,7 @@ GoldAnswer = Annotated[
 
 
 class Question(pydantic.BaseModel):
-    """A question with its answer and the pages it stands on; fields that scoring does not need are ignored."""
+    """A question with its answer and gold pages; unknown fields are ignored."""
 
     model_config = pydantic.ConfigDict(
         frozen=True,
@@ -58,37 +58,37 @@ class Question(pydantic.BaseModel):
 
     @property
     def file_name(self) -> str:
-        """The name of the document that holds the answer."""
+        """The name of the document with the answer."""
         return PurePath(self.pdf).name
 
     @property
     def is_scored(self) -> bool:
-        """Whether there is something to find."""
+        """Whether retrieval can be scored."""
         return self.answerable and bool(self.gold_pages)
 
 
 EvaluationSubject = Literal["retrieval", "answers"]
 EvaluationScope = Literal["corpus", "document"]
-"""Whether a question is put to all documents, or only to the one it is about."""
+"""Whether a question is asked of all documents, or only of its own."""
 
 DEFAULTS: dict[EvaluationSubject, RetrievalOptions] = {
     "retrieval": RetrievalOptions(top_k=20, min_score=0.0),
     "answers": RetrievalOptions(),
 }
-"""Ranks are looked at further down than anybody reads; answers are asked for as at every door."""
+"""Default options: retrieval is scored at deeper ranks; answers use the usual defaults."""
 
 
 def options_for(subject: EvaluationSubject, given: RetrievalOptions) -> RetrievalOptions:
-    """`given`, with what it leaves open as it is usual for what is evaluated."""
+    """Fill the unset options of `given` with the defaults of the subject."""
     return DEFAULTS[subject].model_copy(update={name: getattr(given, name) for name in given.model_fields_set})
 
 
 class EvaluationRequest(Input):
-    """How well an index is searched for `questions`, or how well they are answered from it (`subject`).
+    """A request to evaluate retrieval or answers (`subject`) on `questions`.
 
-    Among all its documents, or in each question's own only. Unless given, a search finds `topK` 20 places of any score,
-    and answers are made from what `/answer` finds. A job keeps no keys, so `generation` can't have one. `name` is what
-    the questions are called: runs of one name are told as one history.
+    Questions are asked of all documents, or only of their own (`scope`). By default, retrieval finds `topK` 20 places
+    of any score, and answers use the defaults of `/answer`. A job stores no keys, so `generation` must not have one.
+    Runs with the same `name` form one history.
     """
 
     index_name: IndexName = DEFAULT_INDEX
@@ -113,7 +113,7 @@ class EvaluationRequest(Input):
 
     @property
     def can_be_scored(self) -> bool:
-        """Whether any question has what its subject is scored by: gold pages, or for answers that it has no answer."""
+        """Whether any question can be scored: it has gold pages or, for answers, is unanswerable."""
         unanswerable = self.subject == "answers" and not all(question.answerable for question in self.questions)
         return unanswerable or any(question.is_scored for question in self.questions)
 
@@ -133,10 +133,10 @@ def load_questions(path: Path) -> list[Question]:
 
 
 def parse_questions(content: bytes, name: str) -> list[Question]:
-    """The questions of a file's content; its `name` is for the message.
+    """Parse the content of a question file; `name` is for error messages.
 
     Raises:
-        errors.SourceError: it is not UTF-8.
+        errors.SourceError: the content is not UTF-8.
         errors.ValidationError: a line is not a question; the message names the line.
     """
     try:
@@ -150,6 +150,6 @@ def parse_questions(content: bytes, name: str) -> list[Question]:
         try:
             questions.append(Question.model_validate_json(line))
         except pydantic.ValidationError as error:
-            words = in_words(error.errors(), whole="line")
+            words = error_summary(error.errors(), whole="line")
             raise errors.ValidationError(f"{name}, line {number} is not a question. {words}.") from error
     return questions

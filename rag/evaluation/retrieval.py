@@ -1,4 +1,4 @@
-"""How well places are found. Only answerable questions with gold pages are scored."""
+"""Score retrieval on answerable questions with gold pages."""
 
 import collections
 import functools
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 import pydantic
 
 from rag.evaluation.questions import Question
-from rag.evaluation.runs import Remember, remember_nothing
+from rag.evaluation.runs import Checkpoint, no_checkpoint
 from rag.evaluation.statistics import Scores, Value
 from rag.types import Hit, OnProgress, ignore_progress
 
@@ -17,9 +17,9 @@ _TOKEN = re.compile(r"\w+")
 
 
 class ResultRow(pydantic.BaseModel):
-    """One hit of a run: a line of the run file. Boxes are points of the displayed page, origin top left.
+    """A hit: a line of the run file. Boxes are in points of the displayed page, origin top left.
 
-    `page` is the page that was found; `pages` also has those that the text handed on runs over to.
+    `page` is the chunk's main page; `pages` are those of the whole passage.
     """
 
     id: str
@@ -36,22 +36,22 @@ def ask(
     questions: Sequence[Question],
     find: Callable[[Question], Iterable[Hit] | None],
     on_progress: OnProgress = ignore_progress,
-    remember: Remember = remember_nothing,
+    remember: Checkpoint = no_checkpoint,
 ) -> list[ResultRow]:
-    """The lines of a run over all questions; `find` gives a question's hits, None if its document is not there."""
+    """Search for all questions and return the rows; `find` returns None if the question's document is missing."""
     rows: list[ResultRow] = []
     for done, question in enumerate(questions, start=1):
-        rows += remember(done, ResultRow, functools.partial(_found, question, find))
+        rows += remember(done, ResultRow, functools.partial(_rows_of, question, find))
         on_progress("questions", done, len(questions))
     return rows
 
 
-def _found(question: Question, find: Callable[[Question], Iterable[Hit] | None]) -> list[ResultRow]:
+def _rows_of(question: Question, find: Callable[[Question], Iterable[Hit] | None]) -> list[ResultRow]:
     return result_rows(question, find(question) or ())
 
 
 def result_rows(question: Question, hits: Iterable[Hit]) -> list[ResultRow]:
-    """The lines that a question adds to a run file, best hit first."""
+    """Return the rows of a question, best hit first."""
     return [
         ResultRow(
             id=question.id,
@@ -68,13 +68,12 @@ def result_rows(question: Question, hits: Iterable[Hit]) -> list[ResultRow]:
 
 
 def score(questions: Sequence[Question], rows: Iterable[ResultRow], ks: Sequence[int] = (1, 3, 5, 10)) -> Scores:
-    """How well the lines of a run answer the questions; a question without hits counts 0.
+    """Score the rows of a run; a question without hits counts 0.
 
-    `mrr` is 1 / rank of the first hit on a gold page. For each k: `hit@k` (any of the first k hits lies on a gold
-    page), `recall@k` (share of the gold pages among all pages that the first k hits hand on), `page_recall@k` (share of
-    them among the first k distinct pages that were found), `characters@k` (how much the first k hits hand on to be
-    read), `evidence_coverage@k` (share of the evidence's words within the first k hits from the
-    right document; only over questions with evidence).
+    `mrr` is 1 / rank of the first hit on a gold page. For each k: `hit@k` (any of the first k hits is on a gold page),
+    `recall@k` (share of the gold pages in the passages of the first k hits), `page_recall@k` (share of them among the
+    first k distinct main pages), `characters@k` (total passage length of the first k hits), `evidence_coverage@k`
+    (share of the evidence's words in the first k hits from the right document; only over questions with evidence).
     """
     by_question: dict[str, list[ResultRow]] = collections.defaultdict(list)
     for row in rows:
@@ -89,7 +88,7 @@ def score(questions: Sequence[Question], rows: Iterable[ResultRow], ks: Sequence
 
 
 def first_rank(question: Question, rows: Iterable[ResultRow]) -> int | None:
-    """The rank from 1 of the question's first hit on a gold page of its document."""
+    """Return the rank from 1 of the question's first hit on a gold page of its document."""
     gold = set(question.gold_pages)
     hits = (row for row in rows if row.id == question.id and row.pdf == question.file_name)
     return min((row.rank for row in hits if gold & set(row.pages)), default=None)

@@ -1,4 +1,4 @@
-"""Means over questions, and how sure they are."""
+"""Means over questions and their confidence intervals."""
 
 import collections
 import statistics
@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 RESAMPLES = 2000
-"""Of the documents, for an interval: its ends then hardly move by another seed."""
+"""Bootstrap resamples; with as many, the interval hardly depends on the seed."""
 
 Value = tuple[str, float]
-"""What one question scored, and the document that it is about."""
+"""A question's document and score."""
 
 
 class Scores(NamedTuple):
-    """Means over `questions`, and for each a 95 % interval where its questions are of several documents.
+    """Means over `questions`, with 95 % confidence intervals if the questions concern several documents.
 
-    `counts` is the number of questions behind each mean, for not every measure fits every question.
+    `counts` is the number of questions behind each mean, since not every metric applies to every question.
     """
 
     questions: int
@@ -25,7 +25,7 @@ class Scores(NamedTuple):
 
     @classmethod
     def of(cls, questions: int, values: Mapping[str, Sequence[Value]]) -> Self:
-        """Of the values of each measure."""
+        """Compute the scores from the values of each metric."""
         return cls(
             questions=questions,
             means={name: statistics.fmean(value for _, value in found) for name, found in values.items()},
@@ -34,7 +34,7 @@ class Scores(NamedTuple):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As reports have them: `measures`, among them the number of questions, their `intervals` and `counts`."""
+        """Return the scores as in reports: `measures`, including the number of questions, `intervals` and `counts`."""
         return {
             "measures": {"questions": self.questions, **self.means},
             "intervals": self.intervals,
@@ -43,9 +43,9 @@ class Scores(NamedTuple):
 
 
 def interval(values: Iterable[Value]) -> tuple[float, float] | None:
-    """The 95 % interval of the mean by resampling whole documents; None for a single one.
+    """Return the 95 % confidence interval of the mean by a bootstrap over documents; None for a single document.
 
-    Questions about one document stand and fall together, so an interval over questions would be too narrow.
+    Scores of questions about the same document are correlated, so an interval over questions would be too narrow.
     Source: the cluster bootstrap with replacement, Field, Welsh, "Bootstrapping clustered data", JRSS B 69, 2007.
     """
     import numpy as np

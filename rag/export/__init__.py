@@ -1,11 +1,11 @@
-"""Answers and conversations to take along, with the evidence of each claim, in formats that others open."""
+"""Export answers, conversations and matrices with their evidence."""
 
 from rag.export.formats import FORMATS, ExportFormat, FileFormat, write
 from rag.export.html import inert_markdown
-from rag.export.labels import Say
+from rag.export.labels import Translate
 from rag.export.matrix import matrix_csv, matrix_xlsx
-from rag.export.report import Claim, Evidence, Report, Turn, claims_of, marked_text
-from rag.export.safe_tables import to_csv
+from rag.export.report import Claim, Evidence, Report, Turn, claims_of, labelled_answer
+from rag.export.spreadsheets import to_csv
 
 __all__ = [
     "FORMATS",
@@ -14,11 +14,11 @@ __all__ = [
     "ExportFormat",
     "FileFormat",
     "Report",
-    "Say",
+    "Translate",
     "Turn",
     "claims_of",
     "inert_markdown",
-    "marked_text",
+    "labelled_answer",
     "matrix_csv",
     "matrix_xlsx",
     "to_csv",

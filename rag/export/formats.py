@@ -1,24 +1,24 @@
-"""The formats that a report is written in."""
+"""The export formats of a report."""
 
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from rag import parsing
 from rag.export.html import to_html
-from rag.export.labels import Say, Wording
+from rag.export.labels import Labels, Translate
 from rag.export.markdown import to_clipping, to_markdown, to_text
 from rag.export.report import Report
-from rag.export.workbook import to_workbook
+from rag.export.spreadsheets import to_workbook
 
 ExportFormat = Literal["markdown", "docx", "pdf", "json", "xlsx", "text", "clipping"]
 
 
 class FileFormat(NamedTuple):
-    """A format: the ending of its files, its MIME type, how it is written, and whether pictures belong to it."""
+    """An export format: file suffix, MIME type, writer, and whether it includes pictures."""
 
     suffix: str
     mime_type: str
-    write: Callable[[Report, Wording], bytes]
+    write: Callable[[Report, Labels], bytes]
     with_pictures: bool = True
 
 
@@ -29,12 +29,12 @@ FORMATS: dict[ExportFormat, FileFormat] = {
     "docx": FileFormat(
         ".docx",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        lambda report, words: parsing.docx_of(to_html(report, words)),
+        lambda report, words: parsing.html_to_docx(to_html(report, words)),
     ),
     "pdf": FileFormat(
         ".pdf",
         "application/pdf",
-        lambda report, words: parsing.pdf_of(to_html(report, words), title=report.title),
+        lambda report, words: parsing.html_to_pdf(to_html(report, words), title=report.title),
     ),
     "json": FileFormat(
         ".json", "application/json", lambda report, _: _encoded(report.model_dump_json(by_alias=True, indent=2) + "\n")
@@ -54,11 +54,11 @@ FORMATS: dict[ExportFormat, FileFormat] = {
 }
 
 
-def write(report: Report, format_name: ExportFormat, say: Say = str) -> bytes:
-    """The report as a file whose own words are as `say` has them. Raises UnreadableFileError if it cannot be made."""
-    return FORMATS[format_name].write(report, Wording(say))
+def write(report: Report, format_name: ExportFormat, say: Translate = str) -> bytes:
+    """Write a report in a format, with labels translated by `say`. Raises UnreadableFileError if that fails."""
+    return FORMATS[format_name].write(report, Labels(say))
 
 
 def _encoded(text: str) -> bytes:
-    """A lone surrogate, which a broken file may give, has no encoding."""
+    """Encode text, replacing lone surrogates from broken files."""
     return text.encode("utf-8", errors="replace")

@@ -1,6 +1,6 @@
-"""A report as HTML, of which PDF and DOCX are made.
+"""Write a report as HTML, the source of PDF and DOCX.
 
-Text of documents and models is data: nothing in it leads elsewhere.
+Text of documents and models is untrusted: links, pictures and HTML in it are disabled.
 """
 
 import functools
@@ -9,23 +9,23 @@ from collections.abc import Iterator
 
 import markdown_it
 
-from rag.export.labels import Wording
+from rag.export.labels import Labels
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
 
 _DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference", "entity"]
-"""What leads elsewhere, and character references: written with them, a citation of nothing would look like one."""
+"""Links, pictures, HTML, and character references, which could fake citation marks."""
 PICTURE_PX = 515
-"""As wide as the text on A4 between its margins."""
+"""The text width of A4."""
 
 
 @functools.cache
 def inert_markdown() -> markdown_it.MarkdownIt:
-    """Markdown without links, pictures and foreign HTML."""
+    """Return a Markdown parser without links, pictures and HTML."""
     return markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED_RULES)
 
 
-def to_html(report: Report, words: Wording) -> str:
-    """The whole report as a page; pictures stand in it as data."""
+def to_html(report: Report, words: Labels) -> str:
+    """Write the report as an HTML page with embedded pictures."""
     body = "".join(part for turn in report.turns for part in _turn(turn, words))
     return (
         f'<!doctype html><html><head><meta charset="utf-8"></head><body>'
@@ -38,7 +38,7 @@ def _text(text: str) -> str:
     return html.escape(text, quote=True)
 
 
-def _turn(turn: Turn, words: Wording) -> Iterator[str]:
+def _turn(turn: Turn, words: Labels) -> Iterator[str]:
     yield f"<h2>{_text(turn.question)}</h2>"
     if turn.understood:
         yield f"<p><em>{_text(words.understood(turn))}</em></p>"
@@ -53,7 +53,7 @@ def _turn(turn: Turn, words: Wording) -> Iterator[str]:
         yield f"<h3>{_text(words.say('Made from'))}</h3><ul>{listed}</ul>"
 
 
-def _claim(claim: Claim, words: Wording) -> Iterator[str]:
+def _claim(claim: Claim, words: Labels) -> Iterator[str]:
     yield f"<p><strong>{_text(claim.text)}</strong>{_text(words.judgement(claim))}</p>"
     if claim.missing:
         yield f"<p>{_text(words.missing(claim))}</p>"
@@ -61,7 +61,7 @@ def _claim(claim: Claim, words: Wording) -> Iterator[str]:
         yield from _evidence(one, words)
 
 
-def _evidence(one: Evidence, words: Wording) -> Iterator[str]:
+def _evidence(one: Evidence, words: Labels) -> Iterator[str]:
     yield f"<p><strong>[{_text(one.label)}]</strong> {_text(words.place(one))} — {_text(words.judged(one))}</p>"
     if one.quote:
         yield f"<blockquote><p>{_text(one.quote)}</p></blockquote>"

@@ -1,4 +1,4 @@
-"""What a file says besides what it is about, in the language of whoever takes it along."""
+"""Translated labels of exported files."""
 
 import datetime as dt
 from collections.abc import Callable, Iterator
@@ -7,12 +7,12 @@ from rag import answering
 from rag.export.report import Claim, Evidence, Report, Turn
 from rag.types import Support, Verdict
 
-Say = Callable[[str], str]
-"""An English sentence of ours in another language; `str` leaves it as it is."""
+Translate = Callable[[str], str]
+"""A translation function for English labels; `str` leaves them untranslated."""
 
 MOMENT = "%Y-%m-%d %H:%M UTC"
 DIGEST_CHARS = 12
-"""So much of a SHA-256 is shown where people read it; JSON has all of it."""
+"""Displayed length of a SHA-256; JSON has all of it."""
 VERDICTS = {
     Support.SUPPORTED: "✓ supported",
     Support.PARTLY: "◐ partly supported",
@@ -26,30 +26,30 @@ QUOTES = {
 }
 
 
-class Wording:
-    """The words that several formats share."""
+class Labels:
+    """The labels that several formats share."""
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Translate) -> None:
         self.say = say
 
     def when(self, moment: dt.datetime) -> str:
-        """A moment as people read it, to the minute."""
+        """Format a time, to the minute."""
         return self.say(f"{moment.astimezone(dt.UTC):{MOMENT}}")
 
     def taken(self, report: Report) -> str:
-        """Whence the report is, and of when."""
+        """Return the line with the export time."""
         return self.say(f"Exported from Pagelight on {report.made_at.astimezone(dt.UTC):{MOMENT}}")
 
     def understood(self, turn: Turn) -> str:
-        """What was asked instead of the question; empty where it was asked as it is."""
+        """Return the resolved question, empty if it is unchanged."""
         return f"{self.say('Understood as')}: {turn.understood}" if turn.understood else ""
 
     def answer(self, turn: Turn) -> str:
-        """The answer; a refusal is ours."""
+        """Return the answer; a refusal is translated."""
         return turn.answer if turn.status == "ok" else self.say(turn.answer)
 
     def writer(self, turn: Turn) -> str:
-        """Who wrote the answer, or that its sentences are the documents' own, and when."""
+        """Return the model that wrote the answer, or that it is quoted, and the time."""
         if turn.model == answering.EXTRACTIVE_MODEL:
             written = self.say("Quoted from the documents" if turn.status == "ok" else "Nothing was quoted")
         else:
@@ -57,32 +57,32 @@ class Wording:
         return f"{written}, {self.when(turn.at)}"
 
     def verdict(self, claim: Claim) -> str:
-        """Whether its quotes prove it; empty where nothing is stated."""
+        """Return the verdict of a claim, empty if there is none."""
         return self.say(VERDICTS[claim.support]) if claim.support else ""
 
     def judgement(self, claim: Claim) -> str:
-        """The verdict behind the claim, and whether the answer goes without it."""
+        """Return the suffix with the verdict, and whether the claim was left out."""
         if not claim.support:
             return ""
         left_out = f" ({self.say('left out of the answer')})" if claim.left_out else ""
         return f" — {self.verdict(claim)}{left_out}"
 
     def missing(self, claim: Claim) -> str:
-        """What its quotes do not hold; empty where they hold all."""
+        """Return the words that the quotes lack, empty if none."""
         return f"{self.say('Not in the quoted words')}: {', '.join(claim.missing)}" if claim.missing else ""
 
     def place(self, one: Evidence) -> str:
-        """Where it stands: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
+        """Format the place: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
         version = self.say(f"version {one.version}") if one.version is not None else None
         place = ", ".join(part for part in (one.document, version, one.cells, self.say(one.page_name)) if part)
         return f"{place} ({self.say('recognised in a picture')})" if one.in_picture else place
 
     def judged(self, one: Evidence) -> str:
-        """How the quote stands in its source."""
+        """Return the verdict of the quote."""
         return self.say(QUOTES[one.verdict] if one.quote else QUOTES[Verdict.UNVERIFIED])
 
     def made_from(self, turn: Turn) -> Iterator[str]:
-        """What an answer was made from, line by line; nothing where that was not kept."""
+        """Yield the lines of the provenance, none if it was not recorded."""
         made = turn.provenance
         if made is None:
             return

@@ -1,19 +1,19 @@
-"""A report as Markdown, with its pictures in it, and an answer as text to be pasted elsewhere."""
+"""Write a report as Markdown or plain text."""
 
 import re
 from collections.abc import Iterator
 
-from rag.export.labels import Wording
+from rag.export.labels import Labels
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
-_LEADING_ELSEWHERE = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
-"""What begins HTML, a link, a picture or a character reference, and what makes a link of a bare address."""
+_ACTIVE_MARKUP = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
+"""The beginning of HTML, links, pictures, character references and bare URLs."""
 _MARK = re.compile(r"\[S\d+[a-z]?\]")
 
 
-def to_markdown(report: Report, words: Wording) -> str:
-    """The whole report. Pictures stand at its end, as data, so that the text can be read as it is."""
+def to_markdown(report: Report, words: Labels) -> str:
+    """Write the whole report, with pictures as data URLs at the end."""
     pictures: dict[str, bytes] = {}
     lines = [f"# {_plain(report.title)}", f"*{words.taken(report)}*"]
     for turn in report.turns:
@@ -22,16 +22,16 @@ def to_markdown(report: Report, words: Wording) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def to_text(report: Report, words: Wording) -> str:
-    """Question, answer and the places that it rests on, without any marking."""
+def to_text(report: Report, words: Labels) -> str:
+    """Write question, answer and evidence as plain text."""
     parts: list[str] = []
     for turn in report.turns:
         parts += [turn.question, words.answer(turn), *(_reference(one, words) for one in turn.evidence)]
     return "\n\n".join(parts) + "\n"
 
 
-def to_clipping(report: Report, words: Wording) -> str:
-    """The same as Markdown: what is pasted into notes."""
+def to_clipping(report: Report, words: Labels) -> str:
+    """Write question, answer and evidence as short Markdown for the clipboard."""
     parts: list[str] = []
     for turn in report.turns:
         parts += [f"**{_plain(turn.question)}**", inert(words.answer(turn))]
@@ -39,7 +39,7 @@ def to_clipping(report: Report, words: Wording) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _turn(turn: Turn, words: Wording, pictures: dict[str, bytes]) -> Iterator[str]:
+def _turn(turn: Turn, words: Labels, pictures: dict[str, bytes]) -> Iterator[str]:
     yield f"## {_plain(turn.question)}"
     if turn.understood:
         yield f"*{_plain(words.understood(turn))}*"
@@ -54,7 +54,7 @@ def _turn(turn: Turn, words: Wording, pictures: dict[str, bytes]) -> Iterator[st
         yield "\n".join(f"- {_plain(line)}" for line in lines)
 
 
-def _claim(claim: Claim, words: Wording, pictures: dict[str, bytes]) -> Iterator[str]:
+def _claim(claim: Claim, words: Labels, pictures: dict[str, bytes]) -> Iterator[str]:
     yield f"**{_plain(claim.text)}**{words.judgement(claim)}"
     if claim.missing:
         yield f"{_plain(words.missing(claim))}"
@@ -68,29 +68,29 @@ def _claim(claim: Claim, words: Wording, pictures: dict[str, bytes]) -> Iterator
             yield f"![{_plain(words.place(one))}][{name}]"
 
 
-def _cited(one: Evidence, words: Wording, *, with_quote: bool = True) -> str:
+def _cited(one: Evidence, words: Labels, *, with_quote: bool = True) -> str:
     quote = f": “{_plain(one.quote)}”" if one.quote and with_quote else ""
     return f"**[{one.label}]** {_plain(words.place(one))} — {words.judged(one)}{quote}"
 
 
-def _reference(one: Evidence, words: Wording) -> str:
+def _reference(one: Evidence, words: Labels) -> str:
     quote = f": “{' '.join(one.quote.split())}”" if one.quote else ""
     return f"[{one.label}] {words.place(one)} ({words.judged(one)}){quote}"
 
 
 def _plain(text: str) -> str:
-    """Text of a document as it stands there, whatever Markdown would make of it."""
+    """Escape text for Markdown."""
     return _SPECIALS.sub(r"\\\1", " ".join(text.split()))
 
 
 def inert(markdown: str) -> str:
-    """Markdown of a model without what leads elsewhere; the marks of its citations stay."""
+    """Escape active markup in a model's Markdown, except citation marks."""
     kept: list[str] = []
     end = 0
     for mark in _MARK.finditer(markdown):
-        kept += [_LEADING_ELSEWHERE.sub(_escaped, markdown[end : mark.start()]), mark[0]]
+        kept += [_ACTIVE_MARKUP.sub(_escaped, markdown[end : mark.start()]), mark[0]]
         end = mark.end()
-    return "".join([*kept, _LEADING_ELSEWHERE.sub(_escaped, markdown[end:])])
+    return "".join([*kept, _ACTIVE_MARKUP.sub(_escaped, markdown[end:])])
 
 
 def _escaped(found: re.Match[str]) -> str:

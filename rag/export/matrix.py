@@ -1,10 +1,9 @@
-"""A matrix as a table: a row for each document, a column for each question, and a sheet with every cell's evidence."""
+"""Export a matrix as XLSX or CSV: a row for each document, a column for each question."""
 
 from collections.abc import Iterator, Sequence
 
-from rag.export.labels import Say
-from rag.export.safe_tables import to_csv
-from rag.export.workbook import Sheet, to_sheets
+from rag.export.labels import Translate
+from rag.export.spreadsheets import Sheet, to_csv, to_sheets
 from rag.types import FilledMatrix, ShownCell
 
 NOT_FOUND = "not found"
@@ -24,28 +23,28 @@ EVIDENCE = (
 )
 
 
-def matrix_xlsx(filled: FilledMatrix, say: Say = str) -> bytes:
-    """Two sheets: the matrix, and its evidence, a row for each cell that was asked; `say` has the words of both."""
+def matrix_xlsx(filled: FilledMatrix, say: Translate = str) -> bytes:
+    """Write a workbook of two sheets: the matrix, and the evidence of each cell; `say` translates labels."""
     questions = [(question.text, 36) for question in filled.matrix.questions]
     table = Sheet(say("Matrix"), [(say("Document"), 28), *questions], [*_table(filled, say)])
     columns = [(say(heading), width) for heading, width in EVIDENCE]
     return to_sheets([table, Sheet(say("Evidence"), columns, [*_evidence(filled, say)])])
 
 
-def matrix_csv(filled: FilledMatrix, say: Say = str) -> bytes:
-    """The matrix alone, in UTF-8 with the mark that spreadsheets know it by."""
+def matrix_csv(filled: FilledMatrix, say: Translate = str) -> bytes:
+    """Write the matrix without evidence as CSV in UTF-8 with a byte order mark."""
     heading = (say("Document"), *(question.text for question in filled.matrix.questions))
     return to_csv([heading, *(map(str, row) for row in _table(filled, say))]).encode("utf-8-sig", errors="replace")
 
 
-def _table(filled: FilledMatrix, say: Say) -> Iterator[Sequence[object]]:
+def _table(filled: FilledMatrix, say: Translate) -> Iterator[Sequence[object]]:
     numbers = range(len(filled.matrix.questions))
     for document in filled.documents:
         yield [document.name, *(_told(filled.at(document, number), say) for number in numbers)]
 
 
-def _told(shown: ShownCell | None, say: Say) -> str:
-    """The answer, where it stands, and what is to be known of it."""
+def _told(shown: ShownCell | None, say: Translate) -> str:
+    """Format a cell: the answer, its page and remarks."""
     if shown is None:
         return WAITING
     cell = shown.cell
@@ -58,7 +57,7 @@ def _told(shown: ShownCell | None, say: Say) -> str:
     return f"{text} ({'; '.join(notes)})" if notes else text
 
 
-def _evidence(filled: FilledMatrix, say: Say) -> Iterator[Sequence[object]]:
+def _evidence(filled: FilledMatrix, say: Translate) -> Iterator[Sequence[object]]:
     for document in filled.documents:
         for number, question in enumerate(filled.matrix.questions):
             shown = filled.at(document, number)
@@ -66,7 +65,7 @@ def _evidence(filled: FilledMatrix, say: Say) -> Iterator[Sequence[object]]:
                 yield [document.name, question.text, *_place(shown, say)]
 
 
-def _place(shown: ShownCell, say: Say) -> Sequence[object]:
+def _place(shown: ShownCell, say: Translate) -> Sequence[object]:
     cell = shown.cell
     state = say("stale" if shown.is_stale else cell.status.replace("_", " "))
     label = cell.page_label or (str(cell.page_number) if cell.page_number else None)

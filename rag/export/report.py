@@ -1,4 +1,4 @@
-"""What is taken along: turns of a conversation, and for each claim its verdict and the places that it rests on."""
+"""Reports: the content of an export, with the verdict and evidence of each claim."""
 
 import datetime as dt
 import re
@@ -19,18 +19,17 @@ from rag.types import (
     Region,
     Support,
     Verdict,
-    are_in_picture,
+    any_recognized,
 )
 
 _MARK = re.compile(r"\[(S\d+)\]")
 
 
 class Evidence(Model):
-    """A place that a claim rests on, named by the `label` that stands in the answer.
+    """The evidence of a claim, with the `label` used in the answer.
 
-    `page` counts from 1, `page_label` is the number printed on the page, None where that is the page's own; `cells` are
-    those of a sheet. `version` and `sha256` are the document's that was read, None where it is gone. `pictures` are
-    PNGs of the place with the quoted words lit, one for each page that the quote stands on.
+    `page` counts from 1, `page_label` is the printed page number if it differs; `cells` are those of a sheet. `version`
+    and `sha256` are None if the document was deleted. `pictures` are PNGs of the highlighted quote, one for each page.
     """
 
     label: str
@@ -56,9 +55,9 @@ class Evidence(Model):
 
 
 class Claim(Model):
-    """A sentence of an answer, whether its quotes prove it, and `missing`, what they do not hold.
+    """A sentence of an answer, its verdict and evidence; `missing` are the words that the quotes lack.
 
-    One that is `left_out` is not in the answer's text: nothing proves it.
+    A claim that is `left_out` was removed from the answer's text as unsupported.
     """
 
     text: str
@@ -69,7 +68,7 @@ class Claim(Model):
 
 
 class Turn(Model):
-    """A question and its answer, as Markdown with the labels of its evidence. `provenance` is what it was made from."""
+    """A question and its answer, in Markdown with the labels of its evidence."""
 
     id: uuid.UUID
     question: str
@@ -83,12 +82,12 @@ class Turn(Model):
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """Of all claims, in the order of the answer."""
+        """The evidence of all claims, in order."""
         return tuple(one for claim in self.claims for one in claim.evidence)
 
 
 class Report(Model):
-    """A conversation, or one answer of it."""
+    """A report of a conversation, or of one answer."""
 
     title: str
     made_at: dt.datetime
@@ -99,7 +98,7 @@ EvidenceOf = Callable[[str, Citation, Hit], Evidence]
 
 
 def evidence(label: str, citation: Citation, hit: Hit) -> Evidence:
-    """What a citation itself tells of its place."""
+    """Create the evidence of a citation, without version and pictures."""
     lines: tuple[Line, ...] = citation.lines_in(hit)
     number = lines[0].page_number
     return Evidence(
@@ -114,7 +113,7 @@ def evidence(label: str, citation: Citation, hit: Hit) -> Evidence:
         cells=citation.cells,
         line_start=lines[0].number,
         line_end=lines[-1].end,
-        in_picture=are_in_picture(lines),
+        in_picture=any_recognized(lines),
         quote=citation.quote,
         verdict=citation.verdict,
         regions=citation.regions,
@@ -122,7 +121,7 @@ def evidence(label: str, citation: Citation, hit: Hit) -> Evidence:
 
 
 def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence) -> tuple[Claim, ...]:
-    """The claims of an answer: each sentence that states something or cites, proved or not."""
+    """Return the claims of an answer: each sentence with a verdict or citation."""
     cited: dict[int, list[Evidence]] = {}
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
         cited.setdefault(citation.sentence, []).append(evidence_of(label, citation, hit))
@@ -140,15 +139,15 @@ def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence) -> t
     )
 
 
-def marked_text(response: AnswerResponse) -> str:
-    """The answer without what nothing proves, its marks being the labels of the evidence: [S1a]."""
+def labelled_answer(response: AnswerResponse) -> str:
+    """Return the answer without unsupported sentences, its citation marks replaced by evidence labels: [S1a]."""
     struck = frozenset(response.struck)
     labels = [
         label
         for label, citation in zip(response.labels, response.citations, strict=True)
         if citation.sentence not in struck
     ]
-    shown = answering.proved(response)
+    shown = answering.drop_struck(response)
     if shown.status != "ok":
         return shown.answer
     starts = [sentence.start for sentence in shown.sentences]
@@ -163,7 +162,7 @@ def marked_text(response: AnswerResponse) -> str:
 
 
 def data_url(png: bytes) -> str:
-    """A PNG in the place of an address."""
+    """Return a PNG as a data URL."""
     import base64
 
     return "data:image/png;base64," + base64.b64encode(png).decode("ascii")

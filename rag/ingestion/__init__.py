@@ -1,4 +1,4 @@
-"""From files to chunks."""
+"""Ingestion: parse files, split them into chunks, embed and store these."""
 
 from typing import TYPE_CHECKING
 
@@ -7,13 +7,13 @@ from rag.ingestion.chunking import document_heading, flowing_text, search_text, 
 
 if TYPE_CHECKING:
     from rag.ingestion.nodes import BlockNodeParser, ChunkNode, FileDocument
-    from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, OnParts, from_blocks, front
+    from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, OnParts, from_blocks, identifying_text
 else:
     __getattr__ = lazy_imports.names(
         __name__,
         {
             "nodes": ("BlockNodeParser", "ChunkNode", "FileDocument"),
-            "pipeline": ("FRONT_PAGES", "Ingestion", "OnParts", "from_blocks", "front"),
+            "pipeline": ("FRONT_PAGES", "Ingestion", "OnParts", "from_blocks", "identifying_text"),
         },
     )
 
@@ -27,7 +27,7 @@ __all__ = [
     "document_heading",
     "flowing_text",
     "from_blocks",
-    "front",
+    "identifying_text",
     "search_text",
     "split_blocks",
 ]

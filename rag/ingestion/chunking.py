@@ -1,10 +1,9 @@
-"""Cutting a document's blocks into chunks: what is embedded, indexed and found.
+"""Split a document's blocks into chunks.
 
-A chunk is a run of whole lines. Cuts fall at paragraphs where possible, else at lines; only a line that is
-longer than a whole chunk is cut inside, at a space or, failing that, at a character. A chunk never runs from
-one section into the next unless one of them is shorter than `min_chunk_chars`; a table stays whole where it fits.
-The words in a page's pictures are chunks of their own: they are read later, and leave the text's chunks as they are.
-Every page with words has most characters of some chunk, since a hit is shown on that page.
+A chunk is a run of whole lines. It ends at a paragraph if possible, else at a line; only a line longer than a chunk is
+split, at a space or else at a character. A chunk does not cross sections unless one is shorter than `min_chunk_chars`;
+a table that fits stays whole. Words in pictures are chunks of their own, since they are read later and must not change
+the chunks of the text. Every page with words is the main page of some chunk, since hits are shown on main pages.
 """
 
 import itertools
@@ -21,7 +20,7 @@ from rag.types import BlockKind, Chunk, ChunkingOptions, Line, TextBlock, pages_
 
 SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
-"""A context header longer than this would drown the text it introduces."""
+"""Maximum length of a context header line."""
 
 _WORD_BOUNDARY = re.compile(r"[_\-.+]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _HYPHEN_BREAK = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[^\W\d_A-Z])")
@@ -36,10 +35,10 @@ def split_blocks(
     title: str | None,
     options: ChunkingOptions,
 ) -> list[Chunk]:
-    """Cut `blocks` into chunks in reading order; empty when there is no text.
+    """Split `blocks` into chunks in reading order.
 
-    `name` (the file's) and `title` go into each chunk's context header, with the section's headings and,
-    for the later parts of a table, its caption and header rows.
+    Each chunk's context header has the file `name`, `title`, section headings and, in later parts of a table, its
+    caption and header rows.
     """
     heading = document_heading(name, title)
     chunks: list[Chunk] = []
@@ -48,7 +47,7 @@ def split_blocks(
     sections += [section for section in found if section.is_picture]
     cuts = [_Cut(section, start, end) for section in sections for start, end in _cut_section(section.lines, options)]
     cuts.sort(key=lambda cut: cut.lines[0].number)
-    for cut in _give_pages_their_own(cuts, options.min_chunk_chars):
+    for cut in _split_shared_pages(cuts, options.min_chunk_chars):
         path = cut.section.path_at(cut.start)
         chunks.append(
             Chunk(
@@ -64,19 +63,19 @@ def split_blocks(
 
 
 def search_text(chunk: Chunk) -> str:
-    """What the embedder and the lexical index see: the context header and the text with words made whole again."""
+    """Return the text to embed and index: the context header and the text without hyphenation."""
     return f"{chunk.context}\n\n{flowing_text(chunk.text)}"
 
 
 def flowing_text(text: str) -> str:
-    """`text` as one would read it aloud: words hyphenated at a line's end joined, lines of a paragraph on one line."""
+    """Join hyphenated words, and the lines of each paragraph."""
     joined = _HYPHEN_BREAK.sub("", text)
     paragraphs = [_SPACES.sub(" ", part.replace("\n", " ")).strip() for part in joined.split("\n\n")]
     return "\n".join(part for part in paragraphs if part)
 
 
 def document_heading(name: str, title: str | None) -> str:
-    """The file's name in words, and its title unless that says the same: "Acme 10K 2023 · Annual report"."""
+    """Return the file's name in words, and its title if different: "Acme 10K 2023 · Annual report"."""
     stem = PurePath(name).stem or name
     words = " ".join(_WORD_BOUNDARY.sub(" ", stem).split())
     if not title or title.casefold() in (stem.casefold(), words.casefold()):
@@ -85,7 +84,7 @@ def document_heading(name: str, title: str | None) -> str:
 
 
 def _below_title(path: str, title: str | None) -> str:
-    """The section's `path` without the title, which stands before it."""
+    """Return the section's `path` without the document's title."""
     first, _, rest = path.partition(SECTION_SEPARATOR)
     return rest if title and first.casefold() == title.casefold() else path
 
@@ -101,7 +100,7 @@ class _Section:
     lines: list[Line] = field(default_factory=list)
     is_picture: bool = False
     joined: list[tuple[int, str]] = field(default_factory=list)
-    """Where short sections that were joined to this one begin, and their paths."""
+    """Start and path of short sections that were joined to this one."""
 
     def join(self, other: "_Section") -> None:
         self.joined.append((len(self.lines), other.path))
@@ -112,7 +111,7 @@ class _Section:
 
 
 class _Cut(NamedTuple):
-    """The lines of a section that become a chunk."""
+    """The range of a section's lines that becomes a chunk."""
 
     section: _Section
     start: int
@@ -124,7 +123,7 @@ class _Cut(NamedTuple):
 
     @property
     def main_page(self) -> int:
-        """The page that the chunk is a hit of."""
+        """The main page of the chunk."""
         return pages_by_share(self.lines)[0]
 
 
@@ -133,10 +132,7 @@ def _length(lines: Sequence[Line]) -> int:
 
 
 def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
-    """One section per heading; headings that follow each other directly open one section together.
-
-    The words in each page's pictures are a section of their own, of the same path.
-    """
+    """Yield one section per heading, or per group of adjacent headings, then one per page for the words in pictures."""
     headings: list[tuple[int, str]] = []
     section, has_body = _Section(path=""), False
     pictures: dict[int, _Section] = {}
@@ -161,14 +157,14 @@ def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
 
 
 def _pieces(block: TextBlock, size: int) -> Iterator[Line]:
-    """The block's lines that have text, each of at most `size` characters."""
+    """Yield the block's non-empty lines, split to at most `size` characters."""
     for line in block.to_lines():
         if line.text.strip():
             yield from _split_long_line(line, size)
 
 
 def _join_short_sections(sections: Iterable[_Section], options: ChunkingOptions) -> list[_Section]:
-    """Sections too short to be found on their own go together with their neighbour, up to a chunk's size."""
+    """Join sections below the minimum size with their neighbour, up to a chunk's size."""
     joined: list[_Section] = []
     for section in sections:
         lengths = _length(joined[-1].lines) if joined else 0, _length(section.lines)
@@ -180,7 +176,7 @@ def _join_short_sections(sections: Iterable[_Section], options: ChunkingOptions)
 
 
 def _cut_section(lines: Sequence[Line], options: ChunkingOptions) -> Iterator[tuple[int, int]]:
-    """Start and end of each chunk in `lines`."""
+    """Yield start and end of each chunk in `lines`."""
     start = 0
     while (fit := _fit(lines, start, options.chunk_size_chars)) < len(lines):
         end = _paragraph_cut(lines, start, fit, options.min_chunk_chars) or fit
@@ -189,8 +185,8 @@ def _cut_section(lines: Sequence[Line], options: ChunkingOptions) -> Iterator[tu
     yield start, len(lines)
 
 
-def _give_pages_their_own(cuts: Sequence[_Cut], least: int) -> list[_Cut]:
-    """`cuts`, of which those are cut once more that hold a page without a cut of its own: no hit would be that page."""
+def _split_shared_pages(cuts: Sequence[_Cut], least: int) -> list[_Cut]:
+    """Split cuts again so that every page with words is the main page of a cut."""
     owners = Counter(cut.main_page for cut in cuts)
     shares: dict[int, Counter[int]] = defaultdict(Counter)
     for index, cut in enumerate(cuts):
@@ -212,7 +208,7 @@ def _give_pages_their_own(cuts: Sequence[_Cut], least: int) -> list[_Cut]:
 
 
 def _with_remnants(parts: Iterable[_Cut], pages: Set[int], elsewhere: Set[int], least: int) -> list[_Cut]:
-    """`parts`, those too short to be found, of pages with chunks `elsewhere`, left with the one of `pages` beside."""
+    """Join too short `parts` of pages with chunks `elsewhere` to the adjacent part of one of `pages`."""
     joined: list[_Cut] = []
     for part in parts:
         both = _Cut(part.section, joined[-1].start, part.end) if joined else part
@@ -226,12 +222,12 @@ def _with_remnants(parts: Iterable[_Cut], pages: Set[int], elsewhere: Set[int], 
 
 
 def _has_words(cut: _Cut, page: int) -> bool:
-    """Whether there is more of `page` than its number."""
+    """Whether the cut has letters on `page`."""
     return any(char.isalpha() for line in cut.lines if line.page_number == page for char in line.text)
 
 
 def _cut_out(cut: _Cut, pages: Set[int]) -> Iterator[_Cut]:
-    """`cut` in parts, each of `pages` being one."""
+    """Split `cut` so that each of `pages` is a separate part."""
     places = range(cut.start, cut.end)
     for _, part in itertools.groupby(places, key=lambda place: _page_if_in(cut.section.lines[place], pages)):
         first, *rest = part
@@ -243,7 +239,7 @@ def _page_if_in(line: Line, pages: Set[int]) -> int | None:
 
 
 def _fit(lines: Sequence[Line], start: int, size: int) -> int:
-    """The farthest end for which `lines[start:end]` is within `size` characters; at least one line."""
+    """Return the last end for which `lines[start:end]` has at most `size` characters, or a single line."""
     room = size - _length(lines[start : start + 1])
     end = start + 1
     while end < len(lines) and (room := room - _length(lines[end : end + 1])) >= 0:
@@ -252,7 +248,7 @@ def _fit(lines: Sequence[Line], start: int, size: int) -> int:
 
 
 def _paragraph_cut(lines: Sequence[Line], start: int, fit: int, least: int) -> int | None:
-    """The last beginning of a block up to `fit` that leaves at least `least` characters before it."""
+    """Return the last start of a block up to `fit` with at least `least` characters before it."""
     for cut in range(fit, start, -1):
         if lines[cut].starts_block and _length(lines[start:cut]) >= least:
             return cut
@@ -260,7 +256,7 @@ def _paragraph_cut(lines: Sequence[Line], start: int, fit: int, least: int) -> i
 
 
 def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) -> int:
-    """Where the next chunk begins: whole lines back, up to `overlap` characters; a table's rows are not repeated."""
+    """Return the start of the next chunk: up to `overlap` characters back; table rows are not repeated."""
     begin = end
     while (
         begin - 1 > start
@@ -272,7 +268,7 @@ def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) ->
 
 
 def _table_header(lines: Sequence[Line], start: int) -> str | None:
-    """What heads the table that `lines[start]` continues, if it continues one: its caption and its header rows."""
+    """Return caption and header rows of the table that `lines[start]` continues, if any."""
     first = start
     while lines[first].kind is BlockKind.TABLE and not lines[first].starts_block and first > 0:
         first -= 1
@@ -284,7 +280,7 @@ def _table_header(lines: Sequence[Line], start: int) -> str | None:
 
 
 def _texts_above(lines: Sequence[Line], first: int) -> list[str]:
-    """The blocks of text on the page right above the table that begins with `lines[first]`."""
+    """Return the text blocks directly above the table at `lines[first]`, on the same page."""
     blocks: list[str] = []
     end = first
     for begin in range(first - 1, -1, -1):
@@ -298,7 +294,7 @@ def _texts_above(lines: Sequence[Line], first: int) -> list[str]:
 
 
 def _last_fitting(rows: Sequence[str]) -> str:
-    """As many of the last of `rows`, which are nearest to the data, as a context has room for."""
+    """Return as many of the last `rows` as fit into a context."""
     for begin in range(len(rows)):
         if len(text := "\n".join(rows[begin:])) <= MAX_CONTEXT_CHARS:
             return text
@@ -306,7 +302,7 @@ def _last_fitting(rows: Sequence[str]) -> str:
 
 
 def _split_long_line(line: Line, size: int) -> Iterator[Line]:
-    """`line` itself, or pieces of at most `size` characters, cut at spaces where there are any."""
+    """Split a line into pieces of at most `size` characters, at spaces if possible."""
     if len(line.text) <= size:
         yield line
         return

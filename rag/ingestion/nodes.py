@@ -1,4 +1,4 @@
-"""Parsed files and chunks in LlamaIndex's words: documents, nodes, and a node parser of our own."""
+"""Convert parsed files and chunks to LlamaIndex documents and nodes, and back."""
 
 import bisect
 import uuid
@@ -14,14 +14,14 @@ from rag.types import Chunk, ChunkingOptions, Line, ParsedDocument, lines_text
 
 
 class FileDocument(schema.Document):
-    """A file as it was parsed: `parsed` has its pages and blocks, the document's text is that of all their lines."""
+    """A parsed file as a LlamaIndex document; its text joins all lines of `parsed`."""
 
     name: str
     parsed: ParsedDocument
 
     @classmethod
     def of(cls, document_id: uuid.UUID, name: str, parsed: ParsedDocument) -> "FileDocument":
-        """The document of this id and file name."""
+        """Create the document of a parsed file."""
         metadata = {"file_name": name, "title": parsed.title}
         return cls(
             id_=str(document_id),
@@ -38,18 +38,18 @@ class FileDocument(schema.Document):
 
 
 def lines_of(parsed: ParsedDocument) -> list[Line]:
-    """All lines in reading order."""
+    """Return all lines in reading order."""
     return [line for block in parsed.blocks for line in block.to_lines()]
 
 
 class ChunkNode(schema.TextNode):
-    """A chunk as a node. `chunk` has its lines with their pages and boxes; what is embedded has its context, too."""
+    """A chunk as a LlamaIndex node; its embedded text includes the context header."""
 
     chunk: Chunk
 
     @classmethod
     def of(cls, chunk: Chunk) -> "ChunkNode":
-        """The node of a chunk: its id and text, and in the metadata where it stands, which nobody embeds."""
+        """Create the node of a chunk; its metadata has the position, and is not embedded."""
         metadata = {
             "page_number": chunk.page_number,
             "line_start": chunk.line_start,
@@ -72,14 +72,14 @@ class ChunkNode(schema.TextNode):
         return "ChunkNode"
 
     def get_content(self, metadata_mode: schema.MetadataMode = schema.MetadataMode.NONE) -> str:
-        """The chunk's text; for the embedder the context header and the text with words made whole again."""
+        """Return the chunk's text, in mode EMBED its search text."""
         if metadata_mode is schema.MetadataMode.EMBED:
             return search_text(self.chunk)
         return self.text
 
 
 class BlockNodeParser(NodeParser):
-    """Cuts the blocks of a `FileDocument` into chunks; see `rag.ingestion.chunking`."""
+    """A node parser that splits a `FileDocument` into chunks; see `rag.ingestion.chunking`."""
 
     options: ChunkingOptions = ChunkingOptions()
 
@@ -115,7 +115,7 @@ class BlockNodeParser(NodeParser):
     def _postprocess_parsed_nodes(
         self, nodes: list[schema.BaseNode], parent_doc_map: dict[str, schema.Document]
     ) -> list[schema.BaseNode]:
-        """Only the neighbours: where a chunk stands is known, and need not be looked for in the text."""
+        """Link adjacent nodes; their positions are known already."""
         related = [node.as_related_node_info() for node in nodes]
         for place, node in enumerate(nodes):
             if place:
@@ -126,20 +126,20 @@ class BlockNodeParser(NodeParser):
 
 
 def chunks_of(document: FileDocument, nodes: Sequence[schema.BaseNode]) -> list[Chunk]:
-    """The chunks of a document's nodes, in their order, numbered from 0.
+    """Return the chunks of a document's nodes, in order, numbered from 0.
 
-    A node of another parser than ours becomes a chunk of the lines that its text stands in.
+    A node of another parser becomes a chunk of the lines that contain its text.
 
     Raises:
-        errors.ValidationError: a node's text does not stand in the document, so it could not be shown there.
+        errors.ValidationError: a node's text is not in the document.
     """
-    lines = _PlacedLines(document)
+    lines = _LineOffsets(document)
     chunks = [node.chunk if isinstance(node, ChunkNode) else lines.chunk(node) for node in nodes]
     return [chunk.model_copy(update={"ordinal": ordinal}) for ordinal, chunk in enumerate(chunks)]
 
 
-class _PlacedLines:
-    """A document's lines by where they begin in its text."""
+class _LineOffsets:
+    """A document's lines by their offset in its text."""
 
     def __init__(self, document: FileDocument) -> None:
         self._document = document
@@ -152,7 +152,7 @@ class _PlacedLines:
             position += len(line.text)
 
     def chunk(self, node: schema.BaseNode) -> Chunk:
-        """The chunk of the lines that a node's text touches."""
+        """Return the chunk of the lines that contain a node's text."""
         text = node.get_content(metadata_mode=schema.MetadataMode.NONE)
         known = node.start_char_idx if isinstance(node, schema.TextNode) else None
         start = self._document.text.find(text) if known is None else known

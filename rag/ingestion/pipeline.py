@@ -1,10 +1,9 @@
-"""From a stored original to searchable chunks: render and parse, cut, embed, and replace what was there before.
+"""The ingestion pipeline: parse a stored original, split it into chunks, embed and store these.
 
-A new document is searched by its words as soon as it is cut; vectors follow in batches, each of which is searched at
-once. One that is searched already stays as it is until all of the new version can take its place: everything that can
-fail happens before that one transaction.
+A new document is searchable by words as soon as it is split; vectors follow in batches. A document that is searchable
+already stays so until the new version replaces it in one transaction, after everything that can fail.
 
-Cutting and embedding are an `IngestionPipeline` of LlamaIndex. Writing is not: with a document store the pipeline
+Splitting and embedding use LlamaIndex's `IngestionPipeline`. Writing does not, since with a document store the pipeline
 deletes before it embeds.
 """
 
@@ -43,18 +42,18 @@ IsCancelled = Callable[[], bool]
 OnParts = Callable[[Sequence[UnpackedPart]], None]
 
 FRONT_PAGES, FRONT_CHARACTERS = 2, 2500
-"""The cover, or the cover and what follows it."""
+"""The part of a document that identifies it: its first pages."""
 TITLE_CHARACTERS = 250
-"""So much of a page is its title: the lines that head it."""
+"""Length of the beginning of a page that counts as its title."""
 NAME_WEIGHT = 5
-"""What a word of a document's name counts beside one of its first pages. Flat from 3 to 10.
+"""Weight of a document's name relative to its first pages, applied by repetition. Flat from 3 to 10.
 
-So often it is repeated, as in Robertson, Zaragoza, Taylor, "Simple BM25 Extension to Multiple Weighted Fields", 2004.
+Source: Robertson, Zaragoza, Taylor, "Simple BM25 Extension to Multiple Weighted Fields", 2004.
 """
 
 
 class Ingestion:
-    """Takes documents of one index from their original to `ready`."""
+    """Ingests documents of one index."""
 
     def __init__(
         self,
@@ -67,7 +66,7 @@ class Ingestion:
         node_parser: NodeParser | None = None,
         landmarks: vocabulary.Landmarks,
     ) -> None:
-        """`node_parser` cuts in the place of our own; `landmarks` finds the named parts of documents."""
+        """`node_parser` replaces the default one; `landmarks` finds the named parts of documents."""
         self._config = config
         self._store = store
         self._files = files
@@ -85,15 +84,14 @@ class Ingestion:
         on_parts: OnParts | None = None,
         is_cancelled: IsCancelled | None = None,
     ) -> None:
-        """Parse and cut `document` and make it searchable by its words; `embed` does the rest.
+        """Parse and split `document` and make it searchable by words; `embed` adds the vectors.
 
-        Of a long one the first pages are searched before the others are read.
-
-        `on_parts` gets the files that were in it, if any are; they are there until it returns.
+        The first pages of a long document become searchable before the rest is read. `on_parts` receives the
+        attachments, whose files exist until it returns.
 
         Raises:
-            errors.CancelledError: it was cancelled, which `is_cancelled` tells while it is parsed.
-            errors.LimitError: it has more than `max_chunks`.
+            errors.CancelledError: `is_cancelled` returned true during parsing.
+            errors.LimitError: the document has more than `max_chunks`.
             errors.SourceError: the file cannot be read.
             errors.StoreError: the database or file storage fails.
         """
@@ -101,20 +99,18 @@ class Ingestion:
         def begin(beginning: ParsedDocument, rendition: Path) -> None:
             self._store.put_rendition(self._files, document.id, rendition)
             cut = self._cut(document, beginning, _Limit(document=document.name))
-            self._put(document, cut, vectors=None, partial=True, while_read=True)
+            self._store_chunks(document, cut, vectors=None, partial=True, while_read=True)
 
         parsed = self._parse(document, on_progress, on_parts=on_parts, on_beginning=begin, is_cancelled=is_cancelled)
         cut = self._cut(document, parsed, _Limit(document=document.name, most=max_chunks))
-        self._put(document, cut, vectors=None, while_read=True)
+        self._store_chunks(document, cut, vectors=None, while_read=True)
         on_progress(DocumentStatus.EMBEDDING, 0, len(cut.chunks))
 
     def embed(self, document_id: uuid.UUID, limit: int) -> bool:
-        """Give the next `limit` chunks of a document their vectors, which are searched at once.
-
-        False if none is missing: then it is ready.
+        """Embed the next `limit` chunks of a document; return False if none was missing.
 
         Raises:
-            errors.CancelledError: it was cancelled meanwhile; nothing is kept.
+            errors.CancelledError: the document was cancelled meanwhile; nothing is stored.
             errors.IndexError: the index was switched to another embedding model.
             errors.ProviderError: the embedding vendor refuses.
             errors.StoreError: the database fails.
@@ -135,7 +131,7 @@ class Ingestion:
         on_parts: OnParts | None = None,
         is_cancelled: IsCancelled | None = None,
     ) -> None:
-        """Parse, cut, embed and store `document`; the old chunks stay searchable until the last step.
+        """Parse, split, embed and store `document`; its old chunks stay searchable until the last step.
 
         Raises as `read_words`, and:
             errors.ProviderError: the embedding vendor refuses.
@@ -144,24 +140,24 @@ class Ingestion:
         self._index_whole(document, parsed, on_progress, max_chunks=max_chunks, while_read=True)
 
     def read_pictures(self, document: Document) -> None:
-        """Read the words in the pictures of a document that is searchable; equal chunks are not embedded again.
+        """Add the words in pictures to a searchable document; unchanged chunks are not embedded again.
 
         Raises as `renew`.
         """
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             rendition = Path(folder) / "rendition.pdf"
             again = parsing.read_file(
-                self._files.local_path(document.id, "rendition"),  # where scans have their words already
+                self._files.local_path(document.id, "rendition"),  # where scans already have a text layer
                 name=f"{document.name}.pdf",
                 rendition=rendition,
                 config=self._config.rag_parsing,
                 pictures=True,
             )
             self._store.put_rendition(self._files, document.id, rendition)
-        self.index(document, _with_known(again, document))
+        self.index(document, _with_original_metadata(again, document))
 
     def index(self, document: Document, parsed: ParsedDocument) -> None:
-        """Cut, embed and store what was parsed. Raises as `renew`."""
+        """Split, embed and store a parsed document. Raises as `renew`."""
         self._index_whole(document, parsed, ignore_progress)
 
     def _index_whole(
@@ -177,13 +173,13 @@ class Ingestion:
         embedding = self._embedding(lambda done: on_progress(DocumentStatus.EMBEDDING, done, limit.seen))
         cut = self._cut(document, parsed, limit, embedding)
         vectors = [node.embedding or [] for node in cut.nodes]
-        self._put(document, cut, vectors=vectors, while_read=while_read)
+        self._store_chunks(document, cut, vectors=vectors, while_read=while_read)
 
     def _embedding(self, on_batch: Callable[[int], None] = lambda _: None) -> providers.CachedEmbedding:
         return providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, on_batch)
 
     def _cut(self, document: Document, parsed: ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
-        """The document's chunks, after these `steps`."""
+        """Split the document into chunks, and apply `steps` to them."""
         name, given_title = self._store.document_metadata.names(document.id)  # it may have been renamed meanwhile
         title = given_title or parsed.title
         file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
@@ -193,7 +189,7 @@ class Ingestion:
             step.add(chunks=len(nodes))
             return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), language_detection.detect(file.text))
 
-    def _put(
+    def _store_chunks(
         self,
         document: Document,
         cut: "_Cut",
@@ -212,7 +208,7 @@ class Ingestion:
                 vectors=vectors,
                 search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in cut.nodes],
                 language=cut.language,
-                front=front(cut.name, cut.title, lines),
+                front=identifying_text(cut.name, cut.title, lines),
                 landmarks=self._landmarks.find(lines, _labels(cut.parsed)),
                 pages=_page_texts(lines, cut.chunks),
                 partial=partial,
@@ -254,12 +250,12 @@ class Ingestion:
 
 
 def _labels(parsed: ParsedDocument) -> dict[int, str]:
-    """The numbers printed on its pages, by the pages' own."""
+    """Return the printed page numbers by page number."""
     return {page.number: page.label for page in parsed.pages if page.label}
 
 
-def _with_known(again: ParsedDocument, document: Document) -> ParsedDocument:
-    """What was read from the rendition, with what only the original told."""
+def _with_original_metadata(again: ParsedDocument, document: Document) -> ParsedDocument:
+    """Add the metadata of the original to what was read from the rendition."""
     known = {page.number: page for page in document.pages}
     pages = (
         page.model_copy(update={"ocr": known[page.number].ocr, "error": page.error or known[page.number].error})
@@ -277,7 +273,7 @@ def _with_known(again: ParsedDocument, document: Document) -> ParsedDocument:
 
 
 class _Cut(NamedTuple):
-    """A document in chunks, each with its node, and the language it is in; `name` and `title` are what it is called."""
+    """A document split into chunks, with their nodes and its language, name and title."""
 
     parsed: ParsedDocument
     name: str
@@ -287,14 +283,14 @@ class _Cut(NamedTuple):
     language: str
 
 
-def front(name: str, title: str | None, lines: Sequence[Line]) -> str:
-    """What says which document it is: its name and title, by which people call it, and the beginning of its text."""
+def identifying_text(name: str, title: str | None, lines: Sequence[Line]) -> str:
+    """Return the text that identifies a document: its name and title, and the beginning of its text."""
     beginning = "\n".join(line.text for line in lines if line.page_number <= FRONT_PAGES)
     return "\n".join([*[document_heading(name, title)] * NAME_WEIGHT, beginning[:FRONT_CHARACTERS]])
 
 
 def _page_texts(lines: Iterable[Line], chunks: Iterable[Chunk]) -> dict[int, PageText]:
-    """Every page by its number, with its beginning and the headings of its chunks' sections for a title."""
+    """Return the text of each page; its title is its beginning and the section headings of its chunks."""
     texts: dict[int, list[str]] = {}
     headings: dict[int, dict[str, None]] = {}
     for line in lines:
@@ -310,14 +306,14 @@ def _page_texts(lines: Iterable[Line], chunks: Iterable[Chunk]) -> dict[int, Pag
 
 
 class _Limit(schema.TransformComponent):
-    """Lets no more than `most` nodes of a document through, and remembers how many there were."""
+    """A transformation that counts the nodes of a document and refuses more than `most`."""
 
     document: str
     most: int | None = None
     seen: int = 0
 
     def __call__(self, nodes: Sequence[schema.BaseNode], **_: object) -> Sequence[schema.BaseNode]:
-        """Raises LimitError if there are more."""
+        """Return `nodes`. Raises LimitError if there are too many."""
         self.seen = len(nodes)
         if self.most is not None and len(nodes) > self.most:
             raise errors.LimitError(
@@ -329,10 +325,10 @@ class _Limit(schema.TransformComponent):
 
 
 def from_blocks(document: Document, blocks: Sequence[TextBlock]) -> ParsedDocument:
-    """What parsing would have made of `document` had it found `blocks`; page sizes stay those already known.
+    """Create a parsed document from `blocks`, with the page sizes of `document`.
 
     Raises:
-        errors.ValidationError: there is no text in them.
+        errors.ValidationError: the blocks have no text.
     """
     if not any(line.text.strip() for block in blocks for line in block.to_lines()):
         raise errors.ValidationError(

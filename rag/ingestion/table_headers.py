@@ -1,7 +1,7 @@
-"""What names the columns of a table, for its parts that stand in later chunks.
+"""Find the header rows and captions of tables, for their parts in later chunks.
 
-Rows come as text with tabs between cells. A row with an amount is data. The rows before the first one name the
-columns, as far as the last of them that says something of columns: what follows it is the label of a first group.
+Rows are text with tab-separated cells. A row with an amount is data. The rows before the first data row are headers, up
+to the last one that names columns; what follows is the label of a first group.
 """
 
 import itertools
@@ -14,11 +14,11 @@ MAX_HEADER_ROWS = 8
 MAX_CAPTION_CHARS = 200
 MAX_CAPTION_BLOCKS = 4
 MAX_LABEL_CHARS = 80
-"""A longer row without columns is a sentence in which a year happens to stand."""
+"""Maximum length of a label; a longer row without columns is a sentence."""
 MIN_DATA_SHARE = 1 / 3
-"""A table in which fewer rows have amounts is one of words, whose header cannot be told from its data by them."""
+"""Minimum share of rows with amounts; with fewer, it is a table of words and amounts do not identify headers."""
 INDENT = 0.15
-"""Rows that begin so far to the right, as a share of the width, stand over the columns of numbers."""
+"""Minimum indent, as a share of the width, of a row above the columns of numbers."""
 
 _SIGNS = "$€£¥%()+−–—-"
 _FOOTNOTES = r"(\(\w\)|[*†‡#§])*"
@@ -33,9 +33,9 @@ _DATED = re.compile(r"[\d,:]$")
 
 
 def header_rows(lines: Sequence[Line], caption: Sequence[str] = ()) -> list[str]:
-    """The rows that head what follows `lines`, the first of a table: `caption`, column heads, the last group's year.
+    """Return the headers of the rows that follow `lines`: `caption`, column heads, and the year of the last group.
 
-    Columns that are named anew further down, with years, take the place of those at the top and their caption.
+    `lines` begin a table. Column heads with years further down replace those at the top and the caption.
     """
     rows = [line.text for line in lines]
     data = [is_data(row) for row in rows]
@@ -61,7 +61,7 @@ def _is_of_words(rows: Sequence[str]) -> bool:
 
 
 def _columns_end(lead: Sequence[Line]) -> int:
-    """How many of the rows before the data name columns: up to the last that says so, or stands over them."""
+    """Return the number of header rows: up to the last that names columns, or is indented above them."""
     left, right = min((line.bbox.x0 for line in lead), default=0.0), max((line.bbox.x1 for line in lead), default=0.0)
     named = [index for index, line in enumerate(lead, start=1) if _names_columns(line.text)]
     over = [index for index, line in enumerate(lead, start=1) if line.bbox.x0 > left + INDENT * (right - left)]
@@ -69,9 +69,9 @@ def _columns_end(lead: Sequence[Line]) -> int:
 
 
 def is_data(row: str) -> bool:
-    """Whether there is an amount in `row`: a number that is neither a year nor part of a date or a name.
+    """Whether `row` has an amount: a number that is neither a year nor part of a date or name.
 
-    Years after a label are amounts if they do not follow each other as the years of columns do.
+    Years after a label are amounts unless they are consecutive, as in column heads.
     """
     label, *entries = row.split("\t")
     if any(_is_amount(cell) or _ENDS_IN_AMOUNT.search(cell) for cell in (label, *entries)):
@@ -84,9 +84,9 @@ def is_data(row: str) -> bool:
 
 
 def caption_rows(above: Sequence[str]) -> list[str]:
-    """The last of the texts `above` a table that say what it shows, and in which unit or for which years.
+    """Return the last texts `above` a table that describe it, its unit or its years.
 
-    Other short texts may stand between these and the table, such as a first row that is set apart.
+    Other short texts may be between these and the table, such as a detached first row.
     """
     short = list(itertools.takewhile(lambda text: len(text) <= MAX_CAPTION_CHARS, reversed(above)))
     near = short[:MAX_CAPTION_BLOCKS]
@@ -97,7 +97,7 @@ def caption_rows(above: Sequence[str]) -> list[str]:
 
 
 def _is_amount(cell: str) -> bool:
-    """Whether there are only numbers in `cell`, and not only years."""
+    """Whether `cell` has only numbers, and not only years."""
     words = [word for word in cell.split() if word.strip(_SIGNS + ".") or word in "–—−-"]
     numbers = [word for word in words if not _SCALE.fullmatch(word)]
     return all(map(_AMOUNT.fullmatch, numbers)) and not all(map(_YEAR.fullmatch, numbers))
@@ -108,7 +108,7 @@ def _names_columns(row: str) -> bool:
 
 
 def _names_group(row: str) -> bool:
-    """Whether `row` is a label that ends in a year: what follows is of that year."""
+    """Whether `row` is a label that ends in a year, which applies to the rows below."""
     label = row.split()
     return "\t" not in row and bool(_YEAR.fullmatch(label[-1])) and (row[0].isupper() or len(label) == 1)
 

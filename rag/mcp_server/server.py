@@ -12,8 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 
 from rag import errors
 from rag.mcp_server.tools import Call, Tools, annotate
-from rag.types import LOCAL_USER, Whence
-from rag.types.base import in_words
+from rag.types import LOCAL_USER
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
@@ -59,7 +58,7 @@ class StrictServer(MCPServer[None]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, pydantic.ValidationError):
-                words = in_words(error.__cause__.errors())
+                words = error_summary(error.__cause__.errors())
                 raise ToolError(f"Invalid arguments for {name}: {words}.") from error.__cause__
             raise
 
@@ -101,4 +100,4 @@ def serve_stdio(installation: "Callable[[], Installation]") -> None:
 
     The SDK redirects all other output to stderr.
     """
-    create_server(lambda _: installation().for_user(LOCAL_USER, Whence("mcp"))).run("stdio")
+    create_server(lambda _: installation().for_user(LOCAL_USER, RequestOrigin("mcp"))).run("stdio")

@@ -1,29 +1,36 @@
-"""Reading files: everything becomes a PDF with a text layer, and every character of its text has a place on a page."""
+"""Read files: each becomes a PDF with a text layer, and every character of its text has a box on a page."""
 
 from rag.parsing.file_reader import decrypt, needs_password, read_file
 from rag.parsing.file_types import MIME_TYPE_BY_SUFFIX, detect_mime_type
-from rag.parsing.languages import identifier
+from rag.parsing.languages import language_identifier
 from rag.parsing.pdf.document import parse_rendition
-from rag.parsing.pdf.html_output import docx_of, pdf_of
-from rag.parsing.pdf.page_rendering import bookmarks, marked_copy, marked_whole, page_image, page_size, place_image
+from rag.parsing.pdf.html_output import html_to_docx, html_to_pdf
+from rag.parsing.pdf.page_rendering import (
+    annotated_excerpt,
+    annotated_pdf,
+    bookmarks,
+    page_image,
+    page_size,
+    region_image,
+)
 from rag.parsing.pdf.quote_boxes import cell_names, locate
 
 __all__ = [
     "MIME_TYPE_BY_SUFFIX",
+    "annotated_excerpt",
+    "annotated_pdf",
     "bookmarks",
     "cell_names",
     "decrypt",
     "detect_mime_type",
-    "docx_of",
-    "identifier",
+    "html_to_docx",
+    "html_to_pdf",
+    "language_identifier",
     "locate",
-    "marked_copy",
-    "marked_whole",
     "needs_password",
     "page_image",
     "page_size",
     "parse_rendition",
-    "pdf_of",
-    "place_image",
     "read_file",
+    "region_image",
 ]

@@ -1,9 +1,8 @@
-"""How much of a file's text its rendition and its blocks have.
+"""Measure how much of a file's text its rendition and its blocks have.
 
-The source's pieces (lines, paragraphs, cells) are first looked for where they are due, one after the other. What is
-not found there may stand elsewhere: a table is read in another order, a column was put apart. So it is looked for among
-the words that no piece has taken yet, and at last among their characters, as a long run may have been broken. Time is
-linear in the length of the texts.
+The source's pieces (lines, paragraphs, cells) are first searched in sequence. Pieces not found may be elsewhere, as
+tables and columns are read in another order, so their words are matched with words not matched yet, and finally their
+characters, as long words may be broken. Takes linear time.
 """
 
 import math
@@ -15,38 +14,38 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from rag.parsing.pdf.character_cleaning import without_sides
+from rag.parsing.pdf.character_cleaning import normalize_brackets
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
 from rag.types import Completeness, Missing, WordError
 
 WINDOW_CHARS = 20_000
-"""So far behind the last piece the next one is looked for."""
+"""Maximum distance from the end of one piece to the next."""
 NEAR_CHARS = 12
-"""So far if it is short, as there may be many like it."""
+"""Maximum distance to a short piece, as there may be many equal ones."""
 SHORT_CHARS = 12
 LONG_WORD_CHARS = 24
-LEAST_SHARE = 0.5
-"""Of a long word, any part may be kept; of a shorter one at least so much, or it is something else."""
+MIN_SHARE = 0.5
+"""Least share of a word's characters to count as its part; any share of a long word counts."""
 MAX_PLACES = 50
-"""The most places that are told one by one."""
-BEGINNING_CHARS = 80
-"""How much is told of a missing text."""
+"""Maximum number of missing places and of word errors to report."""
+EXCERPT_CHARS = 80
+"""Reported length of a missing text."""
 
 _NO_TEXT = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ue000-\uf8ff\ufff0-\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-"""What has no shape of its own: control characters, soft hyphens, zero width marks, variation selectors, U+FFFD.
+"""Characters without a glyph: control characters, soft hyphens, zero-width marks, variation selectors, U+FFFD.
 
-So are characters of private use, icons most often: what they are is known to the file's own fonts only."""
+Also private-use characters, mostly icons, whose meaning only the file's fonts know."""
 
 
-class Tally:
-    """Compares a file's text with the blocks of its pages, as they come.
+class CompletenessCheck:
+    """Compares a file's text with the blocks of its pages, page by page.
 
-    `texts` is the file's text if it was read by another way than its rendition; if it is None, the rendition's pages
-    are what there is to keep. A page's text is asked for only if its blocks have more or fewer characters.
+    `texts` is the source's text; None compares with the text of the rendition's pages, which is extracted only if a
+    page's blocks have another number of characters.
     """
 
     def __init__(self, texts: Sequence[tuple[str, str]] | None) -> None:
@@ -65,7 +64,7 @@ class Tally:
         page_text: Callable[[int], str],
         page_words: Callable[[int], Iterable[Sequence[Any]]] = lambda _: (),
     ) -> None:
-        """The next page; `page_text` gives the text of the page of a number, `page_words` its words as PyMuPDF does."""
+        """Compare the next page; `page_text` and `page_words` extract a page's text and words with PyMuPDF."""
         lines = [line.text for block in page.blocks for line in block.lines]
         self._add_words(page, lines, page_words)
         if self._texts is not None:
@@ -82,7 +81,7 @@ class Tally:
     def _add_words(
         self, page: PageContent, lines: Sequence[str], page_words: Callable[[int], Iterable[Sequence[Any]]]
     ) -> None:
-        """Compare the words; MuPDF's are asked for only if the lines have a word that no run has."""
+        """Compare the words; MuPDF's are extracted only if the lines have a word that no run has."""
         runs = " ".join(page.runs).split()
         self._words += len(runs)
         if set(" ".join(lines).split()).issubset(runs):
@@ -101,7 +100,7 @@ class Tally:
         self._word_errors += [WordError(place=place, read=w.read, expected=w.expected) for w in [*glued, *split][:room]]
 
     def result(self) -> Completeness:
-        """What all pages together have."""
+        """Return the completeness of all pages together."""
         if self._texts is not None:
             found = measure(self._texts, self._found)
         else:
@@ -119,24 +118,23 @@ class Tally:
         )
 
 
-class Piece(NamedTuple):
-    """A part of a text, as words without what has no shape, and its place in words."""
+class SourcePiece(NamedTuple):
+    """A part of a text as words without invisible characters, and a description of its place."""
 
     place: str
     words: list[str]
 
 
 def measure(source: Iterable[tuple[str, str]], found: Iterable[str]) -> Completeness:
-    """How much of `source`, texts with their places in words, stands in the texts `found`.
+    """Measure how much of `source`, texts with descriptions of their places, is in the texts `found`.
 
-    Texts are compared by their characters in compatibility form (NFKC), without white space and marks of no width.
+    Texts are compared in NFKC form without white space and invisible characters.
     """
-    pieces = [Piece(place, to_words(text)) for place, text in source]
+    pieces = [SourcePiece(place, to_words(text)) for place, text in source]
     total = sum(len(word) for piece in pieces for word in piece.words)
     target = _Target([word for text in found for word in to_words(text)])
-    rest = [piece for piece in pieces if piece.words and not target.take("".join(piece.words))]
-    lost = [piece for piece in target.without_rest(rest) if piece.words]
-    missing = list(_places(lost))
+    unmatched = [piece for piece in pieces if piece.words and not target.match_next("".join(piece.words))]
+    missing = list(_missing_places([piece for piece in target.missing_parts(unmatched) if piece.words]))
     return Completeness(
         source_characters=total,
         kept_characters=total - sum(place.characters for place in missing),
@@ -145,14 +143,14 @@ def measure(source: Iterable[tuple[str, str]], found: Iterable[str]) -> Complete
 
 
 def to_words(text: str) -> list[str]:
-    """The words of `text` in the form in which they are compared."""
+    """Return the words of `text` in NFKC form without invisible characters."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return _NO_TEXT.sub("", text).split()
 
 
 class _Target:
-    """The text in which pieces are looked for, without white space."""
+    """The text that is searched, without white space."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._text = "".join(words)
@@ -160,8 +158,8 @@ class _Target:
         self._end = 0
         self._gaps: list[tuple[int, int]] = []
 
-    def take(self, piece: str) -> bool:
-        """Whether `piece` stands where it is due; what is before it is left for others."""
+    def match_next(self, piece: str) -> bool:
+        """Match `piece` close behind the last one; skipped text stays unmatched."""
         reach = NEAR_CHARS if len(piece) < SHORT_CHARS else WINDOW_CHARS
         start = self._text.find(piece, self._end, self._end + len(piece) + reach)
         if start < 0:
@@ -171,26 +169,26 @@ class _Target:
         self._end = start + len(piece)
         return True
 
-    def without_rest(self, pieces: Iterable[Piece]) -> list[Piece]:
-        """Of `pieces` what stands nowhere in the text that no piece has taken."""
-        words = Counter(self._left())
-        unknown = [Piece(piece.place, _subtract(piece.words, words)) for piece in pieces]
+    def missing_parts(self, pieces: Iterable[SourcePiece]) -> list[SourcePiece]:
+        """Reduce `pieces` to the words that are nowhere in the unmatched text."""
+        words = Counter(self._unmatched_words())
+        unknown = [SourcePiece(piece.place, _subtract_words(piece.words, words)) for piece in pieces]
         characters: Counter[str] = Counter()
         for word, count in words.items():
             for character in _decomposed(word):
                 characters[character] += count
-        return [Piece(piece.place, list(_lost(piece.words, characters))) for piece in unknown]
+        return [SourcePiece(piece.place, list(_subtract_characters(piece.words, characters))) for piece in unknown]
 
-    def _left(self) -> Iterator[str]:
-        """Words, and parts of words, that no piece has taken."""
+    def _unmatched_words(self) -> Iterator[str]:
+        """Yield the words, and parts of words, that no piece has matched."""
         for start, end in (*self._gaps, (self._end, len(self._text))):
             index = bisect_right(self._starts, start)
             cuts = [start, *self._starts[index : bisect_left(self._starts, end)], end]
             yield from (self._text[first:last] for first, last in pairwise(cuts))
 
 
-def _subtract(wanted: Iterable[str], words: Counter[str]) -> list[str]:
-    """Those of the `wanted` words that are not among `words`, from which the others are taken."""
+def _subtract_words(wanted: Iterable[str], words: Counter[str]) -> list[str]:
+    """Return the wanted words that are not in `words`, and remove the others from it."""
     left: list[str] = []
     for word in wanted:
         if words[word] > 0:
@@ -200,14 +198,14 @@ def _subtract(wanted: Iterable[str], words: Counter[str]) -> list[str]:
     return left
 
 
-def _lost(words: Iterable[str], characters: Counter[str]) -> Iterator[str]:
-    """Those of `words`, or the ends of them, that cannot be made of `characters`, from which the others are taken."""
+def _subtract_characters(words: Iterable[str], characters: Counter[str]) -> Iterator[str]:
+    """Yield the words, or their ends, that `characters` do not make up, and remove the others' characters."""
     for word in words:
-        need = Counter(_decomposed(word))
-        there = {character: min(count, characters[character]) for character, count in need.items()}
-        share = sum(there.values()) / sum(need.values())
-        if share >= LEAST_SHARE or len(word) > LONG_WORD_CHARS:
-            characters.subtract(there)
+        needed = Counter(_decomposed(word))
+        found = {character: min(count, characters[character]) for character, count in needed.items()}
+        share = sum(found.values()) / sum(needed.values())
+        if share >= MIN_SHARE or len(word) > LONG_WORD_CHARS:
+            characters.subtract(found)
             kept = math.floor(len(word) * share)
         else:
             kept = 0
@@ -216,19 +214,19 @@ def _lost(words: Iterable[str], characters: Counter[str]) -> Iterator[str]:
 
 
 def _decomposed(word: str) -> str:
-    """A vowel sign of two parts may stand on both sides of its consonant; a bracket may have been turned."""
-    return without_sides(word if word.isascii() else unicodedata.normalize("NFKD", word))
+    """Split two-part vowel signs, whose parts may surround a consonant, and normalize mirrored brackets."""
+    return normalize_brackets(word if word.isascii() else unicodedata.normalize("NFKD", word))
 
 
-def _places(pieces: Sequence[Piece]) -> Iterator[Missing]:
-    """What is missing, place by place; what are too many places together at the end."""
+def _missing_places(pieces: Sequence[SourcePiece]) -> Iterator[Missing]:
+    """Yield the missing texts by place, those past `MAX_PLACES` summed up in a last entry."""
     for piece in pieces[:MAX_PLACES]:
         text = " ".join(piece.words)
-        yield Missing(place=piece.place, characters=_characters([piece]), text=text[:BEGINNING_CHARS])
+        yield Missing(place=piece.place, characters=_characters([piece]), text=text[:EXCERPT_CHARS])
     if rest := pieces[MAX_PLACES:]:
         text = " ".join(word for piece in rest[:MAX_PLACES] for word in piece.words)
-        yield Missing(place=f"{len(rest):,} more places", characters=_characters(rest), text=text[:BEGINNING_CHARS])
+        yield Missing(place=f"{len(rest):,} more places", characters=_characters(rest), text=text[:EXCERPT_CHARS])
 
 
-def _characters(pieces: Iterable[Piece]) -> int:
+def _characters(pieces: Iterable[SourcePiece]) -> int:
     return sum(len(word) for piece in pieces for word in piece.words)

@@ -1,4 +1,4 @@
-"""From a file to its rendition and its parsed document."""
+"""Read a file in a separate process: make its rendition and parse it."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -14,15 +14,18 @@ from rag.parsing.worker import process
 from rag.types import ParsedDocument, ParsingConfig, Unpacked
 
 NOT_UNPACKED = Unpacked()
-"""Of a file that came by itself."""
+"""Of a file that was in no container."""
 PARTIAL_SUFFIX = ".partial"
 FIRST_PAGES = 100
-"""So many pages of a file of twice as many or more are handed on before the others are read."""
+"""Pages of the first preview, made only of files of at least twice as many."""
 GROWTH = 4
-OnBeginning = Callable[[ParsedDocument, Path], None]
+"""Each preview has this many times the pages of the one before."""
 CHUNK_BYTES = 1 << 20
 _ENCRYPTION_MARK = b"/Encrypt"
-"""Stands in the trailer of every encrypted PDF, which itself is never encrypted or compressed (ISO 32000-1, 7.6.1)."""
+"""In the trailer of every encrypted PDF, which is never encrypted or compressed itself (ISO 32000-1, 7.6.1)."""
+
+OnBeginning = Callable[[ParsedDocument, Path], None]
+"""Called with the first pages of a long file and the PDF that shows them."""
 
 
 def read_file(
@@ -39,35 +42,35 @@ def read_file(
     parts_folder: Path | None = None,
     unpacked: Unpacked = NOT_UNPACKED,
 ) -> ParsedDocument:
-    """Makes the rendition of the file at `source` and parses it, in one process with limits of time and memory.
+    """Make the rendition of a file and parse it, in one process with limited time and memory.
 
     Args:
         source: the file.
-        name: what its owner calls it; used in messages, and where the content leaves its kind open.
-        rendition: where to put the PDF that is shown and highlighted; it appears only when all went well.
-        config: limits and ways of reading.
+        name: the file's name for messages, and for its type where the content does not tell it.
+        rendition: where to write the PDF to show and highlight; it appears only on success.
+        config: limits and options.
         password: of an encrypted file.
-        on_progress: called here with (pages done, pages in total).
-        pictures: recognise also words in pictures of pages that have text; else `picture_pages` tells where they are.
-        on_beginning: called, in a thread of its own, with the first pages of a long file and the PDF that shows them.
-        is_cancelled: asked now and then, in a thread of its own; when it says so, reading ends.
-        parts_folder: an empty folder for the files in a mail or an archive; None: what they are is told, no more.
-        unpacked: what was taken out already of the containers that the file is in, for the limits.
+        on_progress: called with (pages done, pages in total).
+        on_beginning: called in a thread with the first pages of a long file, and again with more of them.
+        is_cancelled: polled in a thread; reading ends when it returns True.
+        pictures: also recognise text in pictures of pages that have text; else `picture_pages` lists these pages.
+        parts_folder: an empty folder for the files in a mail or an archive; None only lists them.
+        unpacked: what was unpacked already from the containers of the file, for the limits.
 
     Raises:
-        errors.CancelledError: that is what `is_cancelled` said.
-        errors.NotFoundError: there is no file at `source`.
-        errors.PasswordError: it is encrypted and `password` is None or wrong.
-        errors.UnreadableFileError: it is damaged, has no text, or needs more time or memory than it may take.
-        errors.UnsupportedFileError: it is of a kind that cannot be taken in.
-        errors.ReadingInterruptedError: the system ended the process; the file may be as good as any.
+        errors.CancelledError: `is_cancelled` returned True.
+        errors.NotFoundError: `source` is missing.
+        errors.PasswordError: the file is encrypted and `password` is None or wrong.
+        errors.UnreadableFileError: the file is damaged, has no text, or exceeds the limits of time or memory.
+        errors.UnsupportedFileError: the file's type is not supported.
+        errors.ReadingInterruptedError: the system ended the process; the file may be fine.
     """
     config = config or ParsingConfig()
     if not source.is_file():
         raise errors.NotFoundError(f"There is no file “{source.name}”. Check its path.")
     _check_size(source, name, config)
     partial = rendition.with_name(rendition.name + PARTIAL_SUFFIX)
-    with tempfile.TemporaryDirectory(prefix="pagelight-") as passing:
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as scratch:
         request = {
             "task": "parse",
             "source": str(source.resolve()),
@@ -76,32 +79,31 @@ def read_file(
             "rendition": str(partial.resolve()),
             "password": password,
             "pictures": pictures,
-            "parts_folder": str((parts_folder or Path(passing)).resolve()),
+            "parts_folder": str((parts_folder or Path(scratch)).resolve()),
             "unpacked": unpacked.model_dump(),
         }
         try:
-            with _Beginnings(on_beginning, partial) as beginnings:
-                results = process.run(request, config, on_progress, on_pages=beginnings.take, is_cancelled=is_cancelled)
-            parsed = _assembled(results)
+            with _Previews(on_beginning, partial) as previews:
+                results = process.run(
+                    request, config, on_progress, on_pages=previews.add_pages, is_cancelled=is_cancelled
+                )
+            parsed = _assemble(results)
             _check_text(parsed, results.recognised > 0, name, config)
             partial.replace(rendition)
         finally:
             partial.unlink(missing_ok=True)
-    return parsed if parts_folder else _without_files(parsed)
-
-
-def _without_files(parsed: ParsedDocument) -> ParsedDocument:
-    """The files in it are told of, but not kept."""
+    if parts_folder:
+        return parsed
     return parsed.model_copy(update={"parts": tuple(part.model_copy(update={"file": None}) for part in parsed.parts)})
 
 
-def _assembled(results: process.Results) -> ParsedDocument:
-    """The document of what the parsing process has sent."""
-    said = results.metadata
-    return structure.assemble(results.pages, said.title).model_copy(
+def _assemble(results: process.Results) -> ParsedDocument:
+    """Make the document of the parsing process's results."""
+    found = results.metadata
+    return structure.assemble(results.pages, found.title).model_copy(
         update={
-            "author": said.author,
-            "dated": said.dated,
+            "author": found.author,
+            "dated": found.dated,
             "completeness": results.completeness,
             "parts": results.parts,
             "picture_pages": results.picture_pages,
@@ -110,36 +112,36 @@ def _assembled(results: process.Results) -> ParsedDocument:
     )
 
 
-class _Beginnings:
-    """Hands on what is read of a long file so far, and then four times as much each time.
+class _Previews:
+    """Passes the first pages of a long file to a callback, each time four times as many.
 
-    So all of them together take a third of the time that the whole will take, beside which they are made.
+    Together the previews cost a third of the time of the whole document, beside which they are made.
     """
 
     def __init__(self, on_beginning: OnBeginning | None, rendition: Path) -> None:
         self._on_beginning = on_beginning
         self._rendition = rendition
         self._next = FIRST_PAGES
-        self._thread = futures.ThreadPoolExecutor(1, thread_name_prefix="beginning")
+        self._thread = futures.ThreadPoolExecutor(1, thread_name_prefix="preview")
         self._running: futures.Future[None] | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._thread.shutdown()  # waits: the whole must come last
+        self._thread.shutdown()  # waits, as the whole document must come last
         if kind is None and self._running:
             self._running.result()
 
-    def take(self, pages: Sequence[PageContent], total: int) -> None:
-        """The pages so far, of `total`."""
+    def add_pages(self, pages: Sequence[PageContent], total: int) -> None:
+        """Start a preview of the pages so far, of `total`, if it is due."""
         if self._on_beginning is None or len(pages) < self._next or total < 2 * self._next:
             return
         if self._running is None or self._running.done():
             self._next = len(pages) * GROWTH
-            self._running = self._thread.submit(self._hand_on, [*pages], self._on_beginning)
+            self._running = self._thread.submit(self._preview, [*pages], self._on_beginning)
 
-    def _hand_on(self, pages: Sequence[PageContent], on_beginning: OnBeginning) -> None:
+    def _preview(self, pages: Sequence[PageContent], on_beginning: OnBeginning) -> None:
         on_beginning(structure.assemble(pages, None), self._rendition)
 
 
@@ -187,7 +189,7 @@ def needs_password(source: Path) -> bool:
 
 
 def _overlapping_chunks(file: BinaryIO) -> Iterator[bytes]:
-    """The file's content in chunks that overlap by the length of the mark."""
+    """Yield the file's content in chunks that overlap by the length of the mark."""
     tail = b""
     while chunk := file.read(CHUNK_BYTES):
         yield tail + chunk
@@ -195,14 +197,14 @@ def _overlapping_chunks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def decrypt(source: Path, target: Path, password: str | None, *, name: str | None = None) -> None:
-    """Writes the PDF at `source` to `target` without encryption; `target` appears only when all went well.
+    """Write the PDF at `source` to `target` without encryption; `target` appears only on success.
 
-    Errors call the file by `name`, which is that of `source` unless given.
+    Messages use `name`, by default that of `source`.
 
     Raises:
         errors.PasswordError: `password` is None or wrong.
         errors.UnreadableFileError: the file is damaged or no PDF.
-        errors.ReadingInterruptedError: the system ended it, or there is no room for it.
+        errors.ReadingInterruptedError: the system ended the process, or the disk is full.
     """
     partial = target.with_name(target.name + PARTIAL_SUFFIX)
     request = {

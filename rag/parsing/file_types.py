@@ -1,4 +1,4 @@
-"""What a file is, judged by its content first and its name second."""
+"""Detect a file's type by its content, and by its name where the content is ambiguous."""
 
 import codecs
 import mmap
@@ -86,7 +86,7 @@ _ZIP_MEMBERS = {
     "xl/workbook.xml": XLSX,
 }
 _ZIP_KINDS = {ODT, ODP, ODS}
-"""Kinds that an archive names in a member of its own, as OpenDocument and EPUB do."""
+"""Types named in the member `mimetype`."""
 _TEXT_SUFFIXES = frozenset(suffix for suffix, kind in MIME_TYPE_BY_SUFFIX.items() if kind in {HTML, MARKDOWN, TEXT})
 _OLE2_STREAMS = {"Workbook": XLS, "Book": XLS, "WordDocument": DOC, "PowerPoint Document": PPT}
 _HTML_START = re.compile(
@@ -94,7 +94,7 @@ _HTML_START = re.compile(
 )
 _SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", re.I | re.S)
 _OTHER_PACKAGES = {"[Content_Types].xml", "mimetype"}
-"""Members of Office Open XML, and of OpenDocument and EPUB, that have no place in other archives."""
+"""Members that mark Office Open XML, OpenDocument and EPUB."""
 _BINARY = {
     b"%!PS": "a PostScript file",
     b"\x1f\x8b": "a compressed file",
@@ -117,31 +117,31 @@ _HEIF_BRANDS = {
     **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"), HEIC),
     **dict.fromkeys((b"avif", b"avis"), AVIF),
 }
-"""What stands after "ftyp" (ISO/IEC 23008-12, AV1 Image File Format)."""
+"""Brands after "ftyp" (ISO/IEC 23008-12, AV1 Image File Format)."""
 _RTF = b"{\\rtf"
 _OLE2 = b"\xd0\xcf\x11\xe0"
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def detect_mime_type(path: Path, name: str) -> str:
-    """The MIME type of the file at `path`, which its owner calls `name`.
+    """Detect the MIME type of the file at `path`, whose name is `name`.
 
     Raises:
-        errors.UnreadableFileError: it is empty, or its content contradicts its name beyond recognition.
-        errors.UnsupportedFileError: it is of a kind that cannot be taken in.
+        errors.UnreadableFileError: the file is empty, or not what its name says.
+        errors.UnsupportedFileError: the type is not supported.
     """
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     suffix = PurePath(name).suffix.lower()
     if not head.strip():
         raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
-    return _marked_type(path, name, head, suffix) or _unmarked_type(name, head, suffix)
+    return _type_by_signature(path, name, head, suffix) or _unmarked_type(name, head, suffix)
 
 
-def _marked_type(path: Path, name: str, head: bytes, suffix: str) -> str | None:
-    """The type that a file's first bytes tell."""
+def _type_by_signature(path: Path, name: str, head: bytes, suffix: str) -> str | None:
+    """Return the type that the first bytes tell, None if they do not."""
     if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
-        return mail  # before others whose marks may stand in its text
+        return mail  # first, as its text may contain other signatures
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -154,7 +154,7 @@ def _marked_type(path: Path, name: str, head: bytes, suffix: str) -> str | None:
 
 
 def _unmarked_type(name: str, head: bytes, suffix: str) -> str:
-    """Text, or what its name says."""
+    """Return a text type, or what the name says."""
     for start, kind in _BINARY.items():
         if head.startswith(start):
             raise _unsupported(name, kind)
@@ -172,9 +172,9 @@ def _unmarked_type(name: str, head: bytes, suffix: str) -> str:
 def _zip_type(path: Path, name: str) -> str:
     with zips.opened(path, name) as archive:
         members = set(archive.namelist())
-        told = _told_kind(archive)
-    if told in _ZIP_KINDS:
-        return told
+        named = _read_mimetype(archive)
+    if named in _ZIP_KINDS:
+        return named
     for member, kind in _ZIP_MEMBERS.items():
         if member in members:
             return kind
@@ -195,8 +195,8 @@ def _image_type(head: bytes) -> str | None:
     return next((kind for start, kind in _IMAGE_STARTS.items() if head.startswith(start)), None)
 
 
-def _told_kind(archive: zipfile.ZipFile) -> str | None:
-    """What the archive's member `mimetype` says it is."""
+def _read_mimetype(archive: zipfile.ZipFile) -> str | None:
+    """Read the archive's member `mimetype`."""
     try:
         with archive.open("mimetype") as member:
             return member.read(100).decode("ascii", errors="replace").strip()
@@ -205,17 +205,13 @@ def _told_kind(archive: zipfile.ZipFile) -> str | None:
 
 
 def _ole2_type(path: Path, name: str) -> str:
-    """The kind of a compound file, by the names in its directory."""
+    """Return the type of an OLE2 compound file by the stream names in its directory."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         for stream, kind in _OLE2_STREAMS.items():
-            if content.find(_directory_name(stream)) >= 0:
+            # a directory entry begins with the name in UTF-16, filled with zeros (MS-CFB, 2.6.1)
+            if content.find(stream.encode("utf-16-le") + bytes(4)) >= 0:
                 return kind
     raise _unsupported(name, "an encrypted Office file, or one of another kind")
-
-
-def _directory_name(stream: str) -> bytes:
-    """A stream's name as an entry of the directory begins: in UTF-16, filled with zeros (MS-CFB, 2.6.1)."""
-    return stream.encode("utf-16-le") + bytes(4)
 
 
 def _text_type(head: bytes, name: str, suffix: str) -> str:
@@ -230,7 +226,7 @@ def _text_type(head: bytes, name: str, suffix: str) -> str:
 
 
 def _whole_lines(head: bytes) -> str:
-    """The beginning of a text, the last line left out if it may be cut off."""
+    """Decode the head, without a last line that may be cut off."""
     text = decode(head)
     return text.rpartition("\n")[0] if len(head) == HEAD_BYTES else text
 
@@ -242,7 +238,7 @@ def _without_bom(head: bytes) -> bytes:
 
 
 def _is_text(head: bytes) -> bool:
-    """No control characters but white space, form feed and escape; UTF-16 only with a byte order mark."""
+    """Whether there are next to no control characters, or a byte order mark; UTF-16 needs the mark."""
     if head.startswith(_BOMS):
         return True
     controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head)

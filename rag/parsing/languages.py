@@ -1,4 +1,4 @@
-"""The language of a text, found from nothing but the text, and Tesseract's data for it."""
+"""Identify the language of a text, and choose Tesseract's language data."""
 
 import functools
 from collections import Counter
@@ -10,13 +10,13 @@ from rag.parsing.ocr.tesseract import AUTO
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-LIKELY = 0.5
-"""The least probability of a language to be believed."""
+MIN_PROBABILITY = 0.5
+"""Least probability at which an identified language is accepted."""
 MIN_LETTERS = 100
-"""Fewer tell no language."""
+"""Texts with fewer letters have no identifiable language."""
 SAMPLE_CHARS = 4000
 MAX_TRIALS = 8
-"""So many of the installed languages are tried on a page at most, each at the cost of recognising it."""
+"""Maximum number of installed languages to try on a page; each try recognises the page."""
 DEFAULT = "eng"
 
 _LANGUAGES = {
@@ -63,15 +63,15 @@ _LANGUAGES = {
     "ukr": ("Ukrainian", "uk"),
     "vie": ("Vietnamese", "vi"),
 }
-"""By Tesseract's codes: what people call the language, and py3langid's codes of it and its varieties."""
+"""English name and py3langid codes (with varieties) by Tesseract code."""
 
 NAMES = {code: name for code, (name, _) in _LANGUAGES.items()}
 _TESSERACT_CODES = {known: code for code, (_, others) in _LANGUAGES.items() for known in others.split()}
 
 
 @functools.cache
-def identifier() -> "LanguageIdentifier":
-    """Unpacking the model takes a second, so nobody waits for it who reads no document."""
+def language_identifier() -> "LanguageIdentifier":
+    """Load py3langid's model, on demand because that takes a second."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
@@ -82,26 +82,26 @@ def identify(text: str) -> str | None:
     if not _has_words(text):
         return None
     probabilities: Counter[str] = Counter()
-    for code, probability in identifier().rank(" ".join(text[:SAMPLE_CHARS].split())):
+    for code, probability in language_identifier().rank(" ".join(text[:SAMPLE_CHARS].split())):
         probabilities[_TESSERACT_CODES.get(code, code)] += probability
     language, probability = max(probabilities.items(), key=lambda item: item[1])
-    return language if probability >= LIKELY and language in NAMES else None
+    return language if probability >= MIN_PROBABILITY and language in NAMES else None
 
 
 def _has_words(text: str) -> bool:
     return sum(map(str.isalpha, text)) >= MIN_LETTERS
 
 
-def choose(setting: str, installed: Set[str], digital: str, sample: Callable[[str], str]) -> str:
-    """The language to recognise a document with.
+def choose_language(setting: str, installed: Set[str], digital: str, sample: Callable[[str], str]) -> str:
+    """Choose the language to recognise a document with.
 
-    With the setting "auto": that of its `digital` text, else the one that a page turns out to be written in.
+    "auto" takes the language of its digital text, else the language identified in a recognised page.
 
     Args:
-        setting: the language that is set, or "auto".
-        installed: the languages that can be recognised, of which there is at least one.
+        setting: a language or "auto".
+        installed: the languages with data, at least one.
         digital: text of the document that needs no recognition.
-        sample: gives the text of a page of the document as recognised with a language.
+        sample: recognises a page of the document with a language.
     """
     first = DEFAULT if DEFAULT in installed else min(installed)
     if setting != AUTO or len(installed) == 1:
@@ -110,15 +110,15 @@ def choose(setting: str, installed: Set[str], digital: str, sample: Callable[[st
     if known is not None and known in installed:
         return known
     text = sample(first)
-    found = identify(text)  # most tell their language even when they are taken for another one of the same script
+    found = identify(text)  # mostly right even if recognised as another language of the same script
     if found is not None or not _has_words(text):
         return found if found is not None and found in installed else first
     others = sorted(installed - {first})[:MAX_TRIALS]
     return next((language for language in others if identify(sample(language)) == language), first)
 
 
-def complaint(text: str, language: str, installed: Set[str]) -> str | None:
-    """What is wrong with recognising `text` with `language`, and what to do; None if nothing is."""
+def language_warning(text: str, language: str, installed: Set[str]) -> str | None:
+    """Return a warning, with advice, if recognised `text` is not in `language`."""
     used = language.split("+")
     if not _has_words(text) or (found := identify(text)) in used:
         return None

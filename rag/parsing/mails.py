@@ -1,4 +1,4 @@
-"""What mails look like from outside."""
+"""Detect mails by their content."""
 
 import codecs
 import re
@@ -9,21 +9,21 @@ import olefile
 from rag.types import MAIL, OUTLOOK_MAIL
 
 _HEADERS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z))+")
-"""RFC 5322, 2.2: a name, a colon, a value; a line that begins with a space goes on with the one before."""
+"""Header fields (RFC 5322, 2.2): a name, a colon, a value; lines that begin with a space continue a field."""
 _MACHINE_HEADERS = {b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"}
-_PEOPLES_HEADERS = {b"from", b"to", b"subject", b"date"}
-LEAST_HEADERS = 2
+_USER_HEADERS = {b"from", b"to", b"subject", b"date"}
+MIN_HEADERS = 2
 
 
 def detect(path: Path, head: bytes, *, named_as_text: bool) -> str | None:
-    """The MIME type of the file at `path`, which begins with `head`, if it is a mail."""
+    """Return the MIME type of a mail at `path`, which begins with `head`; None if it is none."""
     if head.startswith(olefile.MAGIC):
         return OUTLOOK_MAIL if _is_outlook_mail(path) else None
     return MAIL if _is_mail(head, named_as_text=named_as_text) else None
 
 
 def _is_outlook_mail(path: Path) -> bool:
-    """Whether its outermost storage has the properties of a message; those of mails within other files are deeper."""
+    """Whether the root storage has a message's properties; those of embedded mails are deeper."""
     try:
         with olefile.OleFileIO(path) as file:
             return bool(file.exists("__properties_version1.0"))
@@ -32,10 +32,10 @@ def _is_outlook_mail(path: Path) -> bool:
 
 
 def _is_mail(head: bytes, *, named_as_text: bool) -> bool:
-    """Whether it begins with headers of a mail; of one that is named as text also such as only programs write."""
+    """Whether `head` begins with mail headers, in text files also with some that only programs write."""
     block = _HEADERS.match(head.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n"))
     if not block:
         return False
     names = {line.partition(b":")[0].strip().lower() for line in block[0].splitlines() if line[:1] not in b" \t"}
     is_sent = bool(names & _MACHINE_HEADERS) or not named_as_text
-    return is_sent and len(names & (_MACHINE_HEADERS | _PEOPLES_HEADERS)) >= LEAST_HEADERS
+    return is_sent and len(names & (_MACHINE_HEADERS | _USER_HEADERS)) >= MIN_HEADERS

@@ -1,7 +1,7 @@
-"""What a file says of itself: title, author and the day it was made.
+"""Read title, author and creation date from a PDF's metadata.
 
-The day is that of the PDF's creation. A converted file has one only if its converter found it in the file: the day of
-the conversion says nothing. That of the last change is left out, since programs set it that only copy a file.
+Converted files have a date only if the converter found it in the file. The date of the last change is not used, since
+programs that copy a file set it.
 """
 
 import datetime as dt
@@ -10,45 +10,45 @@ from typing import Any, NamedTuple
 
 MAX_AUTHOR_CHARS = 300
 FIRST_YEAR = 1990
-"""PDF is of 1993; earlier years are those in which clocks begin."""
+"""PDF is of 1993; earlier years come from unset clocks."""
 
 _DATE = re.compile(r"\s*(?:D:)?(\d{4})(\d\d)(\d\d)")
-"""ISO 32000-1, 7.9.4. What has no day is not of the first of a month for that."""
+"""ISO 32000-1, 7.9.4; dates without a day are ignored."""
 _NOBODY = re.compile(
     r"\W*(unknown|anonymous|nobody|(default |microsoft office |windows )?user|owner|(the )?author|admin(istrator)?|root"
     r"|n/?a|none|null|untitled|scanner|python-docx|.*@localhost)?\W*",
     re.IGNORECASE,
 )
-"""What programs write where nobody told them a name."""
+"""Placeholder names that programs write."""
 
 
 class Metadata(NamedTuple):
-    """What a file says of itself; None where it says nothing."""
+    """A file's title, author and creation date; None where unknown."""
 
     title: str | None = None
     author: str | None = None
     dated: dt.date | None = None
 
 
-def of(document: Any) -> Metadata:
-    """What the PDF `document` (a `pymupdf.Document`) says of itself."""
-    said = document.metadata or {}
-    title = said.get("title")
+def read_metadata(document: Any) -> Metadata:
+    """Read the metadata of a `pymupdf.Document`."""
+    entries = document.metadata or {}
+    title = entries.get("title")
     return Metadata(
         title=title if isinstance(title, str) and title else None,
-        author=author(said.get("author")),
-        dated=day(said.get("creationDate")),
+        author=parse_author(entries.get("author")),
+        dated=parse_date(entries.get("creationDate")),
     )
 
 
-def author(text: object) -> str | None:
-    """The author that `text` names; None if it is none, or what programs write."""
+def parse_author(text: object) -> str | None:
+    """Return the author; None for placeholders."""
     name = " ".join(str(text or "").replace("\x00", " ").split())[:MAX_AUTHOR_CHARS].strip()
     return None if _NOBODY.fullmatch(name) else name
 
 
-def day(text: object) -> dt.date | None:
-    """The day of a date in a PDF; None if there is none."""
+def parse_date(text: object) -> dt.date | None:
+    """Return the day of a PDF date; None if it is invalid."""
     found = _DATE.match(str(text or ""))
     if not found:
         return None

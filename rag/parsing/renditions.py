@@ -1,4 +1,4 @@
-"""Everything becomes a PDF with a text layer, so there is one parser, one viewer and one highlighter."""
+"""Make renditions: every file becomes a PDF with a text layer, for one parser and one viewer."""
 
 import shutil
 from collections.abc import Callable
@@ -11,17 +11,14 @@ from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import SourceText
 from rag.parsing.convert import convert
 from rag.parsing.ocr import text_layer
-from rag.parsing.pdf.mupdf import pymupdf, readable
+from rag.parsing.pdf.mupdf import map_mupdf_errors, pymupdf
 from rag.types import ParsingConfig
 
 OnCount = Callable[[int], None]
 
 
 class Rendition(NamedTuple):
-    """What making one has shown: what was recognised, and the file's own text.
-
-    `texts` is None for a PDF, which is its own text, and for a file of which nothing else can be told.
-    """
+    """The result of text recognition, and the source's text, None for PDFs and files without readable source text."""
 
     recognition: text_layer.Recognition = text_layer.Recognition()
     texts: tuple[SourceText, ...] | None = None
@@ -40,16 +37,15 @@ def make_rendition(
     on_recognised: OnCount,
     with_pictures: bool = False,
 ) -> Rendition:
-    """Writes the PDF that is parsed, shown and highlighted; words in pictures of its pages are recognised if wanted.
+    """Write the PDF to parse and show, with recognised text where pages are scans or, if asked, have pictures.
 
-    Files in it are put where `unpacking` says. `on_open` is told the number of pages, `on_recognised` that of pages
-    recognised so far.
+    Embedded files go to `unpacking`. `on_open` gets the number of pages, `on_recognised` that of recognised pages.
 
     Raises:
         errors.PasswordError: the file is encrypted and `password` is None or wrong.
-        errors.UnreadableFileError: it is damaged, or has no page or too many.
+        errors.UnreadableFileError: the file is damaged, or has no page or too many.
     """
-    with readable(name):
+    with map_mupdf_errors(name):
         if mime_type == file_types.PDF:
             with pymupdf.open(source, filetype="pdf") as document:
                 was_encrypted = _unlock(document, name, password)
@@ -71,20 +67,20 @@ def make_rendition(
 
 
 def decrypt(source: Path, target: Path, *, name: str, password: str | None) -> None:
-    """Writes the PDF at `source` to `target` without encryption.
+    """Write the PDF at `source` to `target` without encryption.
 
     Raises:
         errors.PasswordError: `password` is None or wrong.
         errors.UnreadableFileError: the file is damaged.
-        errors.ReadingInterruptedError: there is no room for it.
+        errors.ReadingInterruptedError: the disk is full.
     """
-    with readable(name), pymupdf.open(source, filetype="pdf") as document:
+    with map_mupdf_errors(name), pymupdf.open(source, filetype="pdf") as document:
         _unlock(document, name, password)
         document.save(target, garbage=1, encryption=pymupdf.PDF_ENCRYPT_NONE)
 
 
 def _unlock(document: Any, name: str, password: str | None) -> bool:
-    """Whether the file was encrypted; many are only against changes and open without a password."""
+    """Unlock the file and return whether it was encrypted; many are protected against changes only."""
     if document.needs_pass and not document.authenticate(password or ""):
         if password is None:
             raise errors.PasswordError(f"“{name}” is encrypted. Give its password.")

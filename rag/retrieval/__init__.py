@@ -1,9 +1,9 @@
-"""Finding the places in a library that fit a question: a LlamaIndex retriever and the stages behind it."""
+"""Hybrid retrieval: a LlamaIndex retriever and the postprocessing stages behind it."""
 
 from typing import TYPE_CHECKING
 
 from rag import lazy_imports
-from rag.retrieval.completion_cache import Memory, request_digest
+from rag.retrieval.completion_cache import CompletionCache, request_digest
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.projection import Projection, principal_plane
 from rag.retrieval.query_understanding import understand
@@ -13,42 +13,56 @@ from rag.retrieval.similarity import UNRELATED_TEXTS, Scales, Similarity
 
 if TYPE_CHECKING:
     from rag.retrieval.nodes import HitNode, to_hits
-    from rag.retrieval.postprocessors import Diversity, First, NoteScores, Pages, Rerank, depth, stages
-    from rag.retrieval.query import Query
-    from rag.retrieval.retriever import POOL, HybridRetriever, Standing
-    from rag.retrieval.tracing import trace
+    from rag.retrieval.postprocessors import (
+        Diversity,
+        PageExpansion,
+        RecordScores,
+        Rerank,
+        TopK,
+        candidate_count,
+        stages,
+    )
+    from rag.retrieval.retriever import POOL, ChunkRanks, HybridRetriever
+    from rag.retrieval.tracing import Query, trace
 else:
     __getattr__ = lazy_imports.names(
         __name__,
         {
             "nodes": ("HitNode", "to_hits"),
-            "postprocessors": ("Diversity", "First", "NoteScores", "Pages", "Rerank", "depth", "stages"),
-            "query": ("Query",),
-            "retriever": ("POOL", "HybridRetriever", "Standing"),
-            "tracing": ("trace",),
+            "postprocessors": (
+                "Diversity",
+                "TopK",
+                "RecordScores",
+                "PageExpansion",
+                "Rerank",
+                "candidate_count",
+                "stages",
+            ),
+            "retriever": ("POOL", "HybridRetriever", "ChunkRanks"),
+            "tracing": ("Query", "trace"),
         },
     )
 
 __all__ = [
     "POOL",
     "UNRELATED_TEXTS",
+    "ChunkRanks",
+    "CompletionCache",
     "Diversity",
-    "First",
     "HitNode",
     "HybridRetriever",
-    "Memory",
     "ModelReranker",
-    "NoteScores",
-    "Pages",
+    "PageExpansion",
     "Projection",
     "Query",
+    "RecordScores",
     "Rerank",
     "Reranker",
     "Scales",
     "Similarity",
-    "Standing",
+    "TopK",
     "as_configured",
-    "depth",
+    "candidate_count",
     "maximal_marginal_relevance",
     "principal_plane",
     "request_digest",

@@ -1,4 +1,4 @@
-"""What language models are asked for, once per user, model and prompt."""
+"""Cached completions of language models, by user, model and prompt."""
 
 import hashlib
 import json
@@ -12,37 +12,37 @@ from rag.store import CompletionKind
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM
 
-LEAST_CHARS = 100
-"""Less of a text is not worth reading."""
+MIN_CHARS = 100
+"""Minimum length to which a text in a prompt is cut."""
 
 
-class Memory(Protocol):
-    """Where completions are kept for one user."""
+class CompletionCache(Protocol):
+    """A cache of completions for one user."""
 
     def recall(self, kind: CompletionKind, key: bytes) -> str | None:
-        """The completion of a request with this `key`, if there was one."""
+        """Return the cached completion of `key`, if any."""
         ...
 
     def keep(self, kind: CompletionKind, key: bytes, completion: str) -> None:
-        """Remember a completion."""
+        """Store a completion."""
         ...
 
 
 @dataclass(frozen=True)
 class Completions:
-    """A language model whose short completions on the way of a search are remembered."""
+    """A language model with cached completions."""
 
     llm: "LLM"
-    memory: Memory
+    memory: CompletionCache
 
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
-        """The prompt with `chars` of each of its texts, or with fewer, until the model's window has room for it."""
-        while chars > LEAST_CHARS and providers.remaining_tokens(self.llm, prompt(chars)) < 0:
+        """Return the prompt with up to `chars` of each text, halved until it fits the context window."""
+        while chars > MIN_CHARS and providers.remaining_tokens(self.llm, prompt(chars)) < 0:
             chars //= 2
         return prompt(chars)
 
     def complete(self, kind: CompletionKind, prompt: str) -> str:
-        """The model's answer to `prompt`, or the one it gave before.
+        """Return the completion of `prompt` from the cache or the model.
 
         Raises:
             errors.ProviderError: the model's vendor refuses or is down.
@@ -60,5 +60,5 @@ class Completions:
 
 
 def request_digest(*parts: str) -> bytes:
-    """A key for everything a completion depends on; no two different lists of parts have the same."""
+    """Return an unambiguous cache key of the parts."""
     return hashlib.sha256(json.dumps(parts).encode()).digest()

@@ -1,4 +1,4 @@
-"""Not the same thing several times: maximal marginal relevance. A pure function on arrays."""
+"""Diversify results by maximal marginal relevance."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ import numpy.typing as npt
 def maximal_marginal_relevance(
     scores: npt.NDArray[Any], vectors: npt.NDArray[Any], *, diversity: float, limit: int
 ) -> list[int]:
-    """Positions of up to `limit` candidates in the order they are taken.
+    """Return the positions of up to `limit` candidates in the order of selection.
 
-    Each next one has the highest (1 - diversity) * score - diversity * similarity to the nearest one taken before.
+    Each next one maximizes (1 - diversity) * score - diversity * (maximum similarity to those selected before).
     `scores` (n) are in 0..1, `vectors` (n, dimensions) of length 1.
 
     Source: Carbonell, Goldstein, "The Use of MMR, Diversity-Based Reranking for Reordering Documents and Producing

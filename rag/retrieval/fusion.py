@@ -1,4 +1,4 @@
-"""Putting ranked lists together. Pure functions over `{key: score}`."""
+"""Fuse ranked lists of `{key: score}`."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
@@ -7,14 +7,14 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def weighted_mean(parts: Iterable[tuple[float, float]]) -> float:
-    """The mean of (value, weight) pairs; 0 where nothing has a weight."""
+    """Return the weighted mean of (value, weight) pairs; 0 if all weights are 0."""
     listed = [*parts]
     total = sum(weight for _, weight in listed)
     return sum(value * weight for value, weight in listed) / total if total > 0 else 0.0
 
 
 def reciprocal_rank_fusion(lists: Iterable[Mapping[Key, float]], k: int) -> dict[Key, float]:
-    """Reciprocal rank fusion: the sum over the lists of 1 / (k + rank), ranks from 1. At most 2 / (k + 1) for two.
+    """Fuse lists by reciprocal ranks: the sum of 1 / (k + rank), ranks from 1.
 
     Source: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
     Learning Methods", SIGIR 2009.
@@ -27,6 +27,6 @@ def reciprocal_rank_fusion(lists: Iterable[Mapping[Key, float]], k: int) -> dict
 
 
 def ranks(scores: Mapping[Key, float]) -> dict[Key, int]:
-    """Places from 1, best score first; equal scores keep the order they came in."""
+    """Return ranks from 1, best score first; equal scores keep their order."""
     order = sorted(scores, key=lambda key: -scores[key])
     return {key: place for place, key in enumerate(order, start=1)}

@@ -1,4 +1,4 @@
-"""Look-ups: a language model takes a question apart into single facts, each searched on its own, step by step."""
+"""Multi-step retrieval: a language model decomposes a question into look-ups, each searched separately."""
 
 import re
 import uuid
@@ -13,9 +13,9 @@ from rag.retrieval.ranking import Ranking, best_first
 from rag.types import Chunk, Document, Variant
 
 MAX_LOOKUP_CHARS = 300
-"""What a model writes beyond this is no single fact."""
+"""Maximum length of a look-up."""
 PLACES_SHOWN = 3
-"""Of what each look-up found, for the model to say whether it suffices."""
+"""Number of results of each look-up to show to the model."""
 EXCERPT_CHARS = 800
 
 _LOOKUP = re.compile(r"\W*look-?up\W*:(.+)", re.IGNORECASE)
@@ -27,17 +27,16 @@ Read = Callable[[Sequence[uuid.UUID]], Sequence[tuple[Chunk, Document]]]
 
 @dataclass(frozen=True)
 class LookedUp:
-    """A look-up and its candidates."""
+    """A look-up and its ranked candidates."""
 
     variant: Variant
     ranking: Ranking
 
 
 def look_up(question: str, budget: int, completions: Completions, *, search: Search, read: Read) -> list[LookedUp]:
-    """What the model wants looked up for `question`, `budget` look-ups at most, in the order of its steps.
+    """Run up to `budget` look-ups for `question`, in steps.
 
-    After each step it is shown what was found, and says what else is needed. A reply without look-ups ends it: so does
-    one that cannot be read.
+    After each step the model sees the results and names further look-ups. A reply without any ends the loop.
 
     Raises:
         errors.ProviderError: the language model refuses or is down.
@@ -56,7 +55,7 @@ def look_up(question: str, budget: int, completions: Completions, *, search: Sea
 
 
 def read_lookups(reply: str, known: Iterable[str]) -> list[str]:
-    """The look-ups of a reply that are not `known`, each once. Only what the prompt's word marks is one."""
+    """Return the distinct new look-ups of a reply: the lines that have the prompt's marker."""
     seen = {normal(text) for text in known}
     found = []
     for text in (match[1].strip(_AROUND) for line in read_list(reply) if (match := _LOOKUP.match(line))):
@@ -75,7 +74,7 @@ def _prompt(question: str, left: int, made: Sequence[LookedUp], read: Read, char
 
 
 def _evidence(one: LookedUp, read: Read, chars: int) -> str:
-    """The best places of a look-up, as the model reads them."""
+    """Format the best results of a look-up for the prompt."""
     places = [
         prompts.LOOKUP_PLACE.format(
             name=" ".join(document.name.split()),

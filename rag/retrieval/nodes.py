@@ -1,4 +1,4 @@
-"""Hits in LlamaIndex's words: nodes with a score, and back."""
+"""Convert hits to LlamaIndex nodes and back."""
 
 import uuid
 from collections.abc import Iterable
@@ -8,17 +8,17 @@ from llama_index.core import schema
 from rag.types import Chunk, Hit, Line, Passage, Rect
 
 UNKNOWN_ORIGIN = Rect(0.0, 0.0, 0.0, 0.0)
-"""The box of a line whose place on a page nobody knows."""
+"""The box of a line with unknown position."""
 
 
 class HitNode(schema.TextNode):
-    """A hit as LlamaIndex hands it on: its text is that of the passage, its score stands beside it."""
+    """A LlamaIndex node of a hit; its text is that of the passage."""
 
     hit: Hit
 
     @classmethod
     def of(cls, hit: Hit) -> schema.NodeWithScore:
-        """The node of a hit. Where it stands is in the metadata; of that, a model sees only document and page."""
+        """Return the node of a hit; language models see only file name and page of its metadata."""
         metadata = {
             "document_id": str(hit.chunk.document_id),
             "file_name": hit.document_name,
@@ -33,7 +33,7 @@ class HitNode(schema.TextNode):
             "hit": hit,
             "text": hit.passage.text,
             "metadata": metadata,
-            # Each node's own: whoever changes a node changes no other.
+            # New lists for each node, since callers may change them.
             "excluded_embed_metadata_keys": [*_PLACE],
             "excluded_llm_metadata_keys": [*_UNSAID],
             "relationships": {},
@@ -43,7 +43,7 @@ class HitNode(schema.TextNode):
 
     @classmethod
     def class_name(cls) -> str:
-        """As LlamaIndex names components."""
+        """Return the name of the component."""
         return "HitNode"
 
 
@@ -53,7 +53,7 @@ _BLANK = HitNode.model_construct()  # type: ignore[call-arg]  # each of its copi
 
 
 def to_hits(nodes: Iterable[schema.NodeWithScore]) -> tuple[Hit, ...]:
-    """The hits of nodes in their order, each with its node's score."""
+    """Return the hits of nodes in order, each with its node's score."""
     return tuple(_hit(found.node, found.score or 0.0) for found in nodes)
 
 
@@ -64,7 +64,7 @@ def _hit(node: schema.BaseNode, score: float) -> Hit:
 
 
 def _foreign(node: schema.BaseNode, score: float) -> Hit:
-    """A hit of another retriever than ours: its text can be quoted, but has no place on a page that we know."""
+    """Return a hit for a node of another retriever, whose text has no known boxes."""
     name = str(node.metadata.get("file_name") or node.node_id)
     page = str(node.metadata.get("page_number") or node.metadata.get("page_label"))
     number = max(int(page), 1) if page.isdecimal() else 1

@@ -1,4 +1,4 @@
-"""Small chunks find, whole pages are read: from ranked chunks to the pages handed on, each once."""
+"""Expand ranked chunks to their pages, each page once."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -7,29 +7,29 @@ from typing import NamedTuple
 from rag.types import Chunk, Line
 
 MAX_PASSAGE_CHARS = 12_000
-"""A passage longer than this (a page of very small print) is cut down around the chunk that was found."""
+"""Maximum length of a passage; longer pages are cut around the chunk."""
 
 
 class Place(NamedTuple):
-    """A page of a document, and the chunk that found it best, which may run over the page's end."""
+    """A page and its best chunk, which may continue on the next page."""
 
     chunk: Chunk
     page: int
 
     @property
     def document_id(self) -> uuid.UUID:
-        """The document the page is of."""
+        """The document's id."""
         return self.chunk.document_id
 
     def passage(self, page_lines: Iterable[Line]) -> tuple[Line, ...]:
-        """The page's lines with the rest of the chunk, which may be the end of a sentence or of a table."""
+        """Return the page's lines with the rest of the chunk."""
         beyond = [line for line in self.chunk.lines if line.page_number != self.page]
         lines = sorted([*page_lines, *beyond], key=lambda line: (line.page_number, line.number))
         return around(lines, self.chunk)
 
 
 def gather_places(ranked: Iterable[Chunk]) -> list[Place]:
-    """The main pages of `ranked` chunks, best first, each once."""
+    """Return the distinct main pages of `ranked` chunks, best first."""
     places: dict[tuple[uuid.UUID, int], Place] = {}
     for chunk in ranked:
         page = chunk.main_page
@@ -38,7 +38,7 @@ def gather_places(ranked: Iterable[Chunk]) -> list[Place]:
 
 
 def around(lines: Sequence[Line], chunk: Chunk) -> tuple[Line, ...]:
-    """`lines`, or as many of them around `chunk` as `MAX_PASSAGE_CHARS` allows."""
+    """Return as many of `lines` around `chunk` as `MAX_PASSAGE_CHARS` allows."""
     room = MAX_PASSAGE_CHARS
     if sum(len(line.text) for line in lines) <= room:
         return tuple(lines)

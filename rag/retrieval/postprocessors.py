@@ -1,7 +1,7 @@
-"""What happens to candidates between the search and the answer, each stage a LlamaIndex node postprocessor.
+"""Postprocessing stages between search and answer, each a LlamaIndex node postprocessor.
 
-Any of them can be left out, and others put between them: they take and give nodes with scores. Nodes of other
-retrievers than ours keep their own order and text where a stage needs to know a chunk's place.
+Stages can be omitted, or others inserted. Nodes of other retrievers keep their order and text where a stage needs a
+chunk's position.
 """
 
 import uuid
@@ -18,21 +18,21 @@ from rag.retrieval.completion_cache import Completions
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
 from rag.retrieval.page_expansion import Place, gather_places
-from rag.retrieval.query import Query
 from rag.retrieval.reranking import ModelReranker, Reranker
+from rag.retrieval.tracing import Query
 from rag.store import UserStore
 from rag.types import Hit, Passage, RetrievalOptions
 
 Nodes = list[schema.NodeWithScore]
 
 PER_PLACE = 4
-"""Chunks looked at for each place asked for: several may lie on the same pages."""
+"""Chunks to consider per requested page, since several may be on the same page."""
 SPARE = 5
-"""Chunks looked at beside those asked for, since one may just be deleted."""
+"""Additional chunks to consider, since some may be deleted meanwhile."""
 
 
-def depth(options: RetrievalOptions) -> int:
-    """How many candidates the stages look at: hardly more than are asked for where each chunk is a place of its own."""
+def candidate_count(options: RetrievalOptions) -> int:
+    """Return the number of candidates that the stages need."""
     each_counts = options.passage == "chunk" and not options.diversity
     places = options.top_k + SPARE if each_counts else options.top_k * PER_PLACE
     return max(places, options.rerank.top_n if options.rerank.enabled else 0)
@@ -41,9 +41,9 @@ def depth(options: RetrievalOptions) -> int:
 def stages(
     options: RetrievalOptions, *, store: UserStore, reranker: Reranker, llm: LLM | None = None
 ) -> list[BaseNodePostprocessor]:
-    """What the options ask for, in its order: order anew, note the scores, drop the low, vary, gather or cut.
+    """Return the stages that the options need, in order.
 
-    The last one looks up the numbers printed on the pages.
+    Rerank, record scores, drop low scores, diversify, expand to pages or cut to top k, add printed page numbers.
     """
     found: list[BaseNodePostprocessor] = []
     if options.rerank.enabled:
@@ -51,46 +51,46 @@ def stages(
         judge = ModelReranker(Completions(llm, store.caches)) if by_model and llm else reranker
         found.append(Rerank(reranker=judge, top_n=options.rerank.top_n))
     if options.trace:
-        found.append(NoteScores())
+        found.append(RecordScores())
     found.append(SimilarityPostprocessor(similarity_cutoff=options.min_score))
     if options.diversity:
         found.append(Diversity(store=store, diversity=options.diversity))
     if options.passage == "pages":
-        found.append(Pages(store=store, top_k=options.top_k))
+        found.append(PageExpansion(store=store, top_k=options.top_k))
     else:
-        found.append(First(top_k=options.top_k))
+        found.append(TopK(top_k=options.top_k))
     found.append(PrintedNumbers(store=store))
     return found
 
 
 class Rerank(BaseNodePostprocessor):
-    """Scores the first `top_n` anew, by a cross-encoder or a language model: the mean of both scores counts.
+    """Reranks the first `top_n` by a cross-encoder or language model; the new score is the mean of both.
 
-    What the reranker did not see counts as unfit: it must not overtake what was seen and found wanting. What answers a
-    look-up whole answers the question only in part, so each is judged by what it fits best of both.
+    Other nodes get a rerank score of 0, so that they do not overtake reranked ones. A node's rerank score is the
+    maximum for the question and its look-ups, since the answer of a look-up answers the question only in part.
     """
 
     reranker: Any
     top_n: int
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
-        texts = [_read(found.node) for found in nodes[: self.top_n]]
-        judged = [self.reranker.scores(asked, texts) for asked in _asked(query_bundle)]
+        texts = [_rerank_text(found.node) for found in nodes[: self.top_n]]
+        judged = [self.reranker.scores(asked, texts) for asked in _queries(query_bundle)]
         scores = [max(each) for each in zip(*judged, strict=True)]
         scored = [_reranked(found, score) for found, score in zip(nodes, scores, strict=False)]
         scored += [_reranked(found, None) for found in nodes[len(scores) :]]
         return sorted(scored, key=lambda found: -(found.score or 0.0))
 
 
-def _asked(query_bundle: schema.QueryBundle | None) -> list[str]:
-    """The question and its look-ups."""
+def _queries(query_bundle: schema.QueryBundle | None) -> list[str]:
+    """Return the question and its look-ups."""
     variants = query_bundle.findings.variants if isinstance(query_bundle, Query) else ()
     lookups = [variant.text for variant in variants if variant.kind == "lookup"]
     return [query_bundle.query_str if query_bundle else "", *lookups]
 
 
-def _read(node: schema.BaseNode) -> str:
-    """A chunk with its context, as a reranker reads it."""
+def _rerank_text(node: schema.BaseNode) -> str:
+    """Return the text for the reranker: a chunk with its context."""
     if isinstance(node, HitNode):
         return f"{node.hit.chunk.context}\n{node.hit.chunk.text}"
     return node.get_content(metadata_mode=schema.MetadataMode.NONE)
@@ -103,8 +103,8 @@ def _reranked(found: schema.NodeWithScore, score: float | None) -> schema.NodeWi
     return HitNode.of(found.node.hit.model_copy(update={"final_score": mean, "rerank_score": score}))
 
 
-class NoteScores(BaseNodePostprocessor):
-    """Changes nothing; the query remembers the scores that decide from here on, for its trace."""
+class RecordScores(BaseNodePostprocessor):
+    """Records the final scores in the query, for its trace."""
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
         if isinstance(query_bundle, Query):
@@ -117,7 +117,7 @@ class NoteScores(BaseNodePostprocessor):
 
 
 class Diversity(BaseNodePostprocessor):
-    """Not the same thing several times: maximal marginal relevance. Nodes that are not in the store are left out."""
+    """Diversifies nodes by maximal marginal relevance; nodes missing in the store are dropped."""
 
     store: Any
     diversity: float
@@ -138,12 +138,12 @@ class Diversity(BaseNodePostprocessor):
 
 
 def _chunk_id(found: schema.NodeWithScore) -> uuid.UUID:
-    """The chunk's id; of a foreign node one that nothing has."""
+    """Return the chunk's id, for foreign nodes an unused one."""
     return found.node.hit.chunk.id if isinstance(found.node, HitNode) else uuid.UUID(int=0)
 
 
-class First(BaseNodePostprocessor):
-    """The first `top_k`, each chunk a place of its own."""
+class TopK(BaseNodePostprocessor):
+    """Keeps the first `top_k` chunks."""
 
     top_k: int
 
@@ -152,7 +152,7 @@ class First(BaseNodePostprocessor):
 
 
 class PrintedNumbers(BaseNodePostprocessor):
-    """The same hits, which know the numbers printed on their pages and how many pages the documents have."""
+    """Adds printed page numbers and page counts to the hits."""
 
     store: Any
 
@@ -171,8 +171,8 @@ class PrintedNumbers(BaseNodePostprocessor):
         return HitNode.of(hit.model_copy(update={"page_labels": mine, "page_count": count}))
 
 
-class Pages(BaseNodePostprocessor):
-    """Small chunks find, whole pages are read: the first `top_k` pages, each for the chunk that found it best."""
+class PageExpansion(BaseNodePostprocessor):
+    """Expands chunks to the first `top_k` pages, each with its best chunk."""
 
     store: Any
     top_k: int

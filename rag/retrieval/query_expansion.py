@@ -1,4 +1,4 @@
-"""Other texts to search for beside the question: rewrites of it, and a hypothetical answer (HyDE)."""
+"""Query variants by a language model: rewrites, and a hypothetical answer (HyDE)."""
 
 import re
 
@@ -7,13 +7,13 @@ from rag.retrieval.completion_cache import Completions
 from rag.types import RetrievalOptions, Variant
 
 MAX_VARIANT_CHARS = 2000
-"""What a model writes beyond this is no query any more."""
+"""Maximum length of a variant."""
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s+")
 
 
 def variants(query: str, options: RetrievalOptions, completions: Completions | None) -> tuple[Variant, ...]:
-    """The query first, then what the options ask for; each text once.
+    """Return the query, then the distinct variants that the options ask for.
 
     Raises:
         errors.ProviderError: the language model refuses or is down.
@@ -33,11 +33,11 @@ def variants(query: str, options: RetrievalOptions, completions: Completions | N
 
 
 def normal(text: str) -> str:
-    """`text` as it is compared: searching for two that are the same so finds nothing new."""
+    """Normalize white space and case for comparison."""
     return " ".join(text.split()).casefold()
 
 
 def read_list(reply: str) -> list[str]:
-    """The lines of a reply without their bullets, numbers and quotation marks."""
+    """Return the lines of a reply without bullets, numbers and quotation marks."""
     lines = (_LIST_MARK.sub("", line).strip().strip('"“”') for line in reply.splitlines())
     return [line[:MAX_VARIANT_CHARS] for line in lines if any(character.isalnum() for character in line)]

@@ -1,4 +1,4 @@
-"""What a question asks for, in the words of documents: its periods, its trade's words, and the places it means."""
+"""Rule-based query understanding: periods, vocabulary and landmarks."""
 
 import difflib
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from rag.types import RetrievalOptions, Rewriting
 from rag.vocabulary import Widened, Widener, references, spell_out_periods
 
 MARKS = '.,;:?!()[]"“”'
-"""What stands around a period and is no part of it."""
+"""Punctuation around a period."""
 
 
 @dataclass(frozen=True)
 class Understanding:
-    """A question made ready for both searches: its text, phrases that mean the same as words of it, and landmarks."""
+    """A question prepared for search: its text, added phrases, and landmarks."""
 
     text: str
     added: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Understanding:
 
 
 def understand(question: str, options: RetrievalOptions, widener: Widener) -> Understanding:
-    """`question` as the options want it understood. A pure function; about a third of a millisecond."""
+    """Apply the options' expansions to `question`; takes about a third of a millisecond."""
     text = spell_out_periods(question) if options.periods else question
     widened = widener.widen(text) if options.vocabulary or options.landmarks else Widened()
     widenings = widened.widenings if options.vocabulary else ()
@@ -45,7 +45,7 @@ def understand(question: str, options: RetrievalOptions, widener: Widener) -> Un
 
 
 def _spelled_out(question: str, text: str) -> Iterator[Rewriting]:
-    """Each period by itself, as the words in which `text` differs."""
+    """Yield each spelled-out period: the words in which `text` differs from `question`."""
     asked, read = question.split(), text.split()
     for tag, start, end, read_start, read_end in difflib.SequenceMatcher(None, asked, read, False).get_opcodes():
         if tag != "equal":

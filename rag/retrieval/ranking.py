@@ -1,9 +1,8 @@
-"""Candidates by their scores: fused from both searches and all variants of the question.
+"""Rank candidates by scores fused from both searches and all query variants.
 
-A score must mean the same for every question and library. So nothing is measured against the other candidates: a
-cosine is read on its space's own scale (`similarity`), BM25 is a share of what the question's words can reach
-(`rag.store.search.bm25`), and what speaks for a chunk beside its own text, its page and its document, is such a
-share, too.
+Scores are comparable across questions and libraries, so none is normalized by the other candidates: cosines are scaled
+per embedding space (`similarity`), and BM25 of chunks, pages and documents is divided by the maximum for the question
+(`rag.store.search.bm25`).
 """
 
 import math
@@ -20,12 +19,10 @@ from rag.types import Candidate
 
 
 class Weights(NamedTuple):
-    """What the parts of a score count beside the chunk's own fit (1.0). Measured by `python -m benchmarks.scores`.
+    """Weights of the parts of a score, relative to the chunk's own score (1.0); tuned by `python -m benchmarks.scores`.
 
-    `page`: the fit of the whole page and its title, since what a page is about may stand in another of its chunks.
-    `document`: the whole document's fit; of two equal chunks, the one whose document also speaks of the rest of the
-    question is the better. `front`: the fit of its name, title and first pages. `landmark`: how far a chunk at a
-    landmark that is asked for is lifted towards 1.
+    `page`: the whole page and its title. `document`: the whole document. `front`: the document's name, title and first
+    pages. `landmark`: how far a chunk at a requested landmark is lifted towards 1.
     """
 
     page: float = 0.25
@@ -36,23 +33,23 @@ class Weights(NamedTuple):
 
 WEIGHTS = Weights()
 WHOLE_FRONT = 0.36
-"""The share of a question's words from which a document's front fits whole: it only has to say whose it is."""
+"""The score from which a document's front counts as a full match, since it only has to identify the document."""
 SURE = 0.9
-"""From this strength on a landmark is beyond doubt, such as a page by its number or a captioned table: a chunk there is
-lifted all the way, and what stands elsewhere gets so much of its score only."""
+"""Minimum strength of a certain landmark, such as a page by its number or a captioned table: chunks there are lifted
+fully, and the scores of all other chunks are multiplied by this value."""
 
 FOREIGN_WEIGHT = 0.1
-"""What is left of the weight of vectors for documents in languages that the embedding model does not speak: names and
-shared words are all that it sees in them. Measured in four languages between 0 and 1; flat from 0.05 to 0.2."""
+"""Factor of the vector weight for documents in languages that the embedding model does not support. Measured in four
+languages between 0 and 1; flat from 0.05 to 0.2."""
 
 Scores = dict[uuid.UUID, float]
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Scores by chunk: cosine similarity, the share of words, the strength of a landmark, and all fused.
+    """Scores by chunk: cosine similarity, normalized BM25, landmark strength, and all fused.
 
-    `places` are document and page of every candidate, `documents` how well each document fits, in 0..1.
+    `places` maps every candidate to its document and page, `documents` are the document scores, in 0..1.
     """
 
     vector: Scores = field(default_factory=dict)
@@ -72,12 +69,11 @@ def rank(
     foreign: Collection[uuid.UUID] = (),
     weights: Weights = WEIGHTS,
 ) -> Ranking:
-    """The candidates of both searches for one text, and in a hybrid search those at the landmarks it asks for.
+    """Rank the candidates of both searches for one text, and in hybrid search those at the requested landmarks.
 
-    The fused score is the root of the weighted mean of shares: no text fits a question in all of them, and so a right
-    page seldom scores below the least score that is asked for, 0.2. `similarity` is the scale of the vectors; `foreign`
-    are the documents in languages that the embedding model does not speak. A search in one mode keeps that mode's own
-    scores, and one that is fused by ranks is fused of the two lists alone.
+    The fused score is the square root of the weighted mean of the parts, so that a right page seldom scores below the
+    default `min_score` of 0.2. `similarity` is the scale of the vectors; `foreign` are the documents in languages that
+    the embedding model does not support. A single mode keeps its own scores; rank fusion uses the two lists alone.
     """
     vector = {candidate.chunk_id: candidate.score for candidate in near}
     lexical = {candidate.chunk_id: min(candidate.score, 1.0) for candidate in matches.chunks}
@@ -106,18 +102,18 @@ def rank(
     landmark = {candidate.chunk_id: candidate.score for candidate in matches.landmarks}
     several = len({document for document, _ in places.values()}) > 1
     fits = {key: documents.get(places[key][0], 0.0) if several else 1.0 for key in landmark}
-    fused = {key: math.sqrt(score) for key, score in _lifted(fused, landmark, fits, weights.landmark).items()}
+    fused = {key: math.sqrt(score) for key, score in _lift_landmarks(fused, landmark, fits, weights.landmark).items()}
     return Ranking(vector, lexical, landmark, fused, places, documents)
 
 
 def _share_of_vectors(options: ConfiguredOptions, *, is_foreign: bool) -> float:
-    """What the vectors count of a chunk's own fit, in 0..1; the words count the rest."""
+    """Return the weight of the vector score in a chunk's own score, in 0..1; the rest is the lexical weight."""
     weight = options.vector_weight * (FOREIGN_WEIGHT if is_foreign else 1.0)
     return weight / (weight + options.lexical_weight)
 
 
 def _without_vectors(matches: LexicalMatches) -> set[uuid.UUID]:
-    """The chunks that have none yet."""
+    """Return the chunks without a vector."""
     found = (*matches.chunks, *matches.pages, *matches.landmarks)
     return {candidate.chunk_id for candidate in found if not candidate.has_vector}
 
@@ -129,7 +125,7 @@ def _places(*lists: Sequence[Candidate]) -> dict[uuid.UUID, tuple[uuid.UUID, int
 
 
 def document_fit(matches: LexicalMatches, options: ConfiguredOptions, weights: Weights = WEIGHTS) -> Scores:
-    """How well each document fits, in 0..1: by all of its words, and by what says which document it is."""
+    """Return the score of each document, in 0..1: the weighted mean of its whole text and its front."""
     front_weight = weights.front if options.routing else 0.0
     fronts = {key: min(score / WHOLE_FRONT, 1.0) for key, score in matches.fronts.items()} if front_weight else {}
     return {
@@ -140,8 +136,8 @@ def document_fit(matches: LexicalMatches, options: ConfiguredOptions, weights: W
     }
 
 
-def _lifted(fused: Scores, landmark: Scores, fits: Scores, weight: float) -> Scores:
-    """The scores with the chunks at landmarks lifted by the strength of these and the fit of their documents."""
+def _lift_landmarks(fused: Scores, landmark: Scores, fits: Scores, weight: float) -> Scores:
+    """Lift the scores of chunks at landmarks by the landmark's strength and the document's score."""
     sure = {key for key, strength in landmark.items() if strength >= SURE}
     lifted = {key: score if key in sure or not sure else SURE * score for key, score in fused.items()}
     for key, strength in landmark.items():
@@ -150,15 +146,15 @@ def _lifted(fused: Scores, landmark: Scores, fits: Scores, weight: float) -> Sco
 
 
 def shares(scores: Mapping[uuid.UUID, float]) -> Scores:
-    """Scores of at least 0 as shares of the best."""
+    """Divide non-negative scores by the best one."""
     best = max(scores.values(), default=0.0)
     return {key: score / best for key, score in scores.items()} if best > 0 else {}
 
 
 def merge(rankings: Sequence[Ranking]) -> Ranking:
-    """The candidates of all variants of a question: the mean of their fused scores, so agreement counts.
+    """Merge the rankings of all query variants by the mean of their fused scores.
 
-    The similarities are those to the first variant, the question itself, and to the others only where it has none.
+    Other scores are those of the first variant, the question itself, where it has them.
     """
     first, *others = rankings
     if not others:
@@ -167,15 +163,14 @@ def merge(rankings: Sequence[Ranking]) -> Ranking:
     for ranking in reversed(rankings):
         for key, score in ranking.fused.items():
             fused[key] = fused.get(key, 0.0) + score / len(rankings)
-    return _with_all(rankings, fused)
+    return _combine(rankings, fused)
 
 
 def merge_lookups(ranking: Ranking, lookups: Sequence[Ranking]) -> Ranking:
-    """The candidates of a question and of its look-ups: what is best for a look-up is as good as what is best for it.
+    """Merge the rankings of a question and its look-ups by the maximum of their fused scores.
 
-    Look-ups ask for different things, so what fits one of them whole must not lose to what fits all a little, as in the
-    mean of `merge`: the best score counts, in shares of the look-up's own best. Of equals those that are the best of
-    their look-up come first.
+    Look-ups ask for different things, so a perfect match of one must not lose to weak matches of all, as with a mean.
+    Scores of a look-up are scaled to the question's best; the best chunk of each look-up wins ties.
     """
     best = max(ranking.fused.values(), default=0.0) or 1.0
     firsts = [key for found in (ranking, *lookups) for key in best_first(found.fused)[:1]]
@@ -183,11 +178,11 @@ def merge_lookups(ranking: Ranking, lookups: Sequence[Ranking]) -> Ranking:
     for found in lookups:
         for key, share in shares(found.fused).items():
             fused[key] = max(fused.get(key, 0.0), share * best)
-    return _with_all([ranking, *lookups], fused)
+    return _combine([ranking, *lookups], fused)
 
 
-def _with_all(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
-    """Fused scores with all else that is known of their chunks; the first ranking that knows something counts."""
+def _combine(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
+    """Combine fused scores with the other scores of all rankings; earlier rankings take precedence."""
     vector, lexical, landmark, documents = Scores(), Scores(), Scores(), Scores()
     places: dict[uuid.UUID, tuple[uuid.UUID, int]] = {}
     for ranking in reversed(rankings):
@@ -200,5 +195,5 @@ def _with_all(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
 
 
 def best_first(scores: Scores) -> list[uuid.UUID]:
-    """Keys, the highest score first."""
+    """Return the keys, highest score first."""
     return sorted(scores, key=lambda key: -scores[key])

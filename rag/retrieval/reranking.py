@@ -1,4 +1,4 @@
-"""Ordering the best candidates anew by reading each of them together with the question."""
+"""Rerankers, which score texts together with the question."""
 
 import re
 from collections.abc import Sequence
@@ -8,28 +8,28 @@ from rag import errors, prompts
 from rag.retrieval.completion_cache import Completions
 
 MAX_PASSAGE_CHARS = 2000
-"""So much of a passage is shown to the language model, unless its window is small; chunks are rarely longer."""
+"""Maximum length of a passage in the prompt; chunks are rarely longer."""
 BEST_RATING = 10.0
 
 _RATING = re.compile(r"^\W*(\d{1,3})\W*[:=]\s*(\d{1,2}(?:\.\d+)?)", re.MULTILINE)
 
 
 class Reranker(Protocol):
-    """Anything that scores texts against a query."""
+    """A reranker: scores texts against a query."""
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers `query`, in 0..1."""
+        """Return the relevance of each text, in 0..1."""
         ...
 
 
 class ModelReranker:
-    """The language model as a reranker: one request for all passages; its ratings are remembered."""
+    """A language model as reranker, with one cached request for all passages."""
 
     def __init__(self, completions: Completions) -> None:
         self._completions = completions
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers `query`, in 0..1; what the model left out gets 0.
+        """Return the relevance of each text, in 0..1; 0 for texts that the model left out.
 
         Raises:
             errors.ProviderError: the language model refuses or is down.

@@ -1,4 +1,4 @@
-"""Hybrid search as a LlamaIndex retriever: variants of the question, dense and lexical candidates, fused."""
+"""Hybrid search as a LlamaIndex retriever."""
 
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,26 +15,26 @@ from rag.retrieval.completion_cache import Completions
 from rag.retrieval.fusion import ranks
 from rag.retrieval.multi_step import look_up
 from rag.retrieval.nodes import HitNode
-from rag.retrieval.query import Findings, Query
 from rag.retrieval.query_expansion import variants
 from rag.retrieval.query_understanding import Understanding, understand
 from rag.retrieval.ranking import Ranking, best_first, merge, merge_lookups, rank
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
+from rag.retrieval.tracing import Findings, Query
 from rag.store import LexicalMatches, UserStore
 from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope
 from rag.vocabulary import Widener
 
 POOL = 100
-"""Candidates asked of each list; more change the first ten places hardly ever."""
+"""Candidates per search; more hardly ever change the first ten results."""
 SEARCHES_AT_ONCE = 4
-"""Of the variants' dense and lexical searches; each keeps a process of the database busy."""
-STANDING_POOL = 1000
-"""How far a chunk that was not found is looked for."""
+"""Maximum number of concurrent searches; each keeps a database process busy."""
+CHUNK_RANKS_LIMIT = 1000
+"""Number of ranks to scan for a chunk that was not found."""
 
 
-class Standing(NamedTuple):
-    """Where a chunk stands in both searches, if it is among the first `looked_at` there. Scores as in a hit."""
+class ChunkRanks(NamedTuple):
+    """The ranks and scores of a chunk in both searches, None beyond the first `looked_at`."""
 
     looked_at: int
     vector_rank: int | None
@@ -44,10 +44,9 @@ class Standing(NamedTuple):
 
 
 class HybridRetriever(BaseRetriever):
-    """Finds chunks of one user in one scope by meaning (`PGVectorStore`) and by words (BM25), best first.
+    """Retrieves chunks of one user in one scope by vectors (`PGVectorStore`) and BM25, best first.
 
-    The nodes' scores are the fused ones, in 0..1 and comparable across questions and libraries (see `ranking`); fused
-    by ranks, they are sums over these. `depth` is how many chunks are handed on.
+    Node scores are the fused scores (see `ranking`). `depth` is the number of chunks to return.
     """
 
     def __init__(
@@ -64,10 +63,9 @@ class HybridRetriever(BaseRetriever):
         llm: LLM | None = None,
         languages: Collection[str] = frozenset(),
     ) -> None:
-        """`widener` gives what knows the words of trades as they are at each search, `similarity` the space's scale.
+        """`widener` and `similarity` are called at each search, for the current vocabulary and the space's scale.
 
-        `llm` writes what is searched beside the question, where asked for. `languages` are those that the embedding
-        model speaks; none are named of one that speaks many.
+        `llm` writes query variants. `languages` are those that the embedding model supports, empty if multilingual.
         """
         self._store = store
         self._space = space
@@ -82,7 +80,7 @@ class HybridRetriever(BaseRetriever):
         super().__init__()
 
     def _retrieve(self, query_bundle: schema.QueryBundle) -> list[schema.NodeWithScore]:
-        """The best chunks; `query_bundle.embedding` is then the vector that was searched for, if one was.
+        """Return the best chunks, and set `query_bundle.embedding` to the query vector, if any.
 
         Raises:
             errors.ConfigError: the options need a language model, and there is none.
@@ -109,17 +107,17 @@ class HybridRetriever(BaseRetriever):
         vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
         return [HitNode.of(_hit(chunk, document, ranking, vector_ranks, lexical_ranks)) for chunk, document in found]
 
-    def standing(self, query: str, ids: Collection[uuid.UUID]) -> Standing:
-        """The best ranks of any of the chunks `ids` for the query itself, far beyond what a search reads."""
+    def chunk_ranks(self, query: str, ids: Collection[uuid.UUID]) -> ChunkRanks:
+        """Return the best ranks of the chunks `ids` for the query, far beyond the candidates of a search."""
         understood = understand(query, self._options, self._widener())
-        near = self._dense(self._embedder.get_query_embedding(understood.text), STANDING_POOL)
-        matches = self._lexical(understood, STANDING_POOL)
+        near = self._dense(self._embedder.get_query_embedding(understood.text), CHUNK_RANKS_LIMIT)
+        matches = self._lexical(understood, CHUNK_RANKS_LIMIT)
         found = rank(near, matches, self._options)
         best = [
             min(((place, scores[key]) for key, place in ranks(scores).items() if key in ids), default=(None, None))
             for scores in (found.vector, found.lexical)
         ]
-        return Standing(STANDING_POOL, *best[0], *best[1])
+        return ChunkRanks(CHUNK_RANKS_LIMIT, *best[0], *best[1])
 
     def _completions(self) -> Completions | None:
         if not self._options.needs_language_model:
@@ -137,11 +135,11 @@ class HybridRetriever(BaseRetriever):
             return [understand(text, self._options, widener) for text in texts]
 
     def _search(self, texts: Sequence[str]) -> list[Ranking]:
-        """Each text by itself, as a question."""
+        """Search for each text separately."""
         return self._rankings(self._understand(texts))[0]
 
     def _rankings(self, understood: Sequence[Understanding]) -> tuple[list[Ranking], list[list[float]]]:
-        """All searches at the same time: what each found, and the vectors that were searched for."""
+        """Run all searches concurrently; return their rankings and the query vectors."""
         by_meaning, by_words = self._options.by_meaning, self._options.by_words
         with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
             matches = (
@@ -159,7 +157,7 @@ class HybridRetriever(BaseRetriever):
             return [rank(*lists, self._options, similarity, foreign=foreign) for lists in found], vectors
 
     def _foreign(self, dense: Sequence[Sequence[Candidate]], lexical: Sequence[LexicalMatches]) -> frozenset[uuid.UUID]:
-        """The documents of candidates in languages that the embedding model does not speak, where this matters."""
+        """Return the candidates' documents in languages that the embedding model does not support, in hybrid search."""
         searched = frozenset().union(*(matches.languages for matches in lexical))
         if self._options.mode != "hybrid" or not self._languages or searched <= self._languages:
             return frozenset()
@@ -190,7 +188,7 @@ def _hit(
     vector_ranks: Mapping[uuid.UUID, int],
     lexical_ranks: Mapping[uuid.UUID, int],
 ) -> Hit:
-    """The chunk alone; `Pages` puts its surroundings around it. Nothing here needs to be checked again."""
+    """Return a hit of the chunk alone, which `PageExpansion` expands; all values are validated already."""
     return Hit.model_construct(
         chunk=chunk,
         passage=Passage.model_construct(document_id=chunk.document_id, lines=chunk.lines),

@@ -1,11 +1,11 @@
-"""How this installation searches, where a request does not say."""
+"""Apply the installation's search defaults."""
 
 from rag.config import Config
 from rag.types import Fusion, RetrievalOptions, SearchMode
 
 
 class ConfiguredOptions(RetrievalOptions):
-    """Options that leave nothing to the settings."""
+    """Search options with all defaults resolved."""
 
     mode: SearchMode
     fusion: Fusion
@@ -13,22 +13,22 @@ class ConfiguredOptions(RetrievalOptions):
 
     @property
     def by_meaning(self) -> bool:
-        """Whether vectors are searched: not in a hybrid search in which they count nothing."""
+        """Whether vectors are searched; not in hybrid search with weight 0."""
         return self.mode == "vector" or (self.mode == "hybrid" and self.vector_weight > 0)
 
     @property
     def by_words(self) -> bool:
-        """Whether words are searched: not in a hybrid search in which they count nothing."""
+        """Whether words are searched; not in hybrid search with weight 0."""
         return self.mode == "lexical" or (self.mode == "hybrid" and self.lexical_weight > 0)
 
     @property
     def by_ranks(self) -> bool:
-        """Whether scores are sums over ranks, which say nothing of how well a hit fits."""
+        """Whether scores are sums over ranks, which do not measure relevance."""
         return self.mode == "hybrid" and self.fusion == "rrf"
 
 
 def as_configured(options: RetrievalOptions, config: Config) -> ConfiguredOptions:
-    """`options`, what they leave open being as the settings say. Where scores are sums over ranks, none is too low."""
+    """Fill unset options from the settings; with rank fusion `min_score` is 0."""
     settings = {
         "mode": "hybrid" if config.rag_hybrid else "vector",
         "fusion": config.rag_fusion,

@@ -1,7 +1,7 @@
-"""What a cosine similarity means in an embedding space.
+"""Calibrate cosine similarities of an embedding space.
 
-Cosines of different models are not comparable: what have nothing to do with each other may have one of 0.05 or 0.7. So
-each space is measured once, on texts that have nothing to do with each other, and cosines are read on its own scale.
+Cosines of different models are not comparable: unrelated texts may have one of 0.05 or 0.7. So the cosines of unrelated
+texts are measured once per space, and define its scale.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 
 UNRELATED_SD = 2.1
 RELATED_SD = 6.65
-"""How many standard deviations above the mean cosine of unrelated texts the scale begins and ends. With the packaged
-model these are cosines of 0.55, which the best of hundreds of unrelated chunks reaches, and 0.85, which only the best
-answers reach. Measured by `python -m benchmarks.scores`; flat from 0.50 to 0.55 and from 0.80 to 0.90."""
+"""Start and end of the scale, in standard deviations above the mean cosine of unrelated texts. With the packaged model
+these are cosines of 0.55, the best of hundreds of unrelated chunks, and 0.85, which only the best answers reach.
+Measured by `python -m benchmarks.scores`; flat from 0.50 to 0.55 and from 0.80 to 0.90."""
 
 UNRELATED_TEXTS = (
     "The tide comes in twice a day, and small boats wait in the bay until the water is deep enough.",
@@ -50,33 +50,33 @@ UNRELATED_TEXTS = (
 
 
 class Similarity(NamedTuple):
-    """A space's own scale: up to `unrelated` a cosine says nothing, from `related` on two texts speak of the same."""
+    """The scale of a space: cosines up to `unrelated` map to 0, from `related` on to 1."""
 
     unrelated: float
     related: float
 
     @classmethod
     def of(cls, vectors: Sequence[Sequence[float]]) -> Self:
-        """The scale of the space of `vectors`, of length 1, which are those of `UNRELATED_TEXTS`."""
+        """Return the scale of a space from the unit vectors of `UNRELATED_TEXTS`."""
         rows: npt.NDArray[np.float64] = np.asarray(vectors, dtype=np.float64)
         cosines = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
         mean, deviation = float(cosines.mean()), float(cosines.std())
         return cls(mean + UNRELATED_SD * deviation, mean + RELATED_SD * deviation)
 
     def share(self, cosine: float) -> float:
-        """Where a cosine stands on the scale, in 0..1. A space that tells nothing apart gives 0."""
+        """Map a cosine to 0..1."""
         width = max(self.related - self.unrelated, 1e-9)
         return min(max((cosine - self.unrelated) / width, 0.0), 1.0)
 
 
 class Scales:
-    """The scales of spaces, each measured when first needed, once in a process."""
+    """A cache of the scales of spaces, each measured on first use."""
 
     def __init__(self) -> None:
         self._known: dict[EmbeddingSpace, Similarity] = {}
 
     def of(self, space: EmbeddingSpace, embedder: "BaseEmbedding") -> Similarity:
-        """The scale of `space`, whose model `embedder` is. Two at once both measure it, and none waits.
+        """Return the scale of `space`. Concurrent first calls may both measure it.
 
         Raises:
             errors.ProviderError: the vendor refuses or is down.
@@ -86,9 +86,9 @@ class Scales:
         return self._known[space]
 
     def forget(self, space: EmbeddingSpace) -> None:
-        """Measure it anew when it is needed next: another model bears its name."""
+        """Remove a scale from the cache, as when another model has taken the space's name."""
         self._known.pop(space, None)
 
 
 COSINES = Similarity(0.0, 1.0)
-"""The scale on which a cosine is what it is: for rankings that fuse nothing."""
+"""The identity scale, for rankings without fusion."""

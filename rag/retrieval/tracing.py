@@ -1,16 +1,41 @@
-"""What became of every candidate of a search."""
+"""Traces of searches: what the stages record about a query, and the outcome of each candidate."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from llama_index.core import schema
 
 from rag.retrieval.fusion import ranks
-from rag.retrieval.query import Findings
-from rag.retrieval.ranking import best_first
-from rag.types import CandidateTrace, Hit, Outcome, RetrievalOptions, SearchTrace
+from rag.retrieval.ranking import Ranking, Scores, best_first
+from rag.types import CandidateTrace, Chunk, Hit, Outcome, RetrievalOptions, Rewriting, SearchTrace, Variant
+
+
+@dataclass
+class Findings:
+    """What the stages found for a query, for traces and explanations.
+
+    `considered` are the candidates passed to the stages, `chunks` those that still existed.
+    """
+
+    variants: tuple[Variant, ...] = ()
+    rewritings: tuple[Rewriting, ...] = ()
+    ranking: Ranking = field(default_factory=Ranking)
+    considered: tuple[uuid.UUID, ...] = ()
+    chunks: Mapping[uuid.UUID, Chunk] = field(default_factory=dict)
+    final: Scores = field(default_factory=dict)
+    reranked: Scores = field(default_factory=dict)
+
+
+@dataclass
+class Query(schema.QueryBundle):
+    """A query that records its findings; use each only once."""
+
+    findings: Findings = field(default_factory=Findings)
 
 
 def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) -> SearchTrace:
-    """Every candidate of a search that gave `hits`, by its fused rank."""
+    """Return the trace of a search that returned `hits`."""
     ranking = findings.ranking
     vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
     candidates = []
@@ -42,7 +67,7 @@ def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) ->
 def _outcome(
     key: uuid.UUID, findings: Findings, hits: Sequence[Hit], options: RetrievalOptions
 ) -> tuple[Outcome, int | None]:
-    """What became of a candidate, and the place from 1 of the hit that it is or is part of."""
+    """Return the outcome of a candidate, and the rank from 1 of its hit."""
     chunk = findings.chunks.get(key)
     if chunk is None:
         return ("gone" if key in findings.considered else "not_considered"), None

@@ -46,7 +46,7 @@ from rag.store.users.rate_limits import RateLimits
 from rag.store.users.share_links import AnswerLinks
 from rag.store.users.shared_collections import SharedChunks, SharedDatabase, SharedDeletions
 from rag.store.users.shares import Shares
-from rag.types import ApiKey, Whence
+from rag.types import ApiKey, RequestOrigin
 
 
 class UserStore:
@@ -184,14 +184,14 @@ class Store:
             undo.pop_all()
         return cls(app, worker, access)
 
-    def of(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN, *, actor: str | None = None) -> UserStore:
+    def of(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN, *, actor: str | None = None) -> UserStore:
         """Return one user's data, with the user bound to every statement.
 
         For the audit, `origin` is where the request came from, and `actor` who acts if it is not the user.
         """
         return UserStore(UserDatabase(self._database, user_id, origin, actor=actor), self._dense)
 
-    def shared(self, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> SharedStore:
+    def shared(self, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN) -> SharedStore:
         """Return a collection that another user shares with `asker`, for as long and as far as it is shared.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The words of the domain, as frozen models.
+"""Frozen pydantic models of the domain: documents, searches, answers, accounts.
 
 Boxes are in PDF points with the origin at the top left of the page **as displayed** (crop box and
 rotation applied). Pages and lines count from 1; lines run through the whole document in reading order.
@@ -17,12 +17,12 @@ from rag.types.accounts import (
     Identity,
     Login,
     Permission,
+    RequestOrigin,
     Role,
     Storage,
-    Whence,
 )
 from rag.types.answers import (
-    LIKELY,
+    LIKELY_THRESHOLD,
     AnswerEvent,
     AnswerOptions,
     AnswerRequest,
@@ -43,7 +43,6 @@ from rag.types.answers import (
 )
 from rag.types.base import BOX, LINE, PRINTABLE, SEGMENT, STORABLE, TEXT, Input, Model
 from rag.types.conversations import (
-    AskedAgain,
     ChatMessage,
     ClaimChange,
     ClaimState,
@@ -52,6 +51,7 @@ from rag.types.conversations import (
     DifferenceKind,
     FoundConversation,
     Rating,
+    Rerun,
 )
 from rag.types.document_metadata import (
     DocumentEdit,
@@ -65,11 +65,11 @@ from rag.types.document_metadata import (
 )
 from rag.types.documents import (
     ARCHIVE,
+    CONTAINER_SEPARATOR,
     CONTAINERS,
     DEFAULT_INDEX,
     ENGLISH,
     GOOGLE_APPS,
-    INSIDE,
     MAIL,
     OUTLOOK_MAIL,
     PRESENTATIONS,
@@ -88,13 +88,13 @@ from rag.types.documents import (
     Progress,
     ignore_progress,
     language_name,
-    reading_of,
+    parts_summary,
+    reading_progress,
     seconds_left,
     shown_source,
-    told_parts,
 )
 from rag.types.indexes import (
-    MENDABLE,
+    REPAIRABLE,
     AilingDocument,
     EmbeddingGeneration,
     EmbeddingMap,
@@ -126,7 +126,6 @@ from rag.types.matrices import (
     MATRIX_FILES,
     CellStatus,
     FilledMatrix,
-    KeptCell,
     Matrix,
     MatrixCell,
     MatrixEdit,
@@ -134,6 +133,7 @@ from rag.types.matrices import (
     MatrixQuestion,
     MatrixRequest,
     MatrixTemplate,
+    SavedCell,
     ShownCell,
 )
 from rag.types.operations import (
@@ -158,7 +158,7 @@ from rag.types.operations import (
 )
 from rag.types.requests import Auth, IndexName, IndexReference, ProviderOptions, StorableText
 from rag.types.search import (
-    MOST_LOOKUPS,
+    MAX_LOOKUPS,
     Candidate,
     CandidateTrace,
     Explanation,
@@ -215,7 +215,7 @@ from rag.types.text import (
     Unpacked,
     UnpackedPart,
     WordError,
-    are_in_picture,
+    any_recognized,
     lines_text,
     page_name,
     pages_by_share,

@@ -13,14 +13,17 @@ from rag.types.base import Model
 Permission = Literal["read", "write", "admin"]
 
 LOCAL_USER = "local"
-"""Who uses an app without a login, the command line, and RAG_API_KEY."""
+"""The user of an app without login, of the command line, and of RAG_API_KEY."""
 
 PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
-"""From the least to the most: who may administer may write, and who may write may read."""
+"""In ascending order; each permission includes those before it."""
 
 
 class ApiKey(Model):
-    """A user's key, without its secret. `hint` is how the secret begins; `last_used_at` is right to the minute."""
+    """An API key of a user, without its secret.
+
+    `hint` is the beginning of the secret; `last_used_at` has a resolution of one minute.
+    """
 
     id: uuid.UUID
     user_id: str
@@ -33,18 +36,18 @@ class ApiKey(Model):
     revoked_at: dt.datetime | None = None
 
     def state(self) -> Literal["valid", "expired", "revoked"]:
-        """What it is worth now."""
+        """Return whether the key is valid now."""
         if self.revoked_at:
             return "revoked"
         return "expired" if self.expires_at and self.expires_at <= dt.datetime.now(dt.UTC) else "valid"
 
     def allows(self, permission: Permission) -> bool:
-        """Whether the key has this permission, or one that implies it. Says nothing of expiry and revocation."""
+        """Whether the key includes this permission; expiry and revocation are not considered."""
         return any(PERMISSIONS.index(mine) >= PERMISSIONS.index(permission) for mine in self.permissions)
 
 
 class Role(enum.StrEnum):
-    """What a user may do: all work with their own documents, curators share, admins look after the installation."""
+    """A user's role: members use their own documents, curators also share, admins also administer."""
 
     MEMBER = "member"
     CURATOR = "curator"
@@ -52,21 +55,20 @@ class Role(enum.StrEnum):
 
     @property
     def may_share(self) -> bool:
-        """Whether they may share collections with others."""
+        """Whether the role may share collections."""
         return self is not Role.MEMBER
 
     @property
     def may_administer(self) -> bool:
-        """Whether they may change what holds for all, and for other users."""
+        """Whether the role may change installation settings and other users."""
         return self is Role.ADMIN
 
 
 class Account(Model):
-    """A user. `quota_bytes` is of originals; None is what the installation allows. Times are right to the minute.
+    """A user account. Times have a resolution of one minute.
 
-    `language` is the one that the user has chosen for the pages, such as `de`; None is that of the browser.
-
-    `groups_by_login` are those of `groups` that the login provider names; the others were given here.
+    `quota_bytes` limits the originals, None applies the installation's limit. `language` is the UI language, such as
+    `de`, None follows the browser. `groups_by_login` is the part of `groups` that comes from the login provider.
     """
 
     user_id: str
@@ -82,14 +84,14 @@ class Account(Model):
 
 
 class Storage(Model):
-    """Bytes of a user's originals, those in the trash and of old versions included; `quota_bytes` None is no limit."""
+    """A user's storage: bytes of originals, including trash and old versions; `quota_bytes` None is unlimited."""
 
     used_bytes: int
     quota_bytes: int | None = None
 
 
 class AccountUse(Account):
-    """A user and what they use: documents (parts, old versions and the trash included), bytes, keys and logins."""
+    """An account with its usage; `documents` includes attachments, old versions and the trash."""
 
     documents: int = 0
     used_bytes: int = 0
@@ -98,7 +100,7 @@ class AccountUse(Account):
 
 
 class Login(Model):
-    """A browser in which a user is logged in; `last_seen_at` is right to the minute."""
+    """A login session in a browser; `last_seen_at` has a resolution of one minute."""
 
     id: uuid.UUID
     user_id: str
@@ -107,9 +109,9 @@ class Login(Model):
 
 
 class Identity(Model):
-    """Who a login or a token says that somebody is. Of a role or groups that are None it says nothing.
+    """The identity claims of a login or token; `role` and `groups` are None if not claimed.
 
-    `login_id` tells one login of the user from another; `email` is one that the provider has verified.
+    `login_id` identifies the login; `email` was verified by the provider.
     """
 
     user_id: str
@@ -124,15 +126,15 @@ class Identity(Model):
 Door = Literal["app", "rest", "mcp", "cli", "worker", "python"]
 
 
-class Whence(NamedTuple):
-    """Where what is done comes from: through which door, and from which address, where there is one."""
+class RequestOrigin(NamedTuple):
+    """The origin of a request: its interface and, if known, its network address."""
 
     door: Door = "python"
     address: str = ""
 
 
 class AuditEntry(Model):
-    """Something that was done: by whom, to what and whose, when and from where."""
+    """An audit log entry: who did what to whose object, when and from where."""
 
     id: int
     at: dt.datetime
@@ -148,7 +150,7 @@ class AuditEntry(Model):
 
 
 class AuditFilter(NamedTuple):
-    """Which entries are asked for: from `since` on and before `until`, of one actor, of an action or a part of one."""
+    """A filter of audit entries: `since` inclusive, `until` exclusive; `action` matches a part of the name."""
 
     since: dt.datetime | None = None
     until: dt.datetime | None = None

@@ -17,7 +17,7 @@ from rag.types.text import Line, Region
 
 
 class UsedDocument(Model):
-    """A document that an answer cites or names as near: which version, and the SHA-256 of its file."""
+    """A document version that an answer cites or lists as near, with the SHA-256 of its file."""
 
     id: uuid.UUID
     name: str
@@ -26,10 +26,10 @@ class UsedDocument(Model):
 
 
 class Provenance(Model):
-    """What an answer was made from: the question as it was understood, documents, index, prompts and parameters.
+    """The inputs of an answer: resolved question, documents, index, prompts and parameters.
 
-    `retrieval` are the options as they were asked for, `configured` as they were in force; `answering` and `writing`
-    are how the answer was to be, and who was asked to write it, without any key. The model that did is the response's.
+    `retrieval` holds the requested options, `configured` the effective ones; `answering` and `writing` the answer and
+    generation options without keys. The model that wrote the answer is in the response.
     """
 
     at: dt.datetime
@@ -48,7 +48,7 @@ class Provenance(Model):
 
 
 class Verdict(StrEnum):
-    """How well a quote stands in its source: word for word, nearly so and put right, or not at all."""
+    """Whether a quote was found in its source: verbatim, with corrections, or not at all."""
 
     VERIFIED = "verified"
     CORRECTED = "corrected"
@@ -56,7 +56,7 @@ class Verdict(StrEnum):
 
 
 class Support(StrEnum):
-    """Whether the quotes of a sentence prove it: all of it, a part of it, nothing of it, or it cites nothing at all."""
+    """Whether the quotes of a sentence support it: fully, partly, not at all, or it cites nothing."""
 
     SUPPORTED = "supported"
     PARTLY = "partly"
@@ -65,9 +65,9 @@ class Support(StrEnum):
 
 
 class QuotedRow(Model):
-    """A row of a table as it is quoted: its label, and under the name of each column its cell.
+    """A quoted table row: its label, and one cell for each column name.
 
-    `caption` is what stands above the table, with its unit and scale; `asked` the index of the column that answers.
+    `caption` is the text above the table, with unit and scale; `asked` is the index of the column that answers.
     """
 
     label: str
@@ -81,10 +81,9 @@ class Citation(Model):
     """A claim's source, the verbatim quote in its passage, and the boxes of exactly those characters.
 
     `citation_id` names one of the answer's sources, `sentence` is the index of the sentence it supports; `lines` are
-    those that the quote touches. `quote` is None when nothing in the passage supports the sentence (verdict
-    `unverified`), and has no lines then. `row` is the quote where it is a row of a table. `page_label` is the number
-    printed on the page that it begins on, None where that is the page's own. `cells` are those of a sheet that it
-    stands in, of a row the one that answers: “Balance!B14”.
+    the quoted lines. Without support in the passage `quote` is None, `lines` is empty and the verdict is `unverified`.
+    `row` is set if the quote is a table row. `page_label` is the number printed on the quote's first page, None if it
+    equals the page number. `cells` are the quoted cells of a sheet, of a row the one that answers: “Balance!B14”.
     """
 
     citation_id: str
@@ -99,15 +98,14 @@ class Citation(Model):
     cells: str | None = None
 
     def lines_in(self, hit: Hit) -> tuple[Line, ...]:
-        """Where it stands in the hit that it cites: the lines of the quote or, without one, of the chunk."""
+        """Return the lines of the quote or, without a quote, of the cited chunk."""
         return self.lines or hit.chunk.lines
 
 
 class Sentence(Model):
-    """A sentence of the answer as shown, without its citation marks, and the ids it cites.
+    """A sentence of the displayed answer, without its citation marks, and the ids it cites.
 
-    `support` says whether its quotes prove it, None where it states nothing that could be proved; `missing` what they
-    do not hold, as the sentence has it.
+    `support` is None if the sentence makes no verifiable statement; `missing` lists the words that the quotes lack.
     """
 
     text: str
@@ -119,22 +117,22 @@ class Sentence(Model):
 
     @property
     def is_unproved(self) -> bool:
-        """Whether it states something, and nothing that is quoted holds it."""
+        """Whether the sentence makes a statement that no quote supports."""
         return self.support in (Support.UNSUPPORTED, Support.UNCITED)
 
 
 class Message(Input):
-    """A turn of a conversation."""
+    """A message of a conversation."""
 
     role: Literal["user", "assistant"]
     content: str = pydantic.Field(max_length=100_000)
 
 
 class AnswerOptions(Input):
-    """What counts as an answer, how much of what was found is read for it, and whether an earlier one will do.
+    """Options of an answer: citations, refusal text, context size and caching.
 
-    With `require_citations`, sentences that are not proved are marked as such, or with `drop_unsupported` left out.
-    An earlier answer is taken up only for the same question, sources, model and options; it is checked again.
+    With `require_citations`, unsupported sentences are marked, or removed with `drop_unsupported`. A cached answer is
+    used only for the same question, sources, model and options, and is verified again.
     """
 
     require_citations: bool = True
@@ -145,9 +143,9 @@ class AnswerOptions(Input):
 
 
 class GenerationOptions(Input):
-    """Which model writes, and how. `provider` "extractive" quotes the sources and needs no model.
+    """The language model and its parameters; `provider` "extractive" quotes the sources without a model.
 
-    `auth` is a key for that provider, who must then be named. What a request groups as `options` is taken up too.
+    `auth` is a key for `provider`, which is then required. Fields may also be grouped under `options`.
     """
 
     provider: str | None = None
@@ -164,7 +162,7 @@ class GenerationOptions(Input):
 
 
 class AnswerRequest(RetrievalRequest):
-    """A question to one index."""
+    """A question about one index."""
 
     question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
     history: tuple[Message, ...] = ()
@@ -176,12 +174,12 @@ AnswerStatus = Literal["ok", "insufficient_context"]
 
 Confidence = Literal["likely", "unsure"]
 
-LIKELY = 0.6
-"""The likelihood from which on an answer is called likely, below it unsure."""
+LIKELY_THRESHOLD = 0.6
+"""Minimum likelihood of an answer with confidence `likely`."""
 
 
 class RetrievalSummary(Model):
-    """How an answer's sources were searched, and how many places were found: on which `pages` of which documents."""
+    """The search behind an answer: its options, the number of hits and their `pages` by document."""
 
     top_k: int = 8
     min_score: float = 0.2
@@ -193,13 +191,13 @@ class RetrievalSummary(Model):
 
 
 class AnswerResponse(Model):
-    """A grounded answer. `answer` carries its marks [S1]…; `sources` has the hit of each id that is cited, in order.
+    """A grounded answer with citation marks [S1]…; `sources` maps each cited id to its hit, in order.
 
-    An insufficient answer has none; `nearest` are the passages found then, and `hint` says what was not found among
-    them. `likelihood` is the probability, in 0..1, that a quoted answer is right, None for a written one. `question` is
-    what was answered, where what was asked could not be understood without the conversation. Where `require_citations`
-    was asked for, at least one sentence of an `ok` answer is supported, unless it was `stopped` while it was written.
-    `follow_ups` are questions that the documents it quotes can answer next. `provenance` is what it was made from.
+    An insufficient answer has no sources; `nearest` then holds the passages found, and `hint` says what they lack.
+    `likelihood` is the probability, in 0..1, that a quoted answer is right, None for a generated one. `question` is the
+    question as resolved from the conversation, if that changed it. With `require_citations`, at least one sentence of
+    an `ok` answer is supported, unless generation was `stopped`. `follow_ups` are questions that the quoted documents
+    can answer.
     """
 
     status: AnswerStatus
@@ -221,24 +219,24 @@ class AnswerResponse(Model):
 
     @property
     def contexts(self) -> tuple[Hit, ...]:
-        """The hits that are cited, each once, in the order of their ids."""
+        """The cited hits, without duplicates, in the order of their ids."""
         return tuple(self.sources.values())
 
     @property
     def cited(self) -> tuple[tuple[Citation, Hit], ...]:
-        """Each citation with the hit that it cites."""
+        """Each citation with its hit."""
         return tuple((citation, self.sources[citation.citation_id]) for citation in self.citations)
 
     @property
     def confidence(self) -> Confidence | None:
-        """What an answer of its likelihood is called; None if nobody reckoned one."""
+        """The confidence that follows from `likelihood`; None without one."""
         if self.likelihood is None:
             return None
-        return "likely" if self.likelihood >= LIKELY else "unsure"
+        return "likely" if self.likelihood >= LIKELY_THRESHOLD else "unsure"
 
     @property
     def rows(self) -> Mapping[int, int]:
-        """The sentences that are nothing but a row of a table, each with its only citation, which has the row."""
+        """The index of the citation of each sentence that consists of a single quoted table row."""
         cited: dict[int, list[int]] = {}
         for number, citation in enumerate(self.citations):
             cited.setdefault(citation.sentence, []).append(number)
@@ -248,13 +246,13 @@ class AnswerResponse(Model):
 
     @property
     def struck(self) -> tuple[int, ...]:
-        """The sentences, by number, that are shown struck through: those not proved, where citations are required."""
+        """The indexes of unsupported sentences, which are shown struck through if citations are required."""
         unproved = (number for number, sentence in enumerate(self.sentences) if sentence.is_unproved)
         return tuple(unproved) if self.require_citations else ()
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """A name for each citation: its id, and a letter when several quotes come from the same source: S1a, S1b."""
+        """A label for each citation: its id, with a letter if several quotes share a source: S1a, S1b."""
         ids = [citation.citation_id for citation in self.citations]
         return tuple(
             f"{own}{string.ascii_lowercase[ids[:i].count(own) % 26]}" if ids.count(own) > 1 else own
@@ -263,7 +261,7 @@ class AnswerResponse(Model):
 
 
 class AnswerToken(Model):
-    """A piece of a streamed answer; the pieces are provisional until the AnswerResponse that ends the stream."""
+    """A piece of a streamed answer, provisional until the AnswerResponse that ends the stream."""
 
     text: str
 

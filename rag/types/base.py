@@ -12,24 +12,24 @@ STORABLE = r"^[^\x00]*$"
 """Text that PostgreSQL can keep."""
 
 TEXT = r"^[^\x00]*[^\x00-\x20\x7f-\xa0\s][^\x00]*$"
-"""The same, and not only white space and control characters."""
+"""Storable text with a visible character."""
 
 LINE = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f-\xa0\s][^\x00-\x1f\x7f]*$"
-"""One line of text, with something visible on it."""
+"""One line of text with a visible character."""
 
 SEGMENT = r"^[^/\\\x00-\x1f\x7f]*[^/\\.\x00-\x20\x7f-\xa0\s][^/\\\x00-\x1f\x7f]*$"
-"""The same, where it can be one part of an address: without slashes, and not only dots."""
+"""One line of text that can be a URL path segment: without slashes, and not only dots."""
 
 NAME = r"^[^<>:\"/\\|?*\x00-\x1f]+$"
-"""What a collection may be called."""
+"""A collection's name."""
 
 PRINTABLE = r"^[\x21-\x7e]+$"
-"""What stands in a header without more ado."""
+"""Printable ASCII without spaces, which needs no escaping in an HTTP header."""
 
 BOX = r"^\d{1,5}(\.\d{1,6})?(,\d{1,5}(\.\d{1,6})?){3}$"
-"""Left, top, right and bottom of a box, in an address."""
+"""Left, top, right and bottom of a box, in a URL."""
 
-FORMS = {
+PATTERN_MESSAGES = {
     STORABLE: "Text should have no zero byte",
     TEXT: "Text should have something visible, and no zero byte",
     LINE: "Text should be one line, with something visible on it",
@@ -38,32 +38,32 @@ FORMS = {
     PRINTABLE: "Text should have no white space, and of characters only those of ASCII",
     BOX: "Text should be four numbers parted by commas",
 }
-"""What the patterns of our fields mean."""
+"""The message for a value that does not match a pattern."""
 
-OTHER_FORM = "Text is not of the form that is needed"
+DEFAULT_PATTERN_MESSAGE = "Text is not of the form that is needed"
 
 
-def problems_of(found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Field and message of each of pydantic's errors."""
+def field_errors(found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the field and message of each pydantic error."""
     return [{"field": ".".join(map(str, item["loc"])), "message": _message(item)} for item in found]
 
 
-def in_words(found: Iterable[Mapping[str, Any]], whole: str = "request") -> str:
-    """The same as a part of a sentence; `whole` is what has the fields."""
-    return "; ".join(f"{problem['field'] or whole}: {problem['message']}" for problem in problems_of(found))
+def error_summary(found: Iterable[Mapping[str, Any]], whole: str = "request") -> str:
+    """Format pydantic errors as part of a sentence; `whole` names the object if an error has no field."""
+    return "; ".join(f"{problem['field'] or whole}: {problem['message']}" for problem in field_errors(found))
 
 
-def refusal(error: pydantic.ValidationError) -> errors.ValidationError:
-    """The same as an error; it names fields, never values."""
+def to_validation_error(error: pydantic.ValidationError) -> errors.ValidationError:
+    """Convert a pydantic error into ours, which names fields, never values."""
     found = error.errors(include_input=False, include_url=False)
     return errors.ValidationError(
-        f"The request is malformed. {in_words(found)}.", details={"problems": problems_of(found)}
+        f"The request is malformed. {error_summary(found)}.", details={"problems": field_errors(found)}
     )
 
 
 def _message(item: Mapping[str, Any]) -> str:
     if item["type"] == "string_pattern_mismatch":
-        return FORMS.get(item["ctx"]["pattern"], OTHER_FORM)
+        return PATTERN_MESSAGES.get(item["ctx"]["pattern"], DEFAULT_PATTERN_MESSAGE)
     return str(item["msg"]).removeprefix("Value error, ")
 
 
@@ -79,34 +79,34 @@ class Model(pydantic.BaseModel):
     )
 
 
-class Asked(pydantic.BaseModel):
-    """Raises our error where a caller makes it from wrong values; where pydantic makes it, the door has the words."""
+class ValidatedModel(pydantic.BaseModel):
+    """A model whose constructor raises `errors.ValidationError`; nested models still raise pydantic's error."""
 
     def __init__(self, **values: Any) -> None:
         try:
             super().__init__(**values)
             return
         except pydantic.ValidationError as error:
-            refused = refusal(error)
+            refused = to_validation_error(error)
         raise refused
 
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # else pydantic calls it in validation, too
 
 
-class Input(Asked, Model):
-    """Base of what callers send."""
+class Input(ValidatedModel, Model):
+    """Base of request models."""
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _keep_kinds_apart(cls, values: object) -> object:
-        return keep_kinds_apart(cls, values)
+    def _reject_coercion(cls, values: object) -> object:
+        return reject_coercion(cls, values)
 
 
-def keep_kinds_apart(model: type[pydantic.BaseModel], values: object) -> object:
-    """`values` for `model`, unless a truth value, a number or a time stands for another, which pydantic would convert.
+def reject_coercion(model: type[pydantic.BaseModel], values: object) -> object:
+    """Return `values` unless pydantic would coerce a boolean, number or time into another of these types.
 
     Raises:
-        ValueError: they do.
+        ValueError: a value would be coerced.
     """
     if isinstance(values, Mapping):
         for name, field in model.model_fields.items():

@@ -10,7 +10,7 @@ from rag.types.base import Model
 
 
 class Conversation(Model):
-    """A chat of one user over one index: their own, or one of `index_owner`, who shares it."""
+    """A conversation of a user about one index, which `index_owner` shares unless it is the user's own."""
 
     id: uuid.UUID
     user_id: str
@@ -24,7 +24,7 @@ class Conversation(Model):
 
 
 class FoundConversation(Model):
-    """A chat that was found, with the words around what was found and the turn they are of, None for the title."""
+    """A search result among conversations: an excerpt around the match and its message, None for the title."""
 
     conversation: Conversation
     message_id: uuid.UUID | None
@@ -35,10 +35,10 @@ Rating = Literal["good", "bad"]
 
 
 class ChatMessage(Model):
-    """A kept turn; an assistant's turn keeps its whole response, so that its citations light up again.
+    """A saved message; an assistant's message includes its response, so that its citations can be shown.
 
-    `versions` are the ids of the turns that stand in the same place, its own among them, in the order in which they
-    were made. `rating` is what the user thinks of an answer, `reason` why.
+    `versions` are the ids of all alternatives of the message, including its own, oldest first. `rating` and `reason`
+    are the user's feedback on an answer.
     """
 
     id: uuid.UUID
@@ -53,7 +53,7 @@ class ChatMessage(Model):
 
 
 class DifferenceKind(StrEnum):
-    """What an answer is made from."""
+    """The input of an answer that differs."""
 
     DOCUMENT = "document"
     LIBRARY = "library"
@@ -65,7 +65,7 @@ class DifferenceKind(StrEnum):
 
 
 class Difference(Model):
-    """Something that an answer is made from and that is not as it was; `message` says it in words."""
+    """An input of an answer that changed; `message` describes the change."""
 
     kind: DifferenceKind
     message: str
@@ -75,17 +75,17 @@ ClaimState = Literal["same", "changed", "gone", "new"]
 
 
 class ClaimChange(Model):
-    """A claim of the earlier answer, of the later one, or of both. The same is one with the same words and quotes."""
+    """A claim compared between two answers; `same` means equal words and quotes."""
 
     state: ClaimState
     before: str | None = None
     after: str | None = None
 
 
-class AskedAgain(Model):
-    """An answer beside the one that its question gets now.
+class Rerun(Model):
+    """A saved answer compared with the answer that its question gets now.
 
-    `differences` are those in what they were made from; None: it was not kept then what the answer was made from.
+    `differences` are the changed inputs, None if the inputs of the saved answer were not recorded.
     """
 
     asked_at: dt.datetime
@@ -96,7 +96,7 @@ class AskedAgain(Model):
 
     @property
     def summary(self) -> str:
-        """In a sentence: the same, or changed and because of what."""
+        """One sentence: whether the answer changed, and why."""
         if self.differences is None:
             reasons = "what the first answer was made from was not kept"
         else:

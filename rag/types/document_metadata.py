@@ -1,4 +1,4 @@
-"""How an owner keeps documents in order: names, tags, and filters under a name."""
+"""Editable document metadata, document queries and saved filters."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ from rag.types.search import Filters
 DocumentOrder = Literal[
     "added", "name", "title", "author", "dated", "tags", "kind", "version", "pages", "chunks", "size", "status"
 ]
-"""What a list of documents is ordered by; in the trash, "added" is when it came there."""
+"""The sort key of a document list; in the trash, "added" is the time of deletion."""
 
-MOST_TAGS = 50
-"""Of one document."""
+MAX_TAGS = 50
+"""Maximum number of tags of a document."""
 
 
-def _each_once(tags: Sequence[str]) -> tuple[str, ...]:
-    """Of tags that differ only in upper and lower case the first."""
+def _unique_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Remove tags that differ only in case, keeping the first."""
     return tuple({tag.casefold(): tag for tag in reversed(tags)}.values())[::-1]
 
 
 Tag = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=64, pattern=LINE)]
-Tags = Annotated[tuple[Tag, ...], pydantic.Field(max_length=MOST_TAGS), pydantic.AfterValidator(_each_once)]
+Tags = Annotated[tuple[Tag, ...], pydantic.Field(max_length=MAX_TAGS), pydantic.AfterValidator(_unique_tags)]
 FilterName = Annotated[
     str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=SEGMENT)
 ]
@@ -34,10 +34,10 @@ _Text = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_len
 
 
 class DocumentEdit(Input):
-    """What its owner changes of a document. What is left out stays as it is.
+    """Changes to a document's metadata; omitted fields stay unchanged.
 
-    With `title`, `author` or `dated` None, what the file says of itself counts again. `tags` replace those there are.
-    Tags keep their upper and lower case, and are the same without it.
+    A `title`, `author` or `dated` of None restores the file's own value. `tags` replaces all tags; tags keep their case
+    but are compared without it.
     """
 
     name: _Name = pydantic.Field(default="", description="What the file is called. It keeps the ending it has.")
@@ -49,15 +49,15 @@ class DocumentEdit(Input):
 
     @property
     def given(self) -> frozenset[str]:
-        """The names of the fields that were given."""
+        """The names of the given fields."""
         return frozenset(self.model_fields_set)
 
 
 class DocumentQuery(Model):
-    """Which documents of an index are asked for: of its trash, or those that are not there.
+    """A query for documents of an index, or of its trash.
 
-    `search` is looked for in names and titles, in any case. Disabled ones are there, too, unless `disabled` is False;
-    with True, only these.
+    `search` is matched in names and titles, ignoring case. `disabled` None includes disabled documents, True returns
+    only these, False none.
     """
 
     search: str | None = None
@@ -68,14 +68,14 @@ class DocumentQuery(Model):
 
 
 class TagCount(Model):
-    """A tag, and how many documents have it; those in the trash do not count."""
+    """A tag and its number of documents outside the trash."""
 
     name: str
     documents: int
 
 
 class SavedFilter(Model):
-    """Filters under a name."""
+    """Search filters saved under a name."""
 
     name: str
     filters: Filters

@@ -12,24 +12,24 @@ import pydantic
 from rag.types.base import Input, Model
 from rag.types.text import Completeness, PageInfo
 
-INSIDE = " › "
-"""Stands between a mail or an archive and what is in it, in the source that is shown."""
+CONTAINER_SEPARATOR = " › "
+"""Separates a mail or archive from its attachment in a displayed source."""
 
-MOST_NAMED = 5
-"""So many of the parts that were left out are named where there is little room."""
+MAX_NAMED_PARTS = 5
+"""Maximum number of omitted attachments to name in a summary."""
 
 DEFAULT_INDEX = "default"
-"""The index of whoever names none; it always exists."""
+"""The index used if none is named; it always exists."""
 
 ENGLISH = "english"
-"""The language of a document that tells none. Languages have the names that PostgreSQL's text search has for them."""
+"""The default language. Languages have the names of PostgreSQL's text search configurations."""
 
 SIMPLE = "simple"
-"""Any language that words are searched in as they stand, without stems and stop words."""
+"""Any language that is searched without stemming and stop words."""
 
 
 def language_name(language: str) -> str:
-    """What people call it."""
+    """Return the display name of a language."""
     return "other" if language == SIMPLE else language.capitalize()
 
 
@@ -38,7 +38,7 @@ GOOGLE_DOCUMENT = "application/vnd.google-apps.document"
 GOOGLE_PRESENTATION = "application/vnd.google-apps.presentation"
 
 GOOGLE_APPS = frozenset({GOOGLE_DOCUMENT, GOOGLE_PRESENTATION})
-"""MIME types of Google Drive's Docs and Slides, which come as PDF."""
+"""MIME types of Google Docs and Slides, which are downloaded as PDF."""
 
 PRESENTATIONS = frozenset(
     {"application/vnd.openxmlformats-officedocument.presentationml.presentation", GOOGLE_PRESENTATION}
@@ -52,14 +52,14 @@ OUTLOOK_MAIL = "application/vnd.ms-outlook"
 ARCHIVE = "application/zip"
 
 CONTAINERS = frozenset({MAIL, OUTLOOK_MAIL, ARCHIVE})
-"""MIME types of files with other files in them, which become documents of their own."""
+"""MIME types of files with attachments, which become documents of their own."""
 
 
 class DocumentStatus(StrEnum):
-    """How far a document is.
+    """The processing status of a document.
 
-    It is searched by its words from `embedding` on, a large one by those of its first pages while it is `parsing`; one
-    that was searched before stays so while it is read again.
+    Lexical search finds a document from `embedding` on, and the first pages of a large one during `parsing`. A document
+    that was searchable before stays so while it is re-read.
     """
 
     QUEUED = "queued"
@@ -71,10 +71,10 @@ class DocumentStatus(StrEnum):
 
 
 class Lane(StrEnum):
-    """What is done with an unfinished document next; each worker goes on in all lanes at the same time.
+    """The next processing step of an unfinished document; each worker serves all lanes concurrently.
 
-    `reading`: its words; `embedding`: its vectors, in batches; `renewing`: all of it, which then takes the place of
-    what is searched meanwhile.
+    `reading` extracts its text, `embedding` computes its vectors in batches, `renewing` does both and then replaces the
+    searchable version.
     """
 
     READING = "reading"
@@ -83,20 +83,20 @@ class Lane(StrEnum):
 
 
 UNFINISHED = frozenset({DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING})
-"""Being read, or waiting for it."""
+"""The statuses of documents that are queued or being processed."""
 
 OnProgress = Callable[[str, int, int], None]
-"""Told of long work what is at work now, such as "parsing", and how many of how many are done; 0 of 0: not known."""
+"""A progress callback: stage such as "parsing", units done, units in total; 0 of 0 is unknown."""
 
 
 def ignore_progress(_stage: str, _done: int, _total: int) -> None:
-    """Nobody wants to know."""
+    """Discard progress reports."""
 
 
 class Progress(Model):
-    """How far the present stage is: `done` of `total` units (pages while parsing, chunks while embedding).
+    """The progress of the current stage: `done` of `total` units (pages while parsing, chunks while embedding).
 
-    `seconds_left` is how long the rest takes if it goes on as so far; None: not known yet.
+    `seconds_left` extrapolates the speed so far; None if unknown.
     """
 
     done: int = 0
@@ -104,36 +104,36 @@ class Progress(Model):
     seconds_left: float | None = None
 
 
-LEAST_SECONDS = 1.0
-"""So long a stage runs before its speed tells anything."""
+MIN_SECONDS = 1.0
+"""Minimum time of a stage before its speed is extrapolated."""
 
 
 def seconds_left(done: int, total: int, *, since: int, elapsed: float) -> float | None:
-    """How long the rest of a stage takes, in seconds, that has got from `since` to `done` in `elapsed` seconds."""
-    if done <= since or elapsed < LEAST_SECONDS or total < done:
+    """Extrapolate the remaining seconds of a stage that went from `since` to `done` in `elapsed` seconds."""
+    if done <= since or elapsed < MIN_SECONDS or total < done:
         return None
     return (total - done) * elapsed / (done - since)
 
 
 _ON_THIS_MACHINE = re.compile(r"[/\\~]|[a-z]:[/\\]|(?:file|local):|.*::", re.IGNORECASE | re.DOTALL)
-"""Begins a path, or an address of which one of several parts may be a path."""
+"""Matches the start of a path, or of a chained URL that may contain one."""
 
 _USER_INFO = re.compile(r"(?<=://)[^/@]*@")
 
 
 def shown_source(source: str, path: str) -> str:
-    """What may be read of `source` on other machines: of an address all but user and password, of a path only `path`.
+    """Return the part of `source` that other machines may see: a URL without credentials, or else `path`.
 
-    `path` leads to the file from the folder it was taken in with; of a file that came alone it is the name.
+    `path` is relative to the ingested folder, or just the file name.
     """
     return path if _ON_THIS_MACHINE.match(source) else _USER_INFO.sub("", source)
 
 
 class Part(Model):
-    """A file in a mail or an archive, by its path in there, and its size in bytes.
+    """An attachment of a mail or member of an archive: its path inside and its size in bytes.
 
-    `document_id` is the document that has its content, which was taken in with it or, as `reason` says then, is
-    another one; None: it was left out, and `reason` says why.
+    `document_id` is the document with its content; None if it was left out. `reason` explains an omission, or that the
+    content belongs to another document.
     """
 
     name: str
@@ -142,33 +142,31 @@ class Part(Model):
     reason: str | None = None
 
 
-def told_parts(parts: Sequence[Part]) -> str | None:
-    """How many of `parts` were taken in, and why the others were not; None of a file without parts."""
+def parts_summary(parts: Sequence[Part]) -> str | None:
+    """Summarize how many of `parts` were ingested and why others were left out; None without parts."""
     if not parts:
         return None
     left_out = [part for part in parts if part.document_id is None]
     taken = len(parts) - len(left_out)
     files = "1 file" if len(parts) == 1 else f"{len(parts):,} files"
     told = f"{taken:,} of {files} in it {'was' if taken == 1 else 'were'} taken in"
-    named = "; ".join(f"{part.name}: {part.reason}" for part in left_out[:MOST_NAMED])
-    more = f"; and {len(left_out) - MOST_NAMED:,} more" if len(left_out) > MOST_NAMED else ""
+    named = "; ".join(f"{part.name}: {part.reason}" for part in left_out[:MAX_NAMED_PARTS])
+    more = f"; and {len(left_out) - MAX_NAMED_PARTS:,} more" if len(left_out) > MAX_NAMED_PARTS else ""
     return f"{told}. Left out: {named}{more}" if left_out else f"{told}."
 
 
 class Document(Model):
     """A file of one user in one index.
 
-    `source` is the path or URL it was taken in from. It stays on this machine: what answers show, and what is sent as
-    `source`, is `shown_source`. `language` is the one whose stems its words are searched by.
+    `source` is the path or URL it was ingested from and stays on this machine; `shown_source` is serialized as
+    `source`. `language` selects the stemmer of lexical search.
 
-    It is `searchable`, by its words, as soon as it has chunks, and by their meaning as far as these have vectors
-    (`vector_count` of `chunk_count`); words in the pictures of its pages come last (`pictures_waiting`).
-    `note` is what its owner should know of how it was read. An unfinished one that has `retry_after` failed for want of
-    memory, a process or disk, as `error` says, and is tried again then.
-    `title`, `author` and `dated` are what its owner says, else what the file says. A `disabled` one is kept and left
-    out of searches. `container_id` is the mail or archive that it was part of, `parts` are the files in it itself.
-    Versions of one document share the `lineage_id`; one that has been `superseded_by` another is shown to old answers
-    only.
+    It is `searchable` by words as soon as it has chunks, and by meaning as far as these have vectors (`vector_count` of
+    `chunk_count`); words in pictures are added last (`pictures_waiting`). `note` informs the owner about its parsing.
+    An unfinished document with `retry_after` failed for lack of memory, processes or disk, and is retried then. The
+    owner's `title`, `author` and `dated` override those of the file. A `disabled` document is excluded from searches.
+    `container_id` is the mail or archive that contained it, `parts` are its own attachments. All versions share the
+    `lineage_id`; a version that is `superseded_by` another is only shown for old answers.
     """
 
     id: uuid.UUID
@@ -212,23 +210,21 @@ class Document(Model):
 
     @property
     def page_labels(self) -> dict[int, str]:
-        """The numbers printed on its `pages` by the pages' own, where they differ."""
+        """The printed page numbers by page number, where they differ."""
         return {page.number: page.label for page in self.pages if page.label not in (None, "", str(page.number))}
 
     @property
     def container_name(self) -> str | None:
-        """The mail or archive that it was taken in with, as answers show it: "bundle.zip › Offer.eml"."""
-        return (self.shown_source or "").rpartition(INSIDE)[0] or None
+        """The name of the containing mail or archive: "bundle.zip › Offer.eml"."""
+        return (self.shown_source or "").rpartition(CONTAINER_SEPARATOR)[0] or None
 
 
 class ParsingConfig(Model):
-    """How files are read, and how much a file may cost.
+    """Parsing options and resource limits per file.
 
-    The `timeout_…` are of the time that the reading process computes, which other work on the machine leaves as it is;
-    recognising a page has `timeout_seconds_ocr` of its own. `idle_seconds` are of the clock: so long a process may do
-    nothing at all, as one does that waits for a disk which does not answer.
-
-    `max_parts` and `max_parts_mb` bound all that is taken out of a mail or an archive and of those in it, so many deep.
+    The `timeout_…` are CPU time of the parsing process; OCR of each page has `timeout_seconds_ocr`. `idle_seconds` is
+    wall-clock time without any CPU use, as when a disk does not answer. `max_parts` and `max_parts_mb` limit what is
+    extracted from a mail or archive, including nested ones up to `max_parts_depth`.
     """
 
     layout: Literal["fast", "accurate"] = "fast"
@@ -249,16 +245,16 @@ class ParsingConfig(Model):
 
     @property
     def max_file_bytes(self) -> int:
-        """The size of the largest file that any door takes."""
+        """The maximum file size in bytes."""
         return self.max_file_mb * 1024 * 1024
 
     def timeout_seconds(self, pages: int) -> float:
-        """How long the process may compute that reads a file of so many pages."""
+        """Return the CPU time limit for parsing a file of `pages` pages."""
         return self.timeout_seconds_base + self.timeout_seconds_per_page * pages
 
 
 class ChunkingOptions(Input):
-    """How blocks are cut into chunks; sizes in characters."""
+    """Chunking options; sizes in characters."""
 
     chunk_size_chars: int = pydantic.Field(default=1200, ge=100, le=8000)
     chunk_overlap_chars: int = pydantic.Field(default=200, ge=0)
@@ -272,7 +268,7 @@ class ChunkingOptions(Input):
 
 
 class EmbeddingSpace(Model):
-    """Vectors can be compared only within one space."""
+    """An embedding model and vector size; only vectors of the same space are comparable."""
 
     provider: str
     model: str
@@ -297,9 +293,9 @@ class Index(Model):
 
 
 class IndexStats(Model):
-    """What an index holds; sizes in bytes, `database_bytes` is this user's estimated share of tables and indexes.
+    """Counts and sizes of an index in bytes; `database_bytes` is an estimate.
 
-    `languages` has the chunks of the documents in each, the most first; `advice` says what would serve these better.
+    `languages` maps languages to chunk counts, largest first; `advice` recommends a better suited embedding model.
     """
 
     index: Index
@@ -316,8 +312,8 @@ class IndexStats(Model):
     advice: str | None = None
 
 
-def reading_of(document: Document) -> str | None:
-    """What is being done with an unfinished document, what it can be asked by, and how long that takes; else None."""
+def reading_progress(document: Document) -> str | None:
+    """Describe the progress of an unfinished document; None for others."""
     progress = document.progress
     if document.retry_after:
         wait = (document.retry_after - dt.datetime.now(dt.UTC)).total_seconds()
@@ -338,7 +334,7 @@ def reading_of(document: Document) -> str | None:
 
 
 def _duration(seconds: float) -> str:
-    """Roughly, as nobody knows better: 8 s, 2 min, 1.5 h."""
+    """Format a rough duration: 8 s, 2 min, 1.5 h."""
     if seconds < 60:
         return f"{max(seconds, 1):.0f} s"
     minutes = seconds / 60

@@ -11,16 +11,16 @@ from rag.types.text import Completeness
 
 
 class GenerationState(StrEnum):
-    """What a generation is to its index. It follows from the rows there are, so it is right whatever was killed."""
+    """The state of an embedding generation, derived from the stored rows and so correct after a crash."""
 
     BUILDING = "building"
-    """Documents lack vectors: a build is running, was broken off, or documents came since."""
+    """Some chunks have no vector: a build runs or was interrupted, or documents were added."""
     READY = "ready"
-    """Complete, and can be switched to."""
+    """Complete; can be activated."""
     ACTIVE = "active"
-    """The one that is searched."""
+    """Used for search."""
     RETIRED = "retired"
-    """The one that was searched before, and can be rolled back to."""
+    """Used for search before; can be rolled back to."""
 
 
 class EmbeddingGeneration(Model):
@@ -36,7 +36,7 @@ class EmbeddingGeneration(Model):
 
 
 class GenerationScore(Model):
-    """How well a generation serves a set of questions: means in 0..1."""
+    """The mean retrieval metrics of a generation on a question set, in 0..1."""
 
     generation: EmbeddingGeneration
     recall_at_5: float
@@ -44,7 +44,7 @@ class GenerationScore(Model):
 
 
 class GenerationComparison(Model):
-    """The active generation and another on the same questions; `missing` are files that are not in the index."""
+    """Two generations compared on the same questions; `missing` files are not in the index."""
 
     questions: int
     missing: tuple[str, ...] = ()
@@ -53,13 +53,13 @@ class GenerationComparison(Model):
 
     @property
     def is_no_worse(self) -> bool:
-        """Whether the other one finds at least as much, and at least as high up."""
+        """Whether the candidate's recall and MRR are at least those of the active generation."""
         new, old = self.candidate, self.active
         return new.recall_at_5 >= old.recall_at_5 and new.mrr >= old.mrr
 
 
 class Growth(Model):
-    """How much of what an index holds now it held at a moment."""
+    """The number of an index's present documents, pages and chunks that existed at a time."""
 
     at: dt.datetime
     documents: int
@@ -68,7 +68,7 @@ class Growth(Model):
 
 
 class LengthBand(Model):
-    """How many chunks have from `start` up to `end` characters; None: any number from `start` on."""
+    """A histogram bin: chunks with `start` to `end` characters; `end` None is unbounded."""
 
     start: int
     end: int | None
@@ -76,7 +76,7 @@ class LengthBand(Model):
 
 
 class WordlessPages(Model):
-    """A document with pages that no chunk has a line on: how many of them, and the first of their numbers."""
+    """A document with pages that have no text: their count and the first page numbers."""
 
     document_id: uuid.UUID
     name: str
@@ -86,7 +86,7 @@ class WordlessPages(Model):
 
 
 class WordlessSummary(Model):
-    """Pages without text of a whole index, and the documents that have the most of them."""
+    """The pages without text of an index, and the documents with the most of them."""
 
     documents: int = 0
     pages: int = 0
@@ -94,7 +94,7 @@ class WordlessSummary(Model):
 
 
 class MapPoint(Model):
-    """A chunk on the map of an index, and how it begins."""
+    """A chunk on the embedding map, with the beginning of its text."""
 
     chunk_id: uuid.UUID
     document_id: uuid.UUID
@@ -106,10 +106,10 @@ class MapPoint(Model):
 
 
 class EmbeddingMap(Model):
-    """Chunks laid out by their vectors on the two directions in which these differ most.
+    """Chunks projected onto the first two principal components of their vectors.
 
-    `spread` is the share of all difference that each of the directions shows, in 0..1. Of more than can be shown
-    `points` are a sample of all `chunks` that have a vector.
+    `spread` is the share of variance that each component explains, in 0..1. `points` may be a sample of the `chunks`
+    that have a vector.
     """
 
     points: tuple[MapPoint, ...] = ()
@@ -121,12 +121,12 @@ FindingKind = Literal["failed", "password", "vectors", "pages", "wordless", "inc
 """`failed`: not read; `password`: waits for one; `vectors`: some of its chunks have none; `pages`: some could not be
 read; `wordless`: no text was found in it; `incomplete`: text of the file was not kept."""
 
-MENDABLE: frozenset[FindingKind] = frozenset({"failed", "vectors", "pages", "wordless", "incomplete"})
-"""What reading the document again may mend."""
+REPAIRABLE: frozenset[FindingKind] = frozenset({"failed", "vectors", "pages", "wordless", "incomplete"})
+"""Findings that re-reading the document may fix."""
 
 
 class AilingDocument(Model):
-    """A document that something is amiss with; of what can be told that is set which its finding is about."""
+    """A document with a problem; only the fields that concern the finding are set."""
 
     document_id: uuid.UUID
     name: str
@@ -137,7 +137,7 @@ class AilingDocument(Model):
 
 
 class HealthFinding(Model):
-    """What is amiss with `count` documents of an index; `documents` are the first of them by name."""
+    """A problem that `count` documents of an index have; `documents` are the first by name."""
 
     kind: FindingKind
     count: int
@@ -145,7 +145,7 @@ class HealthFinding(Model):
 
 
 class GlossarySummary(Model):
-    """What a glossary calls itself, and how much of each kind it has."""
+    """A glossary's title and its number of entries of each kind."""
 
     title: str
     synonyms: int

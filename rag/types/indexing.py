@@ -1,4 +1,4 @@
-"""Taking in a folder: what is asked for, and what became of each file."""
+"""Requests to index a folder, and reports on its files."""
 
 import uuid
 from typing import Annotated, Literal, NamedTuple
@@ -14,9 +14,9 @@ FileId = Annotated[str, pydantic.Field(min_length=1, max_length=8000, pattern=ST
 
 
 class SourceFile(NamedTuple):
-    """A file that a folder lists. `id` is its path or URL, `path` leads to it from the folder, with slashes.
+    """A file in a source folder. `id` is its path or URL, `path` its relative path with slashes.
 
-    `mime_type` is the type that its owner names, None where only the content can tell.
+    `mime_type` is the type that the source declares, None if unknown.
     """
 
     id: str
@@ -28,8 +28,8 @@ class SourceFile(NamedTuple):
 class Source(Input):
     """A folder: a local path, a URL that fsspec knows, or `gdrive://` and the id of a folder in Google Drive.
 
-    `include_mime_types` judges a file by its name; empty means every kind that can be read. `exclude_file_ids` are
-    files' paths or URLs, paths or (of Google Drive) ids within the folder, or ids of documents.
+    `include_mime_types` filters by file name; empty includes every supported type. `exclude_file_ids` may be paths,
+    URLs, relative paths, Google Drive ids, or document ids.
     """
 
     folder_id: FileId
@@ -39,9 +39,9 @@ class Source(Input):
 
 
 class IndexTarget(Input):
-    """The index to fill: `index_file_id` (the id or name of one there is) before `index_name` (made if there is none).
+    """The index to fill: `index_file_id` (id or name of an existing one), else `index_name` (created if needed).
 
-    `destination_folder_id` is accepted and means nothing here: an index is in the database.
+    `destination_folder_id` is accepted and ignored: an index is in the database.
     """
 
     index_name: str = pydantic.Field(default=DEFAULT_INDEX, min_length=1, max_length=200)
@@ -50,13 +50,13 @@ class IndexTarget(Input):
 
 
 class EmbeddingProviderOptions(ProviderOptions):
-    """`dimensions`: the size of the vectors, for models that can shorten them."""
+    """Provider options with `dimensions`, the vector size for models that can shorten vectors."""
 
     dimensions: int | None = pydantic.Field(default=None, ge=1, le=4000)
 
 
 class EmbeddingOptions(Input):
-    """The embedding model of a new index; None: that of the index there is, else what the settings and keys allow."""
+    """The embedding model of a new index; None uses that of the existing index, else the configured default."""
 
     provider: str | None = None
     model: str | None = None
@@ -64,9 +64,9 @@ class EmbeddingOptions(Input):
 
 
 class IndexingLimits(Input):
-    """How much is taken in at once: files beyond `max_files`, or with too many chunks, are left out and reported.
+    """Limits of one run; files beyond them are skipped and reported.
 
-    Without `skip_parse_failures` the first file that fails ends the work with its error.
+    Without `skip_parse_failures` the first file that fails aborts the run with its error.
     """
 
     max_files: int = pydantic.Field(default=300, ge=1, le=1_000_000)
@@ -75,7 +75,7 @@ class IndexingLimits(Input):
 
 
 class IndexRequest(Input):
-    """Take a folder into an index. `auth` is for the provider that embeds."""
+    """A request to index a folder; `auth` is for the embedding provider."""
 
     source: Source
     index: IndexTarget = IndexTarget()
@@ -89,10 +89,10 @@ FileState = Literal["added", "changed", "unchanged", "removed", "failed", "left_
 
 
 class FileReport(Model):
-    """What became of a file. `source` is its path or URL, `chunks` how many were made of it now.
+    """The result of indexing a file. `source` is its path or URL, `chunks` the number created in this run.
 
-    As of a document, what is sent as `source` is `shown_source`. `code` and `reason` say why it failed or was left out.
-    A changed file that fails stays searchable as it was.
+    `shown_source` is serialized as `source`. `code` and `reason` explain a failure or omission. A changed file that
+    fails remains searchable in its old version.
     """
 
     source: str = pydantic.Field(exclude=True)
@@ -105,26 +105,26 @@ class FileReport(Model):
 
 
 class SyncReport(Model):
-    """What became of a folder's files, and the index they are in."""
+    """The result of indexing a folder, and the index."""
 
     index: Index
     files: tuple[FileReport, ...]
     usage: Usage = Usage()
 
     def count(self, state: FileState) -> int:
-        """Files in this state."""
+        """Return the number of files in this state."""
         return sum(file.state == state for file in self.files)
 
     @property
     def failures(self) -> tuple[FileReport, ...]:
-        """The files that failed, each with its reason."""
+        """The files that failed."""
         return tuple(file for file in self.files if file.state == "failed")
 
 
 class AdapterOptions(Model):
-    """What a registered embedding model is called and can take; `dimensions` is asked of it if not given.
+    """Name and limits of a registered embedding model; `dimensions` None is detected.
 
-    `languages` are those that it speaks, as documents name theirs; none are named of one that speaks many.
+    `languages` lists the languages it supports, by the names that documents use; empty for a multilingual model.
     """
 
     model: str = "default"

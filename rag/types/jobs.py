@@ -15,11 +15,11 @@ JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class Job(Model):
-    """Work in the background: how far it is, and what came out of it.
+    """A background job, its progress and result.
 
-    `progress.total` is 0 while it is not known. `result` is what the kind of job makes: counts of a `reindex` or a
-    `matrix`, the report of a `sync`, the measures of an `evaluation`. A queued one that has `retry_after` could not go
-    on, as `error` says, and does so then from where it stands.
+    `progress.total` is 0 while unknown. `result` depends on the kind: counts of a `reindex` or `matrix`, the report of
+    a `sync`, the metrics of an `evaluation`. A queued job with `retry_after` failed temporarily, as `error` says, and
+    resumes then.
     """
 
     id: uuid.UUID
@@ -38,10 +38,10 @@ class Job(Model):
 
 
 class EvaluationRun(Model):
-    """An evaluation that is done: what was measured on which questions, and what came out.
+    """A finished evaluation and its metrics.
 
-    `name` is what the questions are called, None of one that was started without. `measures` are means, `intervals`
-    the ends of their 95 % intervals where there is one.
+    `name` is the name of the question set, if any. `measures` are means, `intervals` their 95 % confidence intervals,
+    where known.
     """
 
     id: uuid.UUID
@@ -56,14 +56,14 @@ class EvaluationRun(Model):
 
 
 class ReindexRequest(Input):
-    """Read every document of an index anew, or make the index follow a folder (`source`)."""
+    """A request to re-read all documents of an index, or to sync it with a folder (`source`)."""
 
     index_name: IndexName = DEFAULT_INDEX
     source: Source | None = None
 
 
 class QuestionSet(Model):
-    """Questions whose answers are known, under a name, and how many there are."""
+    """A named set of questions with known answers, and its size."""
 
     name: str
     count: int

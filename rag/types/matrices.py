@@ -1,4 +1,4 @@
-"""Matrices: questions put to documents, each to each."""
+"""Matrices: a table of questions (columns) answered for each document (row)."""
 
 import datetime as dt
 import functools
@@ -15,15 +15,15 @@ from rag.types.documents import Document, DocumentStatus
 from rag.types.jobs import Job
 from rag.types.text import Region
 
-MOST_QUESTIONS = 50
-MOST_ROWS = 500
+MAX_QUESTIONS = 50
+MAX_ROWS = 500
 
 CellStatus = Literal["answered", "not_found", "failed"]
 MatrixFormat = Literal["xlsx", "csv"]
 MATRIX_FILES: Mapping[MatrixFormat, str] = MappingProxyType(
     {"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "text/csv"}
 )
-"""The media types of its files."""
+"""The MIME type of each export format."""
 _Name = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=LINE)]
 _Question = Annotated[
     str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=4000, pattern=TEXT)
@@ -31,7 +31,7 @@ _Question = Annotated[
 
 
 class MatrixQuestion(Input):
-    """A column. With `should_agree` the answers of different documents are compared, too."""
+    """A column's question; with `should_agree` the answers of different documents must be consistent."""
 
     text: _Question
     should_agree: bool = False
@@ -42,20 +42,20 @@ class MatrixQuestion(Input):
         return {"text": value} if isinstance(value, str) else value
 
 
-def _once(questions: tuple[MatrixQuestion, ...]) -> tuple[MatrixQuestion, ...]:
+def _unique_questions(questions: tuple[MatrixQuestion, ...]) -> tuple[MatrixQuestion, ...]:
     return tuple({question.text: question for question in questions}.values())
 
 
-_Documents = Annotated[tuple[uuid.UUID, ...], pydantic.Field(min_length=1, max_length=MOST_ROWS)]
+_Documents = Annotated[tuple[uuid.UUID, ...], pydantic.Field(min_length=1, max_length=MAX_ROWS)]
 _Questions = Annotated[
     tuple[MatrixQuestion, ...],
-    pydantic.Field(min_length=1, max_length=MOST_QUESTIONS),
-    pydantic.AfterValidator(_once),
+    pydantic.Field(min_length=1, max_length=MAX_QUESTIONS),
+    pydantic.AfterValidator(_unique_questions),
 ]
 
 
 class MatrixRequest(Input):
-    """Which documents are asked which questions, each once; a question may be its bare text."""
+    """A request to create a matrix; a question may be given as plain text."""
 
     name: _Name
     document_ids: _Documents
@@ -63,9 +63,9 @@ class MatrixRequest(Input):
 
 
 class MatrixEdit(Input):
-    """What a matrix is called and asks from now on; what is left out stays.
+    """Changes to a matrix; omitted fields stay unchanged.
 
-    Answers stay with their documents and the words of their questions; those of what is not listed any more go.
+    Answers of remaining documents and equally worded questions are kept, all others are deleted.
     """
 
     name: _Name | None = None
@@ -74,7 +74,7 @@ class MatrixEdit(Input):
 
 
 class MatrixTemplate(Model):
-    """Questions that documents of a kind are often asked."""
+    """Sample questions for a kind of document."""
 
     name: str
     title: str
@@ -82,12 +82,12 @@ class MatrixTemplate(Model):
 
 
 class MatrixCell(Model):
-    """What a document answers to the question of this number, counted from 0.
+    """A document's answer to the question with index `question`.
 
-    `answer` is short; `value` the figure alone where a cell of a table answers. `verdict` says whether `quote`, on
-    `page_number` at `regions`, proves it, and that it is what was asked for: what may not be is `unsupported`. It is
-    None where the words are the document's own and only a `likelihood`, in 0..1, says that they answer. `document_id`,
-    `version` and `sha256` are of what was read; `reason` says why there is no answer of a failed one.
+    `answer` is short; `value` is the figure alone if a table cell answers. `verdict` says whether `quote`, on
+    `page_number` at `regions`, supports the answer and it fits the question, else it is `unsupported`. It is None if
+    the answer is a quote of which only the `likelihood`, in 0..1, is known. `document_id`, `version` and `sha256`
+    identify the document read; `reason` explains a failure.
     """
 
     lineage_id: uuid.UUID
@@ -110,26 +110,26 @@ class MatrixCell(Model):
 
     @property
     def assurance(self) -> str | None:
-        """What the answer is called: its verdict, or that it is likely."""
+        """The label of the answer: its verdict, or "likely"."""
         return self.verdict.value if self.verdict else "likely" if self.likelihood is not None else None
 
 
-class KeptCell(Model):
-    """A cell and, where its document has changed since it was first answered, the answer of the content before."""
+class SavedCell(Model):
+    """A cell and, if its document changed after the first answer, the answer for the previous content."""
 
     cell: MatrixCell
     previous: MatrixCell | None = None
 
 
-class ShownCell(KeptCell):
-    """`is_stale`: the document has changed since. `conflict` says what the answer contradicts, if anything."""
+class ShownCell(SavedCell):
+    """A cell to display; `is_stale` if its document changed since, `conflict` names a contradicting answer."""
 
     is_stale: bool = False
     conflict: str | None = None
 
 
 class Matrix(Model):
-    """Questions and documents, each by what all of its versions share; `job_id` is of the work that fills it."""
+    """A matrix: questions and documents (by lineage id); `job_id` is the job that fills it."""
 
     id: uuid.UUID
     user_id: str
@@ -141,7 +141,7 @@ class Matrix(Model):
 
 
 class FilledMatrix(Model):
-    """A matrix with what is answered so far. `documents` are those that are there, in the order of its rows."""
+    """A matrix with its answers so far; `documents` are the existing ones, in row order."""
 
     matrix: Matrix
     documents: tuple[Document, ...]
@@ -149,7 +149,7 @@ class FilledMatrix(Model):
     job: Job | None = None
 
     def at(self, document: Document, question: int) -> ShownCell | None:
-        """The cell of a document and question; None: not answered yet."""
+        """Return the cell of a document and question, None if not answered yet."""
         return self._places.get((document.lineage_id or document.id, question))
 
     @functools.cached_property
@@ -158,7 +158,7 @@ class FilledMatrix(Model):
 
     @property
     def to_ask(self) -> int:
-        """How many cells are empty or stale, of documents that can be asked."""
+        """The number of empty, failed or stale cells of ready documents."""
         ready = [one for one in self.documents if one.status is DocumentStatus.READY]
         cells = [self.at(one, number) for one in ready for number in range(len(self.matrix.questions))]
         return sum(cell is None or cell.is_stale or cell.cell.status == "failed" for cell in cells)

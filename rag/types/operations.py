@@ -13,7 +13,7 @@ from rag.types.base import Model
 
 
 class DiskState(StrEnum):
-    """Whether there is room, little of it, or too little to take in more."""
+    """Whether disk space is sufficient, low, or too low to ingest more."""
 
     GOOD = "good"
     LOW = "low"
@@ -21,7 +21,7 @@ class DiskState(StrEnum):
 
 
 class DiskSpace(Model):
-    """The room in a folder that is written to. `place` says what for: "data", "files", "database", "temporary"."""
+    """The disk space of a folder; `place` is its purpose: "data", "files", "database", "temporary"."""
 
     place: str
     path: str
@@ -31,7 +31,7 @@ class DiskSpace(Model):
 
 
 class Replica(Model):
-    """A server that follows the database; `behind_seconds` is None where it has nothing to catch up with."""
+    """A replica of the database; `behind_seconds` is its lag, None if it is up to date."""
 
     name: str
     state: str
@@ -39,7 +39,7 @@ class Replica(Model):
 
 
 class DatabaseStatus(Model):
-    """The database server. `behind_primary_seconds` is of one that is a replica itself."""
+    """The state of the database server; `behind_primary_seconds` is its lag if it is a replica itself."""
 
     server_version: str
     vector_version: str
@@ -54,14 +54,14 @@ class DatabaseStatus(Model):
 
 
 class WorkerStatus(Model):
-    """A worker that gave a sign of life within half a minute."""
+    """A worker with a heartbeat within the last half minute."""
 
     id: int
     last_seen: dt.datetime
 
 
 class LaneStatus(Model):
-    """Work of a kind: how much waits, the oldest of it since how long, and at how much somebody is now."""
+    """The queue of a lane: waiting and running items, and the age of the oldest waiting one."""
 
     lane: str
     waiting: int = 0
@@ -70,7 +70,7 @@ class LaneStatus(Model):
 
 
 class RunningWork(Model):
-    """A document or a job that somebody is at; `kind` is the document's lane, or the job's kind."""
+    """A document or job in progress; `kind` is the document's lane or the job's kind."""
 
     kind: str
     user_id: str
@@ -81,7 +81,7 @@ class RunningWork(Model):
 
 
 class LibraryStatus(Model):
-    """Documents of all users; pages and bytes of originals are with those in the trash."""
+    """Totals of all users; pages and bytes include the trash."""
 
     users: int
     documents: int
@@ -92,7 +92,7 @@ class LibraryStatus(Model):
 
 
 class IndexHealth(Model):
-    """`missing_vectors` are chunks of ready documents that only words find; `invalid` database indexes are not used."""
+    """The health of all indexes: chunks of ready documents without vector, and `invalid` database indexes."""
 
     indexes: int
     chunks: int
@@ -101,12 +101,12 @@ class IndexHealth(Model):
 
     @property
     def is_good(self) -> bool:
-        """Whether everything is found that should be, as fast as it should."""
+        """Whether no vectors are missing and all database indexes are valid."""
         return not self.missing_vectors and not self.invalid
 
 
 class WorkCounts(Model):
-    """What all workers have done since the database was set up; `failures` by the error's code."""
+    """Totals of all workers since the database was created; `failures` by error code."""
 
     documents_read: int = 0
     pages_read: int = 0
@@ -116,9 +116,9 @@ class WorkCounts(Model):
 
 
 class BackupRecord(Model):
-    """An archive that was written. `verified_at`: it was read as a whole then, and is what its manifest says.
+    """A backup archive; `verified_at` is the time of its last successful verification.
 
-    `is_present` tells whether it is still where it was written to, as far as this machine sees.
+    `is_present` tells whether this machine finds it at `path`.
     """
 
     created_at: dt.datetime
@@ -132,7 +132,7 @@ class BackupRecord(Model):
 
 
 class Status(Model):
-    """All of it. `warnings` are sentences for people; there are none when all is well."""
+    """The status of an installation; `warnings` are sentences for administrators, empty if all is well."""
 
     version: str
     at: dt.datetime
@@ -149,12 +149,12 @@ class Status(Model):
 
 
 BACKUP_FORMAT = 1
-"""Of the archive's layout; an archive of a higher one is not for us."""
+"""The version of the archive layout; later ones are refused."""
 
 TABLE_MEMBER = re.compile(r"tables/([a-z_][a-z0-9_]{0,62})\.copy")
 
 FILE_MEMBER = re.compile(r"files/[0-9a-f]{32}/([0-9a-f-]{36})/(original|rendition)")
-"""The first part stands for the user. A tar's plain header takes names of up to 100 characters."""
+"""The first part is a digest of the user, as plain tar headers limit names to 100 characters."""
 
 Identifier = Annotated[str, pydantic.Field(pattern=r"^[a-z_][a-z0-9_]{0,62}$")]
 
@@ -162,7 +162,7 @@ Sha256 = Annotated[str, pydantic.Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class BackupMember(Model):
-    """A member of the archive: its name there, its size in bytes and its SHA-256 in hexadecimal digits."""
+    """A member of a backup archive: its name, size in bytes and SHA-256 in hexadecimal digits."""
 
     member: str
     bytes: int = pydantic.Field(ge=0)
@@ -170,7 +170,7 @@ class BackupMember(Model):
 
 
 class BackupTable(BackupMember):
-    """A table's rows, one a line, as PostgreSQL's `COPY … (FORMAT text)` writes these columns."""
+    """The rows of a table in the text format of PostgreSQL's `COPY`."""
 
     table: Identifier
     columns: tuple[Identifier, ...] = pydantic.Field(min_length=1)
@@ -185,7 +185,7 @@ class BackupTable(BackupMember):
 
 
 class BackupFile(BackupMember):
-    """A document's file."""
+    """A file of a document."""
 
     user_id: str = pydantic.Field(min_length=1)
     document_id: uuid.UUID
@@ -200,7 +200,7 @@ class BackupFile(BackupMember):
 
 
 class MissingFile(Model):
-    """A file that a document should have and that was not there: a document purged while the backup was made."""
+    """A file missing because its document was purged during the backup."""
 
     user_id: str
     document_id: uuid.UUID
@@ -208,9 +208,9 @@ class MissingFile(Model):
 
 
 class BackupManifest(Model):
-    """What is in an archive. `migrations` name the schema that the tables have, in their order.
+    """The manifest of a backup archive; `migrations` are those of its schema, in order.
 
-    `left_out` names tables that are not in it, because what they hold can be made again.
+    `left_out` names the tables that are not included because their content can be recomputed.
     """
 
     format: int = pydantic.Field(default=BACKUP_FORMAT, ge=1, le=BACKUP_FORMAT)
@@ -231,20 +231,19 @@ class BackupManifest(Model):
 
     @property
     def members(self) -> tuple[BackupMember, ...]:
-        """All that must be in the archive beside the manifest."""
+        """All members of the archive except the manifest."""
         return (*self.tables, *self.files)
 
     def rows(self, table: str) -> int:
-        """How many rows of a table are in it."""
+        """Return the number of rows of a table."""
         return sum(entry.rows for entry in self.tables if entry.table == table)
 
 
 class PurgeReceipt(Model):
-    """What there was of documents that were removed for good, and is gone: counted before, and again afterwards.
+    """The verified counts of what a purge removed.
 
-    `rows` are those of all tables, documents and chunks among them; chunks and vectors are those of all embedding
-    models that the index has. `unfinished` documents have files that could not be deleted yet: a worker goes on with
-    them.
+    `rows` counts the rows of all tables; `chunks` and `vectors` those of all embedding models of the index.
+    `unfinished` documents have files that a worker has yet to delete.
     """
 
     document_ids: tuple[uuid.UUID, ...] = ()
@@ -257,13 +256,12 @@ class PurgeReceipt(Model):
 
 
 class SweepReport(Model):
-    """What was left behind and belongs to nobody; `mended`: it is gone now.
+    """The orphaned files found by a cleanup; `mended` tells whether they were removed.
 
-    Documents whose files were to be deleted because they were purged or never came (`deletions`), that no row knows
-    (`unowned`), or that this database most probably does not know because they are another one's (`doubtful`: left as
-    they are); half written files (`drafts`), `empty_folders`, `copies` of remote files of documents that are gone,
-    `temporary` folders, parts of `backups`; and files and folders of ours that others may read (`open_to_others`).
-    `bytes` are those of all that is to go.
+    Counted are documents with files whose deletion is pending (`deletions`), that have no row (`unowned`) or probably
+    belong to another database (`doubtful`, which are kept); partial files (`drafts`), `empty_folders`, local `copies`
+    of remote files without document, `temporary` folders, partial `backups`, and files readable by other system users
+    (`open_to_others`). `bytes` is the total size to remove.
     """
 
     mended: bool = False
@@ -280,6 +278,6 @@ class SweepReport(Model):
 
     @property
     def found(self) -> int:
-        """How many things there are to be mended."""
+        """The number of items to clean up."""
         counts = self.model_dump(exclude={"mended", "doubtful", "bytes"})
         return sum(counts.values())

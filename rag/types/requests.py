@@ -1,4 +1,4 @@
-"""What requests have in common: keys and limits for the provider they call, and the other spellings of their fields."""
+"""Common parts of requests: provider keys and limits, and alternative spellings of fields."""
 
 from collections.abc import Collection, Mapping
 from typing import Annotated
@@ -30,7 +30,7 @@ class IndexReference(Input):
 
 
 class Auth(Model):
-    """A vendor's key for one request: used for that request only, never stored, logged or given back."""
+    """A provider's API key for one request; it is never stored, logged or returned."""
 
     api_key: pydantic.SecretStr | None = None
 
@@ -39,20 +39,20 @@ AuthField = Annotated[Auth, pydantic.Field(exclude=True, repr=False)]
 
 
 class ProviderOptions(Input):
-    """How patient to be with a provider in one request; None: as the settings say."""
+    """Timeout and retries of provider calls in one request; None applies the settings."""
 
     timeout_seconds: float | None = pydantic.Field(default=None, gt=0, le=3600)
     max_retries: int | None = pydantic.Field(default=None, ge=0, le=10)
 
 
 class QueryEmbedding(Input):
-    """How a query is embedded. The model is the index's own."""
+    """Options of query embedding; the model is that of the index."""
 
     provider_options: ProviderOptions = ProviderOptions()
 
 
 def gather(values: object, names: Collection[str], group: str) -> object:
-    """`values` with the fields `names`, where they stand beside `group`, moved into it; what it says itself wins."""
+    """Move the fields `names` into the mapping `group`, whose own values win."""
     if not isinstance(values, Mapping):
         return values
     beside = {key: name for name in names for key in _spellings(name) if key in values}
@@ -66,7 +66,7 @@ def gather(values: object, names: Collection[str], group: str) -> object:
 
 
 def spread(values: object, group: str) -> object:
-    """`values` with what stands in their mapping `group` beside it; what is there already wins."""
+    """Move the fields of the mapping `group` one level up, where existing values win."""
     if not isinstance(values, Mapping) or not isinstance(values.get(group), Mapping):
         return values
     rest = {key: value for key, value in values.items() if key != group}

@@ -20,15 +20,15 @@ MustIncludeMode = Literal["all", "any"]
 
 Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=TEXT)]
 
-MOST_LOOKUPS = 8
-"""Each step of look-ups is a request to a language model and a search."""
+MAX_LOOKUPS = 8
+"""Maximum number of look-ups; each step costs a language model request and a search."""
 
 
 class Filters(Input):
-    """What may be searched; empty means everything.
+    """Search filters; empty filters match everything.
 
-    `tags` must all be on a document; `author` is a part of the name; both in any case. `dated_after` is the first day
-    that a document may be of, `dated_before` the first that it may not. `saved` names a saved filter.
+    A document must have all `tags`; `author` matches a part of the name; both ignore case. `dated_after` is inclusive,
+    `dated_before` exclusive. `saved` names a saved filter.
     """
 
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(
@@ -49,10 +49,10 @@ class Filters(Input):
 
 
 class Scope(Model):
-    """The rows of one user that a statement may touch: in one index, not deleted, and of these the filtered ones.
+    """The part of an index to search: documents outside the trash that match the filters.
 
-    `must_include` are words or phrases that a chunk's text must have, all or any of them: upper or lower case, also as
-    a part of a longer word, and over the end of a line.
+    `must_include` are words or phrases that a chunk's text must contain, all or any of them, ignoring case, also within
+    longer words and across line breaks.
     """
 
     index_id: uuid.UUID
@@ -62,9 +62,9 @@ class Scope(Model):
 
 
 class Candidate(NamedTuple):
-    """A chunk that one search found. `score` is the cosine in 0..1, or the share of the question's words (`bm25`).
+    """A chunk found by one search. `score` is the cosine in 0..1, or the normalized BM25 score.
 
-    One that has no vector yet (`has_vector`) can be found by its words only.
+    A chunk without vector (`has_vector`) is found by lexical search only.
     """
 
     chunk_id: uuid.UUID
@@ -75,7 +75,7 @@ class Candidate(NamedTuple):
 
 
 class RerankOptions(Input):
-    """Whether the best candidates are ordered anew, and by whom."""
+    """Reranking options."""
 
     enabled: bool = pydantic.Field(default=False, description="Order the best places anew.")
     top_n: int = pydantic.Field(default=20, ge=1, le=200, description="How many of the best are ordered anew.")
@@ -85,7 +85,7 @@ class RerankOptions(Input):
 
 
 class RetrievalOptions(Input):
-    """How to search; `mode`, `fusion` and `rrf_k` are as the installation's settings say unless given."""
+    """Search options; `mode`, `fusion` and `rrf_k` default to the installation's settings."""
 
     top_k: int = pydantic.Field(default=8, ge=1, le=200, description="How many places to find.")
     min_score: float = pydantic.Field(
@@ -113,7 +113,7 @@ class RetrievalOptions(Input):
     lookups: int = pydantic.Field(
         default=0,
         ge=0,
-        le=MOST_LOOKUPS,
+        le=MAX_LOOKUPS,
         description="Take the question apart into single facts, so many at most, and search for each (language model).",
     )
     periods: bool = pydantic.Field(
@@ -157,16 +157,16 @@ class RetrievalOptions(Input):
 
     @property
     def needs_language_model(self) -> bool:
-        """Whether a language model takes part in the search."""
+        """Whether the search needs a language model."""
         return bool(self.multi_query or self.lookups) or self.hyde or (self.rerank.enabled and self.rerank.by == "llm")
 
 
 BESIDE_RETRIEVAL = ("top_k", "min_score", "mode", "vector_weight", "lexical_weight", "rerank", "filters")
-"""Options of retrieval that may also stand at the top of a request, as they once did."""
+"""Retrieval options also accepted at the top level of a request, for backward compatibility."""
 
 
 class RetrievalRequest(Input):
-    """What a search and a question have in common. `auth` is for the provider that embeds the index."""
+    """The common part of search and answer requests; `auth` is for the embedding provider."""
 
     index_name: IndexName = DEFAULT_INDEX
     retrieval: RetrievalOptions = RetrievalOptions()
@@ -180,25 +180,24 @@ class RetrievalRequest(Input):
 
 
 class SearchRequest(RetrievalRequest):
-    """A search in one index."""
+    """A search request for one index."""
 
     query: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
 
 
 class Hit(Model):
-    """A place that was found: the chunk that matched best, and the passage around it that is handed on.
+    """A search result: the best matching chunk, and the passage around it.
 
-    Scores are in 0..1; a score is None when its stage did not run or did not find the chunk. The ranks count from 1.
-    All of them mean the same for every question and in every library. `vector_score` is the cosine similarity of
-    question and chunk, comparable within one embedding model. `lexical_score` is the chunk's share of what the
-    question's words can reach: 1 where it has each of them twice or oftener, rare words counting more. `final_score`
-    decides: in a hybrid search the weighted mean of both, the cosine on its model's own scale, with the fit of page and
-    document and the landmarks asked for; in a search of one kind that kind's own score; with rerank the mean with
-    `rerank_score`; fused by ranks the sum of 1 / (rrf_k + rank), which says nothing of fit.
+    Scores are in 0..1 and comparable across questions and libraries; a score is None if its stage did not run or did
+    not find the chunk. Ranks count from 1. `vector_score` is the cosine similarity of question and chunk, comparable
+    within one embedding model. `lexical_score` is BM25 divided by the maximum for the question: 1 if the chunk has each
+    word at least twice, rare words weighing more. `final_score` determines the order: in hybrid search the weighted
+    mean of both (the cosine scaled per model) with the scores of page, document and landmarks; in a single mode its own
+    score; with reranking the mean with `rerank_score`; with rank fusion the sum of 1 / (rrf_k + rank), which does not
+    measure relevance.
 
-    `source` is the path or URL of the document's file, `shown_source` what other machines may read of it.
-    `page_labels` are the numbers printed on its pages, by the pages' own, where they differ; `page_count` is the
-    document's, 0 if unknown.
+    `source` is the path or URL of the file, `shown_source` the part other machines may see. `page_labels` are the
+    printed page numbers where they differ from the page numbers; `page_count` is 0 if unknown.
     """
 
     chunk: Chunk
@@ -218,12 +217,12 @@ class Hit(Model):
     lexical_rank: int | None = None
 
     def page_name(self, number: int) -> str:
-        """One of its pages as people find it."""
+        """Return the display name of a page."""
         return page_name(number, self.page_labels.get(number), self.page_count)
 
 
 class Usage(Model):
-    """What a request cost; `cost_usd` in dollars, None where the model's price is not known."""
+    """Tokens, latency and cost of a request; `cost_usd` is None if the model's price is unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -233,9 +232,9 @@ class Usage(Model):
 
 
 class Variant(Model):
-    """A text that was searched for: the question itself, a rewrite of it, a hypothetical answer to it, or a part of it.
+    """A text searched for: the question, a rewrite, a hypothetical answer (HyDE), or a look-up.
 
-    Look-ups are made in steps, from 1, each after what was found by those before; all else is in step 0.
+    `step` counts the steps of look-ups from 1, each based on earlier results; other variants have step 0.
     """
 
     kind: Literal["question", "rewrite", "hyde", "lookup"]
@@ -244,9 +243,9 @@ class Variant(Model):
 
 
 class Rewriting(Model):
-    """What a question was rewritten or widened with: the words `found` in it, and what was `added` to the search.
+    """A query expansion: the words `found` in the question, and the words `added` to the search.
 
-    `trade` is the vocabulary that knows them.
+    `trade` is the vocabulary that defines them.
     """
 
     kind: Literal["period", "synonym", "derived", "item", "abbreviation", "landmark"]
@@ -256,16 +255,15 @@ class Rewriting(Model):
 
 
 Outcome = Literal["returned", "same_place", "below_min_score", "beyond_top_k", "not_considered", "gone"]
-"""What became of a candidate: it was returned as a hit; it lies on the pages of a better hit; its score is too low; it
-came after the last hit; its fused score was too low for a closer
-look; it was deleted meanwhile."""
+"""The outcome of a candidate: returned as a hit, on the page of a better hit, below the minimum score, ranked after the
+last hit, fused score too low to be considered, or deleted meanwhile."""
 
 
 class CandidateTrace(Model):
-    """A candidate's way through a search. Ranks count from 1; None: the stage did not see it.
+    """The scores and ranks of a candidate in each stage of a search; None if the stage did not see it.
 
-    Scores are those of `Hit`: cosine similarity, the share of the question's words, how surely it stands at a landmark
-    that is asked for, how well its whole document fits, all of these fused, reranked, and the one that decided.
+    Scores are those of `Hit`, with `landmark_score` for a landmark named in the question and `document_score` for the
+    whole document. Ranks count from 1.
     """
 
     chunk_id: uuid.UUID
@@ -286,7 +284,7 @@ class CandidateTrace(Model):
 
 
 class SearchTrace(Model):
-    """What was searched for, what the question was rewritten with, and every candidate by its fused rank."""
+    """A trace of a search: query variants, expansions, and all candidates by fused rank."""
 
     variants: tuple[Variant, ...]
     rewritings: tuple[Rewriting, ...] = ()
@@ -294,7 +292,7 @@ class SearchTrace(Model):
 
 
 class SearchResponse(Model):
-    """What was found, best first."""
+    """The results of a search, best first."""
 
     query: str
     top_k: int
@@ -317,14 +315,14 @@ Stage = Literal[
     "context",
     "given",
 ]
-"""Where the way of a passage to the answer ends, in this order; `given` is the end: the answer was made from it."""
+"""The stage at which a passage is dropped, in this order; `given` passages reached the answer."""
 
 
 class Explanation(Model):
-    """Why a passage is, or is not, among what an answer to a question is made from.
+    """An explanation why a passage was or was not used for an answer.
 
-    `message` says it in words, with what can be done. `candidate` is its chunk's way through the search, `rewritings`
-    what the question was widened with, if it was searched for.
+    `message` explains it and suggests a remedy. `candidate` is the trace of its chunk, `rewritings` the expansions of
+    the question.
     """
 
     stage: Stage
@@ -336,7 +334,7 @@ class Explanation(Model):
 
 
 class Finding(NamedTuple):
-    """A chunk that has certain words, wherever it is."""
+    """A chunk that contains given words, in or outside the trash."""
 
     chunk_id: uuid.UUID
     document_id: uuid.UUID
@@ -348,7 +346,7 @@ class Finding(NamedTuple):
 class RetrievedChunk(Model):
     """A chunk's text and where it comes from.
 
-    `metadata` has `source_file` (the path or URL the document was taken in from, else its name), `document_id`,
+    `metadata` has `source_file` (the path or URL the document was ingested from, else its name), `document_id`,
     `chunk_id`, `file_name`, `mime_type`, `page_number`, `line_start`, `line_end` and `section`.
     """
 
@@ -365,7 +363,7 @@ class RetrievalResult(Model):
 
     @classmethod
     def of(cls, hit: Hit, rank: int) -> "RetrievalResult":
-        """A hit in these words."""
+        """Convert a hit."""
         chunk = hit.chunk
         metadata = {
             "source_file": hit.source or hit.document_name,

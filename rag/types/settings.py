@@ -1,4 +1,4 @@
-"""What is set for all users of an installation: the models, the vendors' keys, and where each setting comes from."""
+"""Models, provider keys and the origin of each setting of an installation."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from rag.types.base import Model
 
 
 class Origin(StrEnum):
-    """Where a setting comes from. The environment, with `.env`, wins; a default is what the given keys allow."""
+    """The origin of a setting. The environment, including `.env`, takes precedence; a default depends on the keys."""
 
     ENVIRONMENT = "environment"
     KEPT = "kept"
@@ -14,7 +14,7 @@ class Origin(StrEnum):
 
 
 class KeyPlace(StrEnum):
-    """Where a vendor's key is."""
+    """The storage location of a provider's key."""
 
     ENVIRONMENT = "environment"
     KEY_RING = "key ring"
@@ -22,9 +22,9 @@ class KeyPlace(StrEnum):
 
 
 class ModelChoice(Model):
-    """Which model does a work. `model` is `provider:model`, or as it was written where that cannot be used.
+    """The model for a task. `model` is `provider:model`, or as configured if it is invalid.
 
-    `label` is what its provider is called; `problem` says why it cannot be used.
+    `label` is the provider's display name; `problem` says why it cannot be used.
     """
 
     model: str
@@ -34,7 +34,7 @@ class ModelChoice(Model):
 
 
 class VendorKey(Model):
-    """A vendor, the variable of its key, and where the key is; None: there is none. The key itself is not in it."""
+    """A provider, the setting of its key, and the key's location (None without key), but not the key itself."""
 
     provider: str
     label: str
@@ -44,7 +44,7 @@ class VendorKey(Model):
 
 
 class ServedModel(Model):
-    """A model of a server. By its name it `embeds`, or `is_elsewhere`: the server hands on what it is asked."""
+    """A model of a local server; `is_elsewhere` if the server forwards requests to a remote host."""
 
     name: str
     embeds: bool = False
@@ -52,7 +52,7 @@ class ServedModel(Model):
 
 
 class FoundServer(Model):
-    """A server of models that answers, and what it has."""
+    """A local model server that responds, and its models."""
 
     provider: str
     label: str
@@ -61,9 +61,9 @@ class FoundServer(Model):
 
 
 class ModelTest(Model):
-    """What a tiny real request to a model gave: the words it wrote, or the size of its vector; and how long it took.
+    """The result of a test request to a model: its text or vector size, and the duration.
 
-    `context_window` is how many tokens a model that writes takes at once.
+    `context_window` is the context size of a language model in tokens.
     """
 
     model: str

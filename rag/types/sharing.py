@@ -1,4 +1,4 @@
-"""Collections that several people have: who shares which with whom, and what was shared with whom."""
+"""Shared collections and shared answers."""
 
 import datetime as dt
 import uuid
@@ -14,7 +14,7 @@ SharePermission = Literal["read", "write"]
 
 
 class ShareRequest(Input):
-    """Whom a collection is shared with, and whether they may write, too."""
+    """A request to share a collection with a user or group."""
 
     grantee_kind: GranteeKind = "user"
     grantee: Annotated[str, pydantic.Field(min_length=1, max_length=500, pattern=LINE)]
@@ -22,7 +22,7 @@ class ShareRequest(Input):
 
 
 class Grantee(Model):
-    """Somebody, or a group, that a collection can be shared with; `name` and `email` are the login provider's."""
+    """A user or group to share with; `name` and `email` come from the login provider."""
 
     kind: GranteeKind
     id: str
@@ -31,7 +31,7 @@ class Grantee(Model):
 
 
 class Share(Model):
-    """What a user, the owner, shares with a user or a group."""
+    """A collection that its owner (`user_id`) shares with a user or group."""
 
     user_id: str
     index_id: uuid.UUID
@@ -43,7 +43,7 @@ class Share(Model):
 
 
 class SharedIndex(Model):
-    """A collection that another shares with a user; `owner_name` is what the login provider calls its owner."""
+    """A collection shared with a user; `owner_name` comes from the login provider."""
 
     index: Index
     owner_name: str | None
@@ -51,7 +51,7 @@ class SharedIndex(Model):
 
 
 class LinkRequest(Input):
-    """Whom a conversation is shown to, or with `message_id` one answer of it and its question."""
+    """A request to share a conversation, or with `message_id` one answer and its question."""
 
     grantee_kind: GranteeKind = "user"
     grantee: Annotated[str, pydantic.Field(min_length=1, max_length=500, pattern=LINE)]
@@ -59,7 +59,7 @@ class LinkRequest(Input):
 
 
 class AnswerLink(Model):
-    """What a user shows another, or a group: a conversation, or one answer of it."""
+    """A conversation, or one answer, that a user shares with a user or group."""
 
     user_id: str
     id: uuid.UUID
@@ -72,7 +72,7 @@ class AnswerLink(Model):
 
 
 class SharedAnswer(Model):
-    """What another shows a user: whose it is, and the collection that it is about, which the user may read."""
+    """A conversation or answer shared with a user, its owner and collection."""
 
     id: uuid.UUID
     owner: str

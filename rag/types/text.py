@@ -15,7 +15,7 @@ from rag.types.base import Model
 
 
 class Landmark(NamedTuple):
-    """A page of a document by a name: "balance sheet", "table 4", "page 12"; `strength` says how surely, in 0..1."""
+    """A named page of a document: "balance sheet", "table 4", "page 12"; `strength` is the confidence, in 0..1."""
 
     name: str
     page_number: int
@@ -23,7 +23,7 @@ class Landmark(NamedTuple):
 
 
 class PageText(NamedTuple):
-    """A page as its words are searched: its whole text, and of this what says what the page is about."""
+    """The searchable text of a page: its whole text, and the part that serves as its title."""
 
     text: str
     title: str
@@ -45,12 +45,21 @@ class Rect(NamedTuple):
     y1: float
 
     def union(self, other: "Rect") -> "Rect":
-        """The smallest box around both."""
+        """Return the smallest box around both."""
         return Rect(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+    def contains_center(self, other: "Rect", tolerance: float = 0.0) -> bool:
+        """Whether the center of `other` is inside, or outside by at most `tolerance` points."""
+        x, y = (other.x0 + other.x1) / 2, (other.y0 + other.y1) / 2
+        return self.x0 - tolerance <= x <= self.x1 + tolerance and self.y0 - tolerance <= y <= self.y1 + tolerance
+
+    def is_level_with(self, other: "Rect") -> bool:
+        """Whether the two share at least half the height of the lower one."""
+        return 2 * (min(self.y1, other.y1) - max(self.y0, other.y0)) >= min(self.y1 - self.y0, other.y1 - other.y0)
 
 
 class Region(Model):
-    """Boxes on one page. On that of a sheet, `cells` are those that they touch: “Balance!B14:D14”."""
+    """Boxes on one page; on a sheet `cells` are the cells they touch: “Balance!B14:D14”."""
 
     page_number: int
     rects: tuple[Rect, ...]
@@ -58,26 +67,26 @@ class Region(Model):
 
 
 class Highlight(Model):
-    """Words to mark on a page of a copy, and the note that whoever points at them reads."""
+    """A highlight in a copy of a document, with a pop-up note."""
 
     region: Region
     note: str
 
 
 class BlockKind(StrEnum):
-    """What a block is to a reader."""
+    """The kind of a block."""
 
     TEXT = "text"
     HEADING = "heading"
     TABLE = "table"
     PICTURE = "picture"
-    """Words in a picture, which were recognised."""
+    """Words recognised in a picture."""
 
 
 class Line(Model):
-    """One line of text as it stands on a page. A table's row is one line, its cells parted by tabs.
+    """One line of text on a page. A table row is one line with tab-separated cells.
 
-    Of text that stands in several lines which nobody told apart, `number` is the first and `last_number` the last.
+    If several lines could not be told apart, `number` is the first and `last_number` the last.
     """
 
     number: int
@@ -90,15 +99,15 @@ class Line(Model):
 
     @property
     def end(self) -> int:
-        """The number of the last line that it is."""
+        """The number of the last line."""
         return self.last_number or self.number
 
 
 class TextBlock(Model):
     """A paragraph, heading or table on one page.
 
-    `lines` may be left out by callers who bring their own blocks; then `text` is split at line breaks, the last part
-    is all lines that are left, and every line has the block's box. `level` is a heading's depth from 1.
+    Callers may omit `lines`; then `text` is split at line breaks, the last part takes the remaining line numbers, and
+    every line gets the block's box. `level` is the depth of a heading from 1.
     """
 
     page_number: int = pydantic.Field(ge=1)
@@ -111,7 +120,7 @@ class TextBlock(Model):
     lines: tuple[Line, ...] = ()
 
     def to_lines(self) -> tuple[Line, ...]:
-        """The block's lines, made from its text when it has none."""
+        """Return the block's lines, derived from its text if it has none."""
         if self.lines:
             return self.lines
         texts = self.text.split("\n")
@@ -132,7 +141,7 @@ class TextBlock(Model):
 
 
 class PageInfo(Model):
-    """A page's size as displayed, in points, and the number printed on it, if the file names one."""
+    """The displayed size of a page in points, and its printed page number, if known."""
 
     number: int
     width: float
@@ -143,10 +152,7 @@ class PageInfo(Model):
 
 
 class Missing(Model):
-    """Text of a file that its rendition lacks: the place in the file in words ("slide 3", "line 120"), and how much.
-
-    `text` is how it begins.
-    """
+    """Text of a file missing in its rendition: its place ("slide 3", "line 120"), length and beginning (`text`)."""
 
     place: str
     characters: int
@@ -154,7 +160,7 @@ class Missing(Model):
 
 
 class WordError(Model):
-    """Words that were glued together or a word that was split: the place, what was read, and what stands there."""
+    """A wrong word boundary: its place, the text read, and the text expected."""
 
     place: str
     read: str
@@ -162,14 +168,14 @@ class WordError(Model):
 
 
 MAX_WORD_ERROR_SHARE = 0.001
-"""Fewer words than this share may be glued or split without the document being called incomplete."""
+"""The share of glued or split words up to which a document counts as complete."""
 
 
 class Completeness(Model):
-    """How many characters the file's text has, and how many of them its rendition has; white space is not counted.
+    """How much of a file's text its rendition has, in characters without white space.
 
-    `words` is how many words the rendition has, `glued_words` how many times words were read as one, `split_words` how
-    many were read as several, and `word_errors` are examples.
+    `words` counts the words of the rendition, `glued_words` those read as one, `split_words` those read as several;
+    `word_errors` are examples.
     """
 
     source_characters: int
@@ -182,17 +188,17 @@ class Completeness(Model):
 
     @property
     def share(self) -> float:
-        """What is kept, in 0..1; nothing lacks in a file without text."""
+        """The share of characters kept, in 0..1; 1 for a file without text."""
         return self.kept_characters / self.source_characters if self.source_characters else 1.0
 
     @property
     def is_complete(self) -> bool:
-        """Whether every character is kept, and next to no words are glued or split."""
+        """Whether all characters are kept and word errors are negligible."""
         return self.kept_characters == self.source_characters and not self.has_word_errors
 
     @property
     def has_word_errors(self) -> bool:
-        """Whether more words are glued or split than can be neglected."""
+        """Whether the share of glued or split words exceeds `MAX_WORD_ERROR_SHARE`."""
         return self.glued_words + self.split_words > MAX_WORD_ERROR_SHARE * self.words
 
     @property
@@ -208,9 +214,9 @@ class Completeness(Model):
 
 
 class Unpacked(Model):
-    """What was taken out of the outermost of the containers that a file is in: so many files, their bytes together.
+    """Number and total bytes of the files extracted from the outermost container so far.
 
-    `depth` is in how many containers the file is.
+    `depth` is the nesting depth.
     """
 
     depth: int = 0
@@ -219,10 +225,9 @@ class Unpacked(Model):
 
 
 class UnpackedPart(Model):
-    """A file that was in another one, by its path in there, and its size in bytes.
+    """An extracted attachment: its path inside the container and its size in bytes.
 
-    `file` has its content, on this machine and for as long as the folder of parts is there; None: it was left out, and
-    `reason` says why.
+    `file` is the path of its content in a temporary folder; None if it was left out, as `reason` explains.
     """
 
     name: str
@@ -232,11 +237,11 @@ class UnpackedPart(Model):
 
 
 class ParsedDocument(Model):
-    """What parsing makes of a file: the pages and blocks of its rendition in reading order.
+    """The result of parsing a file: the pages and blocks of its rendition in reading order.
 
-    `author` and `dated` are what the file says of itself. `completeness` is None if it was not measured. `parts` are
-    the files in it, if it is a mail or an archive. `picture_pages` have text of their own and pictures whose words are
-    still to be read; `note` is for the owner.
+    `author` and `dated` are the file's own metadata. `completeness` is None if not measured. `parts` are the
+    attachments of a mail or members of an archive. `picture_pages` have text and pictures that OCR has not read yet;
+    `note` is for the owner.
     """
 
     title: str | None
@@ -251,23 +256,23 @@ class ParsedDocument(Model):
 
     @property
     def line_count(self) -> int:
-        """Lines in the whole document."""
+        """The number of lines."""
         return self.blocks[-1].line_end if self.blocks else 0
 
 
 def lines_text(lines: Sequence[Line]) -> str:
-    """The text of `lines`: a blank line before each new block, a line break before each other line."""
+    """Join `lines`, with a blank line before each new block."""
     parts = [part for line in lines for part in ("\n\n" if line.starts_block else "\n", line.text)]
     return "".join(parts[1:])
 
 
-def are_in_picture(lines: Sequence[Line]) -> bool:
-    """Whether any of `lines` is words that were recognised in a picture."""
+def any_recognized(lines: Sequence[Line]) -> bool:
+    """Whether any line was recognised in a picture."""
     return any(line.kind is BlockKind.PICTURE for line in lines)
 
 
 def pages_by_share(lines: Sequence[Line]) -> list[int]:
-    """The pages of `lines`, the one with most of their characters first."""
+    """Return the page numbers of `lines`, the page with most characters first."""
     characters: Counter[int] = Counter()
     for line in lines:
         characters[line.page_number] += len(line.text)
@@ -282,37 +287,37 @@ class Passage(Model):
 
     @property
     def text(self) -> str:
-        """The characters as they stand in the document."""
+        """The text of the lines."""
         return lines_text(self.lines)
 
     @property
     def pages(self) -> tuple[int, ...]:
-        """Numbers of the pages it stands on, ascending."""
+        """The page numbers, ascending."""
         return tuple(sorted({line.page_number for line in self.lines}))
 
     @property
     def page_number(self) -> int:
-        """The page it begins on."""
+        """The first page."""
         return self.lines[0].page_number
 
     @property
     def main_page(self) -> int:
-        """The page with most of its characters, the first of several."""
+        """The page with most characters, the first of equals."""
         return pages_by_share(self.lines)[0]
 
     @property
     def line_start(self) -> int:
-        """First line, counted through the document."""
+        """The first line number."""
         return self.lines[0].number
 
     @property
     def line_end(self) -> int:
-        """Last line, counted through the document."""
+        """The last line number."""
         return self.lines[-1].end
 
     @property
     def bbox(self) -> Rect:
-        """The box around its part on its first page."""
+        """The bounding box on the first page."""
         box, *rest = [line.bbox for line in self.lines if line.page_number == self.page_number]
         for other in rest:
             box = box.union(other)
@@ -320,7 +325,7 @@ class Passage(Model):
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """The boxes of its lines, page by page."""
+        """The boxes of the lines, page by page."""
         return tuple(
             Region(page_number=page, rects=tuple(line.bbox for line in self.lines if line.page_number == page))
             for page in self.pages
@@ -343,10 +348,10 @@ class Passage(Model):
 
 
 class Chunk(Passage):
-    """What is embedded and found.
+    """A chunk: the unit that is embedded and searched.
 
-    `context` is the header (title, section path, a table's header row) that the embedder and the lexical index see
-    before the text; it is not part of the text.
+    `context` (title, section path, a table's header row) is prepended for embedding and lexical search, but is not part
+    of the text.
     """
 
     id: uuid.UUID
@@ -356,9 +361,9 @@ class Chunk(Passage):
 
 
 def page_name(number: int, label: str | None = None, count: int = 0) -> str:
-    """A page as people find it: "page 54", or where another number is printed on it "p. 53 (page 54 of 203)".
+    """Format a page name: "page 54", or with another printed number "p. 53 (page 54 of 203)".
 
-    The label of a sheet's page, "Balance!A1:H40", is no number: its cells are named beside.
+    The label of a sheet's page, "Balance!A1:H40", is ignored.
     """
     if label is None or label == str(number) or "!" in label:
         return f"page {number}"

@@ -1,39 +1,39 @@
-"""Retrieval and its validation in the words of collections: plain snake_case objects, as vector databases speak."""
+"""Requests and responses of the retrieval API of collections, in snake_case as in vector databases."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import pydantic
 
-from rag.types.base import NAME, TEXT, Asked, keep_kinds_apart
+from rag.types.base import NAME, TEXT, ValidatedModel, reject_coercion
 from rag.types.documents import DEFAULT_INDEX
 from rag.types.requests import StorableText
 
 DEFAULT_QUERY_MODEL = "embed-english-v3.0"
-"""What callers of such an interface name when they have no wish: the collection's own model."""
+"""The default of such APIs; it stands for the collection's own model."""
 
 Query = Annotated[str, pydantic.Field(min_length=1, max_length=999, pattern=TEXT)]
 Collection = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=NAME)]
-"""An index's name or id, in characters that a collection's name may have."""
+"""An index's name or id, limited to the characters allowed in collection names."""
 
 
 class Plain(pydantic.BaseModel):
-    """Base of these models: frozen, closed, names as they are."""
+    """Base of these models: frozen, without extra fields or aliases."""
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class PlainInput(Asked, Plain):
-    """Base of those that callers send."""
+class PlainInput(ValidatedModel, Plain):
+    """Base of request models."""
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _keep_kinds_apart(cls, values: object) -> object:
-        return keep_kinds_apart(cls, values)
+    def _reject_coercion(cls, values: object) -> object:
+        return reject_coercion(cls, values)
 
 
 class RetrieveRequest(PlainInput):
-    """Search a collection. `query_embedding_model` must be the model of the collection, or the default."""
+    """A search in a collection; `query_embedding_model` must be the collection's model or the default."""
 
     query: Query
     collection: Collection = DEFAULT_INDEX
@@ -42,11 +42,10 @@ class RetrieveRequest(PlainInput):
 
 
 class VectorChunk(Plain):
-    """A found chunk with its source: where it was taken from, and where it stands there.
+    """A search result with its source and position.
 
-    `source_url` is what is shown of the document's source, or its address in this API; `chunk_index` counts from 0;
-    pages and lines count from 1. `similarity_score` is the cosine similarity of query and chunk; the order is that of a
-    hybrid search, in which words count, too.
+    `source_url` is the document's displayed source or its URL in this API; `chunk_index` counts from 0, pages and lines
+    from 1. `similarity_score` is the cosine similarity of query and chunk; the order is that of hybrid search.
     """
 
     content: str
@@ -63,21 +62,21 @@ class VectorChunk(Plain):
 
 
 class QueryVector(Plain):
-    """The vector that was searched for, and the model that made it."""
+    """The query vector and its embedding model."""
 
     vector: list[float]
     model: str
 
 
 class RetrieveMetrics(Plain):
-    """What the search took, in milliseconds, and how many chunks it found."""
+    """The duration of the search in milliseconds and the number of results."""
 
     response_time_ms: float
     retrieval_count: int
 
 
 class RetrieveResponse(Plain):
-    """What was found, best first."""
+    """The results of a search, best first."""
 
     success: Literal[True] = True
     retrieved_chunks: list[VectorChunk]
@@ -86,10 +85,10 @@ class RetrieveResponse(Plain):
 
 
 class ExpectedSource(PlainInput):
-    """What must be among the results of a query; without `query` of the test query in the same position.
+    """An expected result of `query`, by default of the test query at the same position.
 
-    A source is what filters take (as shown, in full, or the end of its path), or a document's name or id; with `page`,
-    a chunk on that page.
+    `source` is a source as in filters (displayed, full, or the end of its path), or a document's name or id. With
+    `page`, the result must be on that page.
     """
 
     query: Query | None = None
@@ -97,14 +96,14 @@ class ExpectedSource(PlainInput):
     page: int | None = pydantic.Field(default=None, ge=1)
 
     def query_among(self, queries: Sequence[str], position: int) -> str | None:
-        """The one of `queries` that this, standing at `position` itself, belongs to; None if it belongs to none."""
+        """Return the one of `queries` that this expectation, at `position`, belongs to, if any."""
         if self.query is not None:
             return self.query if self.query in queries else None
         return queries[position] if position < len(queries) else None
 
 
 class ValidationRequest(PlainInput):
-    """Run test queries against a collection, each `consistency_runs` times."""
+    """A request to run test queries against a collection, each `consistency_runs` times."""
 
     collection: Collection = DEFAULT_INDEX
     test_queries: tuple[Query, ...] = pydantic.Field(min_length=1, max_length=100)
@@ -124,7 +123,7 @@ class ValidationRequest(PlainInput):
         return expected
 
     def expected_of(self, query: str) -> list[ExpectedSource]:
-        """What must be found for a test query."""
+        """Return the expected sources of a test query."""
         return [
             expected
             for position, expected in enumerate(self.expected_sources)
@@ -133,11 +132,11 @@ class ValidationRequest(PlainInput):
 
 
 class ValidationMetrics(Plain):
-    """Figures in 0..1, but for the variance.
+    """The retrieval metrics of a query.
 
-    `accuracy`: share of the expected sources that were found, or where none are named of the chunks whose source
-    is right. `relevance_score`: mean of the cosine similarities. `consistency_variance`: mean over the chunks of the
-    variance of their scores over the runs.
+    `accuracy` is the share of expected sources found or, without expectations, of chunks with correct metadata.
+    `relevance_score` is the mean cosine similarity, `consistency_variance` the mean variance of a chunk's scores over
+    the runs.
     """
 
     accuracy: float = pydantic.Field(ge=0.0, le=1.0)
@@ -146,11 +145,11 @@ class ValidationMetrics(Plain):
 
 
 class QueryValidation(Plain):
-    """What came of one test query.
+    """The result of one test query.
 
-    `relevance_valid`: the cross-encoder finds at least one of the chunks fit. `metadata_correct`: every chunk's
-    document is there and has the pages and lines that the chunk names, and its boxes lie on these pages.
-    `consistency_score`: share of the places in the ranking that are the same in every run.
+    `relevance_valid`: the cross-encoder accepts at least one chunk. `metadata_correct`: every chunk's document exists
+    and has the chunk's pages and lines, and its boxes lie on these pages. `consistency_score`: share of ranks with the
+    same chunk in every run.
     """
 
     query: str
@@ -162,9 +161,9 @@ class QueryValidation(Plain):
 
 
 class OverallValidation(Plain):
-    """Passed when every query passes every check.
+    """The overall result: passed if every query passes every check.
 
-    `score` is the mean of accuracy, relevance (0 where nothing fits) and consistency.
+    `score` is the mean of accuracy, relevance (0 if no chunk is relevant) and consistency.
     """
 
     passed: bool
@@ -173,7 +172,7 @@ class OverallValidation(Plain):
 
 
 class ValidationResponse(Plain):
-    """How well a collection is retrieved from."""
+    """The response of a retrieval validation."""
 
     success: Literal[True] = True
     validation_results: list[QueryValidation]
@@ -181,7 +180,7 @@ class ValidationResponse(Plain):
 
 
 class ErrorBody(Plain):
-    """What went wrong. `type` is for programs, `message` for people and says what to do."""
+    """An error: `type` for programs, `message` for people, with what to do."""
 
     type: str
     message: str
@@ -189,7 +188,7 @@ class ErrorBody(Plain):
 
 
 class ErrorResponse(Plain):
-    """Every error of the REST API has this shape."""
+    """The body of every REST error response."""
 
     success: Literal[False] = False
     error: ErrorBody

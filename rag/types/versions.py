@@ -1,4 +1,4 @@
-"""Versions of a document: what became of what an older one says, and what is new in a later one."""
+"""Differences between versions of a document."""
 
 import uuid
 from enum import StrEnum
@@ -8,11 +8,11 @@ from rag.types.base import Model
 from rag.types.text import Region
 
 OnSameName = Literal["keep", "version", "ask"]
-"""What becomes of a file whose name a document has: a document of its own, its new version, or its sender is asked."""
+"""The handling of a file whose name exists already: a separate document, a new version, or ask the user."""
 
 
 class Change(StrEnum):
-    """What became of a text in a later version."""
+    """The state of a text in a later version."""
 
     UNCHANGED = "unchanged"
     CHANGED = "changed"
@@ -20,9 +20,9 @@ class Change(StrEnum):
 
 
 class LaterPlace(Model):
-    """What became of words of an older `version` in the `latest_version`, whose id is `document_id`.
+    """The state of a quote from an older `version` in the `latest_version`, whose id is `document_id`.
 
-    `text` and `regions` are what stands there now, and `page_number` is where; None and empty of what was removed.
+    `text`, `regions` and `page_number` are those of the latest version; None or empty if it was removed.
     """
 
     document_id: uuid.UUID
@@ -35,13 +35,13 @@ class LaterPlace(Model):
 
     @property
     def label(self) -> str:
-        """As people read it: "v1; changed in v2 (page 12)"."""
+        """The display text: "v1; changed in v2 (page 12)"."""
         place = f" (page {self.page_number})" if self.page_number else ""
         return f"v{self.version}; {self.change.value} in v{self.latest_version}{place}"
 
 
 class ParagraphText(Model):
-    """A paragraph, or a row of a table, and where it stands."""
+    """A paragraph or table row and its position."""
 
     page_number: int
     text: str
@@ -49,7 +49,7 @@ class ParagraphText(Model):
 
 
 class ParagraphChange(Model):
-    """A paragraph that differs between two versions: `old` is None of what was added, `new` of what was removed."""
+    """A changed paragraph: `old` is None if it was added, `new` if it was removed."""
 
     kind: Literal["added", "removed", "changed"]
     old: ParagraphText | None = None
@@ -57,7 +57,7 @@ class ParagraphChange(Model):
 
 
 class VersionDiff(Model):
-    """What differs between two versions, in the order of the new one; `unchanged` counts the paragraphs that do not."""
+    """The differences between two versions, in the order of the new one; `unchanged` counts equal paragraphs."""
 
     old_id: uuid.UUID
     new_id: uuid.UUID
@@ -67,5 +67,5 @@ class VersionDiff(Model):
     unchanged: int
 
     def count(self, kind: Literal["added", "removed", "changed"]) -> int:
-        """How many paragraphs were added, removed or changed."""
+        """Return the number of paragraphs added, removed or changed."""
         return sum(change.kind == kind for change in self.changes)

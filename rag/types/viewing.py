@@ -1,4 +1,4 @@
-"""What readers have of a document beside its pages: an outline, what is found in it, and their own marks."""
+"""Outline entries, search counts by page, and annotations of a document."""
 
 import datetime as dt
 import uuid
@@ -13,7 +13,7 @@ _Note = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, max_len
 
 
 class OutlineEntry(Model):
-    """A heading to go to: its depth from 1, its page, and how far down it stands there, in points."""
+    """A heading of the outline: its depth from 1, page, and vertical position in points."""
 
     level: int
     title: str
@@ -22,14 +22,14 @@ class OutlineEntry(Model):
 
 
 class PageCount(Model):
-    """How often something stands on a page."""
+    """The number of search matches on a page."""
 
     page_number: int
     count: int
 
 
 class Annotation(Model):
-    """A place in a document that a user has marked, the words there, and the user's note, which may be empty."""
+    """A user's annotation: a marked region, its text, and a note, which may be empty."""
 
     id: uuid.UUID
     document_id: uuid.UUID
@@ -40,7 +40,7 @@ class Annotation(Model):
 
 
 class MarkedRegion(Model):
-    """Boxes on one page, in points as displayed, from its top left corner."""
+    """Marked boxes on one page, in points from its top left corner as displayed."""
 
     page_number: int = pydantic.Field(ge=1, le=2**31 - 1)
     rects: tuple[Rect, ...] = pydantic.Field(min_length=1, max_length=500)
@@ -54,7 +54,7 @@ class MarkedRegion(Model):
 
 
 class AnnotationRequest(Input):
-    """A place to mark, page by page, the words there, and a note."""
+    """A request to annotate a region, with its text and a note."""
 
     regions: tuple[MarkedRegion, ...] = pydantic.Field(min_length=1, max_length=20)
     quote: Annotated[str, pydantic.StringConstraints(max_length=8000, pattern=STORABLE)] = ""
@@ -62,6 +62,6 @@ class AnnotationRequest(Input):
 
 
 class AnnotationEdit(Input):
-    """Another note for a mark."""
+    """A new note for an annotation."""
 
     note: _Note

@@ -11,7 +11,7 @@ import streamlit as st
 from rag import answering, errors, lazy_imports, retrieval, worker
 from rag.access import oidc_claims, permissions
 from rag.engine import Installation, RAGEngine
-from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, Whence
+from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, RequestOrigin
 from rag.ui.language import _
 from rag.ui.viewer import page_server
 
@@ -142,7 +142,7 @@ def engine() -> RAGEngine:
         st.stop()
     shared = installation()
     if shared.config.rag_worker:
-        worker.keep()
+        worker.keep_running()
     own = shared.for_user(user, request_origin())
     try:
         return own.access.collection(collection())
@@ -188,9 +188,9 @@ def leave_collection() -> None:
     st.session_state.pop(COLLECTION, None)
 
 
-def request_origin() -> Whence:
+def request_origin() -> RequestOrigin:
     """Return where the current user comes from, for the audit log."""
-    return Whence("app", str(st.context.ip_address or ""))
+    return RequestOrigin("app", str(st.context.ip_address or ""))
 
 
 def cached_for_index(name: str, make: Callable[[], Result]) -> Result:

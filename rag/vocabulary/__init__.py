@@ -1,4 +1,4 @@
-"""How questions put things and how documents do: words of a trade, periods, and the named parts of documents."""
+"""Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
 from rag.vocabulary.formulas import (
     Expression,
@@ -10,14 +10,19 @@ from rag.vocabulary.formulas import (
     is_labelled,
     plain_label,
 )
-from rag.vocabulary.glossary import example, landmarks, widener
+from rag.vocabulary.glossary import NEW, example, landmarks, widener, with_synonyms
 from rag.vocabulary.landmarks import Landmarks, own_pages
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
 from rag.vocabulary.query_widening import Widened, Widener, Widening
-from rag.vocabulary.question_words import Says, either, reason_language, says, words
+from rag.vocabulary.question_words import (
+    QuestionTemplates,
+    any_of,
+    question_sets,
+    question_templates,
+    reason_language,
+    words,
+)
 from rag.vocabulary.references import Reference, references
-from rag.vocabulary.sample_questions import question_sets
-from rag.vocabulary.synonym_table import NEW, with_synonyms
 from rag.vocabulary.vocabulary import MAX_TERM_CHARACTERS, Vocabulary, load, trades
 
 __all__ = [
@@ -28,14 +33,14 @@ __all__ = [
     "Formula",
     "Landmarks",
     "Operand",
+    "QuestionTemplates",
     "Reference",
-    "Says",
     "Vocabulary",
     "Widened",
     "Widener",
     "Widening",
+    "any_of",
     "definitions",
-    "either",
     "example",
     "find_figure",
     "find_periods",
@@ -45,9 +50,9 @@ __all__ = [
     "own_pages",
     "plain_label",
     "question_sets",
+    "question_templates",
     "reason_language",
     "references",
-    "says",
     "spell_out_periods",
     "trades",
     "widener",

@@ -1,26 +1,25 @@
-"""Figures that are worked out from others: definitions by trade, in `rag/vocabulary/definitions`."""
+"""Formulas of computed figures, defined by trade in `rag/vocabulary/definitions`."""
 
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
 from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
 from rag import errors
-from rag.vocabulary.vocabulary import STRICT, SomeTerms, Term
+from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, Term, packaged_files
 
 Reading = Literal["", "average", "change"]
-"""How an expression takes a line item: of the period, the mean of its beginning and end, or their difference."""
+"""The value of a line item to use: at period end, mean of its begin and end, or their difference."""
 
 MAX_LABEL_WORDS = 4
-"""So many words at most stand for a * in a label."""
+"""Maximum number of words that a `*` in a label matches."""
 
 _OTHERS = "and|non|noncontrolling|minority|preferred|participating|redeemable|continuing|discontinued"
-"""Words that no * stands for: they make the label another line item's, as what belongs to other owners."""
+"""Words that `*` does not match, since they make the label that of another line item."""
 _ANY = rf"(?!(?:{_OTHERS})\b)\S+(?: (?!(?:{_OTHERS})\b)\S+){{0,{MAX_LABEL_WORDS - 1}}}"
 _TOKEN = re.compile(r"\s*(?:(?P<reading>average|change)?\[(?P<figure>[^\]]+)\]|(?P<number>\d+)|(?P<sign>[-+*/()]))")
 
@@ -33,15 +32,15 @@ class Operand(NamedTuple):
 
 
 Expression = tuple[str | Operand, ...]
-"""Signs, numbers and line items, in their order."""
+"""Signs, numbers and line items, in order."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A line item: its name, the labels under which statements print it, and the statement in which it stands.
+    """A line item: its name, the labels that statements print, and the statement (`place`) it belongs to.
 
-    With `magnitude` it counts without its sign; an `expense` that is printed below zero is not computed with. What is
-    given `per_share` is not in the scale of its statement.
+    `magnitude` ignores the sign; a negative `expense` is not used in computations; `per_share` figures do not have the
+    scale of their statement.
     """
 
     __pydantic_config__ = STRICT
@@ -55,7 +54,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Formula:
-    """What questions call a figure, the expressions that give it, the best first, and what it is measured in."""
+    """A computed figure: its terms in questions, its expressions, best first, and its unit."""
 
     __pydantic_config__ = STRICT
     name: Term
@@ -65,13 +64,13 @@ class Formula:
 
     @property
     def parsed(self) -> tuple[Expression, ...]:
-        """The expressions, taken apart."""
+        """The parsed expressions."""
         return tuple(map(parse_expression, self.expressions))
 
 
 @dataclass(frozen=True)
 class Definitions:
-    """The formulas of a trade and the line items that they are made of."""
+    """The formulas of a trade and their line items."""
 
     __pydantic_config__ = STRICT
     title: Term
@@ -79,18 +78,18 @@ class Definitions:
     formulas: tuple[Formula, ...]
 
     def figure(self, name: str) -> Figure | None:
-        """The line item of that name, or with that label."""
+        """Return the line item with this name or label."""
         return self._figures.get(plain_label(name))
 
     @cached_property
     def _figures(self) -> Mapping[str, Figure]:
-        """The line items by their plain names and labels: by the first that has it, and by a name before a label."""
+        """Line items by normalized name or label; names take precedence, then the first definition."""
         named = [(figure.name, figure) for figure in self.figures]
         labelled = [(label, figure) for figure in self.figures for label in figure.labels]
         return {plain_label(name): figure for name, figure in reversed(named + labelled)}
 
     def formula(self, question: str) -> tuple[Formula, str] | None:
-        """The formula that `question` asks for, by its longest term, and the words that do; None if there is none."""
+        """Return the formula whose longest term is in `question`, and the matched words."""
         found = [
             (match[0], formula)
             for formula in self.formulas
@@ -102,15 +101,15 @@ class Definitions:
 
 
 def find_figure(name: str) -> Figure | None:
-    """The line item of that name or label, of any trade."""
+    """Return the line item with this name or label in any trade."""
     return next((found for trade in definitions() if name and (found := trade.figure(name))), None)
 
 
 def parse_expression(text: str) -> Expression:
-    """The parts of an expression.
+    """Parse an expression.
 
     Raises:
-        errors.ValidationError: it is none.
+        errors.ValidationError: the syntax is invalid.
     """
     parts: list[str | Operand] = []
     position = 0
@@ -125,11 +124,8 @@ def parse_expression(text: str) -> Expression:
 
 
 def plain_label(label: str) -> str:
-    """A label as labels are compared: lower case, without what stands in brackets, footnotes and punctuation.
-
-    What is deducted from it, such as allowances, is no part of its name.
-    """
-    text = _IN_BRACKETS.sub(" ", label.lower().translate(_SAME))
+    """Normalize a label for comparison: lower case, without brackets, footnotes, punctuation and deductions."""
+    text = _IN_BRACKETS.sub(" ", label.lower().translate(APOSTROPHES))
     text = _NET_OF.sub("", text)
     text = _PUNCTUATION.sub(" ", text).strip()
     return _FOOTNOTE.sub("", text)
@@ -139,11 +135,10 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _PUNCTUATION = re.compile(r"[^\w&'*]+")
 _FOOTNOTE = re.compile(r"\s+\d$")
 _NET_OF = re.compile(r",?\s*(?:net\s+of|less)\s+(?:allowances?|reserves?|accumulated)\b.*", re.DOTALL)
-_SAME = str.maketrans("‘’ʼ＇", "''''")
 
 
 def is_labelled(figure: Figure, label: str) -> int | None:
-    """Which of the figure's labels `label` is, counted from 0; None if it is none of them."""
+    """Return the index of the figure's label that `label` matches, None if it matches none."""
     plain = plain_label(label)
     return next((place for place, pattern in enumerate(_patterns(figure.labels)) if pattern.fullmatch(plain)), None)
 
@@ -158,31 +153,24 @@ def _patterns(labels: Sequence[str]) -> tuple[re.Pattern[str], ...]:
 
 @cache
 def _spelled(term: str) -> re.Pattern[str]:
-    """`term` in any case, its words parted by spaces or hyphens, "ratio" being left out or not."""
+    """Return a pattern of `term` in any case, with spaces or hyphens, and an optional "ratio"."""
     words = r"[\s-]+".join(re.escape(word) for word in re.split(r"[\s-]+", term))
     return re.compile(rf"(?<![\w&-]){words}(?:\s+%)?(?:\s+ratio)?(?![\w&]|-\w)", re.IGNORECASE)
 
 
 @cache
 def definitions() -> tuple[Definitions, ...]:
-    """The packaged definitions.
+    """Return the packaged definitions.
 
     Raises:
-        errors.ValidationError: an expression names a line item that is not defined.
+        errors.ValidationError: an expression names an undefined line item.
     """
-    folder = resources.files("rag.vocabulary") / "definitions"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
     adapter = TypeAdapter(Definitions)
-    found = tuple(adapter.validate_python(tomllib.loads(file.read_text(encoding="utf-8"))) for file in files)
+    found = tuple(adapter.validate_python(tomllib.loads(text)) for text in packaged_files("definitions").values())
     for trade in found:
         known = {figure.name for figure in trade.figures}
-        used = {
-            part.figure
-            for formula in trade.formulas
-            for parts in formula.parsed
-            for part in parts
-            if isinstance(part, Operand)
-        }
+        parts = [part for formula in trade.formulas for expression in formula.parsed for part in expression]
+        used = {part.figure for part in parts if isinstance(part, Operand)}
         if unknown := sorted(used - known):
             raise errors.ValidationError(
                 f"The definitions “{trade.title}” name unknown line items: {', '.join(unknown)}."

@@ -1,7 +1,7 @@
-"""Parts of a document that have a name, found on its pages: statements and sections, tables, notes, the pages.
+"""Landmarks: the named parts of a document (statements, sections, tables, notes, pages) and their pages.
 
-What a page is, its text hardly says: the balance sheet's words stand all over a report, and "page 12" nowhere. So the
-named parts are found when a document is read, and a question that names or means one is shown it.
+The text of a page hardly says what it is: the words of a balance sheet stand all over a report, and "page 12" nowhere.
+Landmarks are found during ingestion, and preferred by questions that name them.
 """
 
 import re
@@ -11,30 +11,29 @@ from types import MappingProxyType
 
 from rag.types import BlockKind, Landmark, Line
 from rag.vocabulary.references import caption
-from rag.vocabulary.vocabulary import Place
+from rag.vocabulary.vocabulary import APOSTROPHES, Place
 
 TITLE = 0.5
-"""What a title at a page's top counts beside the share of the marks that the page has (1.0). Flat from 0.3 to 1."""
+"""Weight of a title at the top of a page, relative to the share of marks (1.0). Flat from 0.3 to 1."""
 TITLE_CHARACTERS = 400
-"""So much of a page is its top: a heading may stand below a letterhead, and a sentence further down is no title."""
+"""Length of a page's top, in which a heading may follow a letterhead."""
 MIN_STRENGTH = 0.25
-"""Below it a page has a few words in common with the place, as many pages do."""
+"""Minimum strength; weaker pages only have some words in common with the place."""
 PRINTED = 0.95
-"""How surely a page is meant by the number printed on it, where its number in the file is 1.0: both are looked at."""
+"""Strength of a printed page number; a page's number in the file has 1.0."""
 NO_LABELS: Mapping[int, str] = MappingProxyType({})
 CAPTION, HEADING = 0.9, 1.0
 LISTED = 0.3
-"""How surely a caption or a heading begins what it names; many of one kind on a page are a list of them."""
+"""Strength of a caption or heading; at least `LIST_LENGTH` of a kind on a page are a list of contents."""
 LIST_LENGTH = 6
 
 _WORD = re.compile(r"[a-z0-9&%']+")
-_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
 
 Phrase = tuple[str, ...]
 
 
 class Landmarks:
-    """Finds the landmarks of documents: the `places` of vocabularies, and whatever has a number."""
+    """Finds the landmarks of documents: the `places` of vocabularies, pages and numbered captions."""
 
     def __init__(self, places: Iterable[Place]) -> None:
         self._places = {place.name: ({*map(_words, place.marks)}, {*map(_words, place.titles)}) for place in places}
@@ -44,9 +43,9 @@ class Landmarks:
             self._lengths[phrase[0]].add(len(phrase))
 
     def find(self, lines: Iterable[Line], labels: Mapping[int, str] = NO_LABELS) -> list[Landmark]:
-        """The landmarks of the document with these lines, each name once per page, at its strongest.
+        """Return the landmarks of a document, each name once per page with its maximum strength.
 
-        `labels` are the numbers printed on its pages by the pages' own: page 53 may be either.
+        `labels` maps page numbers to printed numbers: "page 53" may be either.
         """
         pages: dict[int, list[Line]] = defaultdict(list)
         for line in lines:
@@ -74,7 +73,7 @@ class Landmarks:
         yield from _captions(number, lines)
 
     def _present(self, text: str) -> set[Phrase]:
-        """The phrases that stand in `text`."""
+        """Return the known phrases in `text`."""
         words = _words(text)
         return {
             phrase
@@ -85,10 +84,10 @@ class Landmarks:
 
 
 def own_pages(marks: Iterable[Landmark]) -> dict[str, frozenset[int]]:
-    """By name the pages of the part itself: where it is surest in the whole document, and beside these, if it runs on.
+    """Return the pages of each landmark: those of maximum strength in the document, and adjacent ones.
 
-    `marks` are all of the document that have these names. What is less sure is of another: an affiliate's statements
-    stand in the notes, those of parent and guarantors behind them, and a report on them has their names.
+    `marks` are all landmarks of the document with these names. Weaker pages belong to others, such as an affiliate's
+    statements in the notes.
     """
     by_name: dict[str, list[Landmark]] = defaultdict(list)
     for mark in marks:
@@ -116,4 +115,4 @@ def _captions(number: int, lines: Sequence[Line]) -> Iterator[Landmark]:
 
 
 def _words(text: str) -> Phrase:
-    return tuple(_WORD.findall(text.lower().translate(_APOSTROPHES)))
+    return tuple(_WORD.findall(text.lower().translate(APOSTROPHES)))

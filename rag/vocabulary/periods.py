@@ -1,4 +1,4 @@
-"""Periods as documents write them. Pure functions on English; what is not recognised stays as it was asked."""
+"""Find and spell out fiscal and calendar periods in English text."""
 
 import re
 
@@ -62,10 +62,9 @@ _YEAR_IN = re.compile(
 
 
 def spell_out_periods(question: str) -> str:
-    """`question` with the short forms of periods in full: "Q2'23" is "second quarter 2023", "FY22" is "2022".
+    """Spell out abbreviated periods: "Q2'23" as "second quarter 2023", "FY22" as "2022".
 
-    Reports say "second quarter" in their sentences, and the year in four digits everywhere. "Fiscal year" is not added:
-    every page of a report has it.
+    "Fiscal year" is not added, since every page of a report has it.
     """
     question = _DASH.sub(" to ", question)
     question = _PART_YEAR.sub(_part_and_year, question)
@@ -77,21 +76,21 @@ def spell_out_periods(question: str) -> str:
 
 
 def find_periods(text: str) -> list[Span]:
-    """Where `text` names a period: "2021", "FY21", "Q2 2021", "the first quarter of 2021", "March 31, 2021".
+    """Find periods: "2021", "FY21", "Q2 2021", "the first quarter of 2021", "March 31, 2021".
 
-    Also one that only the text before can tell, "the previous year". The two ends of a range are two periods.
+    Relative ones such as "the previous year" are included. The two ends of a range are two periods.
     """
     return [Span(*match.span()) for match in _PERIODS.finditer(text)]
 
 
 def years(text: str) -> tuple[int, ...]:
-    """The years that `text` names, each once, in its order; FY21 is 2021."""
+    """Return the distinct years in `text`, in order; FY21 is 2021."""
     found = (int(_in_four_digits(match["four"] or match["two"])) for match in _YEAR_IN.finditer(text))
     return tuple(dict.fromkeys(found))
 
 
 def years_away(period: str) -> int:
-    """How many years a period without a year lies after the one spoken of: -1 for "the previous year", else 0."""
+    """Return the offset in years of a relative period: -1 for "the previous year", 1 for "the next year", else 0."""
     if "year" not in period.lower() or years(period):
         return 0
     return -1 if _BEFORE.search(period) else int(bool(_AFTER.search(period)))
@@ -105,7 +104,7 @@ def _part_and_year(match: re.Match[str]) -> str:
 
 
 def _bare_part(match: re.Match[str]) -> str:
-    """A quarter may stand alone; H1 does so as a heading, a hypothesis and a visa as well."""
+    """Spell out a quarter without a year, but not an H1, which may be a heading, a hypothesis or a visa."""
     is_period = "Q" in match[0] or _AFTER_HALF.match(match.string, match.end())
     return _part(match[0]) or match[0] if is_period else match[0]
 

@@ -1,7 +1,7 @@
-"""Questions widened with the words of a trade.
+"""Query expansion by vocabularies.
 
-A question in an analyst's words ("quick ratio", "COGS", "who bears the indemnity?") is widened with the words in
-which documents put it, and with the places where they do.
+A question in an analyst's terms ("quick ratio", "COGS", "who bears the indemnity?") is widened with the terms that
+documents use, and with the places where they stand.
 """
 
 import itertools
@@ -14,21 +14,20 @@ from typing import Literal, NamedTuple
 import snowballstemmer
 
 from rag import errors
-from rag.vocabulary.vocabulary import Abbreviation, Place, Terms, Vocabulary
+from rag.vocabulary.vocabulary import APOSTROPHES, Abbreviation, Place, Terms, Vocabulary
 
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|(?<=\s)&(?=\s)")
-"""A word; or an ampersand that stands for one, unlike that of R&D."""
-APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
+"""A word, or an ampersand between spaces."""
 ENDING = re.compile(r"(?:'?s)?(?![^\W_])")
-"""What may follow an abbreviation: NDAs, CEO's."""
-STEMS_KEPT = 20_000
+"""An optional plural or possessive ending of an abbreviation: NDAs, CEO's."""
+STEM_CACHE_SIZE = 20_000
 
 Kind = Literal["synonym", "derived", "item", "abbreviation"]
 
 
 @dataclass(frozen=True)
 class Widening:
-    """What a question was widened with, and why: the words found in it, and the trade that knows them."""
+    """An expansion: the words found in the question, the words added, and the vocabulary."""
 
     found: str
     added: tuple[str, ...]
@@ -38,14 +37,14 @@ class Widening:
 
 @dataclass(frozen=True)
 class Widened:
-    """All that a question was widened with, and the places it asks for, those that it names first."""
+    """All expansions of a question, and the places it asks for, explicitly named ones first."""
 
     widenings: tuple[Widening, ...] = ()
     places: tuple[Place, ...] = ()
 
 
 class _Word(NamedTuple):
-    """A stem and the characters it stands for; all words of an abbreviation's long form stand for the same."""
+    """A stem and its character span; the words of an expanded abbreviation share the abbreviation's span."""
 
     stem: str
     start: int
@@ -54,7 +53,7 @@ class _Word(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Rule:
-    """What a match brings: phrases, each with its stems, and places."""
+    """The result of a match: phrases to add, each with its stems, and places."""
 
     trade: str
     kind: Kind | Literal["place"]
@@ -76,10 +75,7 @@ class _Short(NamedTuple):
 
 
 class Widener:
-    """Widens questions by the words of several vocabularies.
-
-    Where an abbreviation means several things, the vocabulary named first says which of them a question means.
-    """
+    """Widens questions by several vocabularies; the first one that defines an abbreviation takes precedence."""
 
     def __init__(self, vocabularies: Sequence[Vocabulary]) -> None:
         """Raises `errors.ValidationError` if a place is not defined in any of the vocabularies."""
@@ -100,11 +96,11 @@ class Widener:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """All that the vocabularies define."""
+        """All places that the vocabularies define."""
         return tuple(self._places.values())
 
     def widen(self, question: str) -> Widened:
-        """What to search for besides the words of `question`: the long forms first, then as the question has it."""
+        """Return the expansions of `question`, abbreviations first, then in the order of the question."""
         text = question.translate(APOSTROPHES)
         shorts = self._shorts_in(text)
         found = [(short.start, short.end, rule) for short in shorts for _, rule in self._longs[short.abbreviation]]
@@ -142,7 +138,7 @@ class Widener:
             )
 
     def _index(self, terms: Iterable[str], rule: _Rule) -> None:
-        """Each term as it is written, and with the long forms of what it abbreviates, as questions are read."""
+        """Index each term as written and with its abbreviations expanded."""
         for term in terms:
             text = term.translate(APOSTROPHES)
             written, expanded = _words(text), self._expanded(text, self._shorts_in(text))
@@ -153,7 +149,7 @@ class Widener:
                     rules.append(rule)
 
     def _shorts_in(self, text: str) -> list[_Short]:
-        """Abbreviations in `text`, the longest at each place, also in the plural: NDAs."""
+        """Find the abbreviations in `text`, the longest at each position, also in plural: NDAs."""
         found: list[_Short] = []
         for word in WORD.finditer(text):
             if found and word.start() < found[-1].end:
@@ -169,7 +165,7 @@ class Widener:
         return found
 
     def _expanded(self, text: str, shorts: Sequence[_Short]) -> list[_Word]:
-        """The words of `text`, with the long forms of its abbreviations in place of them."""
+        """Return the words of `text` with its abbreviations expanded."""
         words, at = [], 0
         for short in shorts:
             words += _words(text, at, short.start)
@@ -179,7 +175,7 @@ class Widener:
         return words + _words(text, at)
 
     def _matches(self, words: Sequence[_Word]) -> list[_Match]:
-        """Terms in `words` that do not overlap, the longest taken first, in the order in which they stand."""
+        """Find non-overlapping terms in `words`, preferring long ones, in order of position."""
         candidates = sorted(self._candidates(words), key=lambda match: (-len(match.words), match.words[0]))
         free, taken = set(range(len(words))), []
         for match in candidates:
@@ -199,14 +195,14 @@ class Widener:
 
 
 class _Phrases:
-    """The phrases that need not be added, for the question has them or another widening has added them."""
+    """The phrases that the question or an earlier expansion has already."""
 
     def __init__(self, question: str) -> None:
         self._question = f" {_stems(question)} "
         self._added: set[str] = set()
 
     def new(self, phrases: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-        """Those of `phrases` that are not yet known; they are from now on."""
+        """Return the new ones of `phrases` and remember them."""
         found = []
         for phrase, stems in phrases:
             if stems not in self._added and f" {stems} " not in self._question:
@@ -216,7 +212,7 @@ class _Phrases:
 
 
 def _may_cut(words: Sequence[_Word], position: int) -> bool:
-    """Whether a term may begin or end before `position`: not amid the long form of an abbreviation."""
+    """Whether a term may begin or end before `position`, which must not be inside an expanded abbreviation."""
     return not 0 < position < len(words) or words[position - 1].start != words[position].start
 
 
@@ -233,7 +229,7 @@ def _rules(vocabulary: Vocabulary) -> Iterator[tuple[Terms, _Rule]]:
 
 
 def _merged_places(vocabularies: Sequence[Vocabulary]) -> dict[str, Place]:
-    """Places by name; of one that several vocabularies define, all terms, titles and marks."""
+    """Merge the definitions of equally named places."""
     places: dict[str, Place] = {}
     for place in (place for vocabulary in vocabularies for place in vocabulary.places):
         known = places.setdefault(place.name, place)
@@ -264,7 +260,7 @@ def _first_word(text: str) -> str:
     return match[0].split("'")[0] if match else ""
 
 
-@lru_cache(STEMS_KEPT)
+@lru_cache(STEM_CACHE_SIZE)
 def stem(word: str) -> str:
-    """`word` without its inflection. Each call has a stemmer of its own, for they keep what they work on."""
+    """Return the stem of `word`; stemmers are stateful, so each call creates one."""
     return "and" if word == "&" else str(snowballstemmer.stemmer("english").stemWord(word))

@@ -1,15 +1,15 @@
-"""How people ask, and ask on: a file of words for each language in `rag/vocabulary/talk`."""
+"""Question words and phrases by language (`rag/vocabulary/talk`), and sample questions (`rag/vocabulary/questions`)."""
 
 import functools
 import re
 import tomllib
 from collections.abc import Iterable
-from importlib import resources
 from typing import Annotated, Literal
 
 import pydantic
 
-from rag.types import ENGLISH, Model
+from rag.types import ENGLISH, MatrixTemplate, Model
+from rag.vocabulary.vocabulary import packaged_files
 
 Kind = Literal[
     "joins",
@@ -26,11 +26,11 @@ Kind = Literal[
     "signs",
     "before_names",
 ]
-"""What words do in a question; each file explains it."""
+"""The role of words in a question; each file explains it."""
 
 
-class Says(Model):
-    """Questions that are offered, with places for their `topic`, `label` and `year`; words before names and years."""
+class QuestionTemplates(Model):
+    """Templates of suggested questions, with placeholders `topic`, `label` and `year`."""
 
     about: str
     figure: str
@@ -40,52 +40,57 @@ class Says(Model):
     when: str
 
 
-class Talk(Model):
-    """One language."""
+class QuestionWords(Model):
+    """The question words and phrases of one language."""
 
-    says: Says
+    says: QuestionTemplates
     words: Annotated[dict[Kind, tuple[str, ...]], pydantic.Field(default_factory=dict)]
 
 
 @functools.cache
-def _languages() -> dict[str, Talk]:
-    files = [file for file in (resources.files("rag.vocabulary") / "talk").iterdir() if file.name.endswith(".toml")]
-    found = {
-        file.name.removesuffix(".toml"): Talk.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-        for file in sorted(files, key=lambda file: file.name)
-    }
+def _languages() -> dict[str, QuestionWords]:
+    files = packaged_files("talk").items()
+    found = {name: QuestionWords.model_validate(tomllib.loads(text)) for name, text in files}
     return {ENGLISH: found.pop(ENGLISH), **found}
 
 
 def languages() -> tuple[str, ...]:
-    """Those that there is a file of, English first."""
+    """Return the supported languages, English first."""
     return tuple(_languages())
 
 
-def says(language: str) -> Says:
+def question_templates(language: str) -> QuestionTemplates:
     """Return the phrases of a language, named as by `rag.ingestion.language_detection`; English as the fallback."""
     return _languages().get(language, _languages()[ENGLISH]).says
 
 
 def words(kind: Kind, language: str | None = None) -> tuple[str, ...]:
-    """Those of one language, or of all."""
+    """Return the words of a kind in one language, or in all."""
     talks = _languages().items()
     found = (one for name, talk in talks if language in (None, name) for one in talk.words.get(kind, ()))
     return tuple(dict.fromkeys(found))
 
 
-def either(*phrases: Iterable[str]) -> str:
-    """A regular expression of any of the phrases, the longest first, over white space and apostrophes of any kind."""
+def any_of(*phrases: Iterable[str]) -> str:
+    """Return a regular expression that matches any of the phrases, the longest first."""
     longest = sorted({phrase for some in phrases for phrase in some}, key=lambda one: (-len(one), one))
     return "|".join(r"\s+".join(map(re.escape, one.split())) for one in longest).replace("'", "['’]")
 
 
 def reason_language(question: str) -> str | None:
-    """The language in which `question` asks for nothing but a reason; None: it does not."""
+    """Return the language of a question that only asks for a reason ("Why?"), else None."""
     return next((name for name in _languages() if _reason(name).fullmatch(question)), None)
 
 
 @functools.cache
 def _reason(language: str) -> re.Pattern[str]:
-    joins, reasons = either(words("joins")), either(words("reasons", language))
+    joins, reasons = any_of(words("joins")), any_of(words("reasons", language))
     return re.compile(rf"[¿\s]*(?:(?:{joins})[\s,]+)?(?:{reasons})[\s?!.]*", re.IGNORECASE)
+
+
+@functools.cache
+def question_sets() -> tuple[MatrixTemplate, ...]:
+    """Return the packaged sample questions for kinds of documents, by title."""
+    files = packaged_files("questions").items()
+    found = [MatrixTemplate.model_validate({"name": name, **tomllib.loads(text)}) for name, text in files]
+    return tuple(sorted(found, key=lambda one: one.title))

@@ -1,6 +1,6 @@
-"""Places that have a number: "page 12", "Table 4", "Item 7A", "the last page". Pure functions.
+"""Find references to numbered places: "page 12", "Table 4", "Item 7A", "the last page".
 
-Questions name them to say where to look, not what for, so neither search finds them: on page 12 there is no "page 12".
+Neither vector nor lexical search can find them: page 12 does not contain the words "page 12".
 """
 
 import re
@@ -24,19 +24,19 @@ Kind = Literal[
 ]
 
 MAX_LABELS = 10
-"""A list or range of places names at most so many of them; "pages 1 to 200" is the document."""
+"""Maximum number of places in a list or range; "pages 1 to 200" means the whole document."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """One place: "-1" is the label of the last page or slide, as at the end of a list."""
+    """A numbered place; the label "-1" is the last page or slide."""
 
     kind: Kind
     label: str
 
     @property
     def name(self) -> str:
-        """As landmarks are named; a slide is a page, and a footnote stands at the foot of one."""
+        """The name of the landmark; a slide is named as a page."""
         return f"{'page' if self.kind == 'slide' else self.kind} {self.label}".lower()
 
 
@@ -72,19 +72,19 @@ _WORDS: dict[Kind, tuple[str, str]] = {
     "chapter": (r"chapter|ch\.", r"chapters"),
     "part": (r"part", r"parts"),
 }
-"""What a place is called alone and in lists."""
+"""Patterns of singular and plural."""
 
 _COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COUNTED_KINDS: tuple[Kind, ...] = ("page", "slide", "chapter", "part", "section")
 _HYPHENED_KINDS: tuple[Kind, ...] = ("table", "figure", "exhibit")
-"""Table 3-2 is one table, but pages 3-5 are three pages and tables 2-4 three tables."""
+"""Kinds whose labels have hyphens: Table 3-2 is one table, but tables 2-4 are three tables."""
 
 _LABEL_END = r"(?![\w%]|[.,]\d|-\w|\s+percent\b)"
 _TO = r"\s*(?:[-–—]|\bto\b|\bthrough\b|\buntil\b)\s*"
 _AND = r"\s*(?:,\s*(?:and\s+|or\s+)?|&|\band\b|\bor\b)\s*"
 _LIST_END = r"(?=\s*(?:[^\w\s]|$|(?:of|in|on|from|is|are|do|does|show|say|compare)\b))"
-"""What may follow the 3 of "table 2 and 3": not the companies of "table 2 and 3 companies"."""
+"""The text after a list; so that the 3 of "table 2 and 3 companies" does not belong to it."""
 
 
 def _named(kind: Kind) -> re.Pattern[str]:
@@ -104,7 +104,7 @@ _NAMED: dict[Kind, re.Pattern[str]] = {kind: _named(kind) for kind in _LABELS}
 _YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
 _RANGE = re.compile(rf"(\d{{1,4}}){_TO}(\d{{1,4}})(?!\w|\.\d)", re.IGNORECASE)
 _PREFIX = re.compile(r"\b([A-Z])-(?=\d)")
-"""Page F-3 is one page; its hyphen parts nothing."""
+"""The prefix of a single page such as F-3, which is no range."""
 _SEPARATOR = re.compile(rf"{_TO}|{_AND}", re.IGNORECASE)
 _ORDINAL = re.compile(
     rf"\b(?P<nth>{'|'.join(_ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th)|last|final|second[- ]to[- ]last|penultimate"
@@ -114,7 +114,7 @@ _ORDINAL = re.compile(
 
 
 def references(question: str) -> tuple[Reference, ...]:
-    """The places that `question` names, in its order, each once."""
+    """Return the distinct places that `question` names, in order."""
     found: list[tuple[int, Reference]] = []
     for kind, pattern in _NAMED.items():
         for match in pattern.finditer(question):
@@ -146,7 +146,7 @@ def _spelled_range(match: re.Match[str]) -> str:
 
 
 def _standard(kind: Kind, label: str) -> str:
-    """One way of writing: Item 7A but Figure 2a, appendix B, chapter IV but page iv, and numerals for words."""
+    """Normalize a label: Item 7A but Figure 2a, appendix B, chapter IV but page iv, and numerals for words."""
     if label.lower() in _COUNTED:
         return str(_COUNTED.index(label.lower()) + 1)
     if kind == "page" or (kind != "item" and re.match(r"\d|.*\(", label)):
@@ -155,7 +155,7 @@ def _standard(kind: Kind, label: str) -> str:
 
 
 def _ordinals(match: re.Match[str]) -> list[int]:
-    """Numbers of the pages meant, from the end where negative."""
+    """Return the page numbers; negative ones count from the end."""
     nth, count = match["nth"].lower(), (match["count"] or "1").lower()
     pages = _COUNTED.index(count) + 1 if count in _COUNTED else int(count)
     if bool(match["many"]) != bool(match["count"]):
@@ -182,24 +182,23 @@ _CAPTION_WORDS: dict[Kind, str] = {
     "part": r"part",
 }
 _CAPTION_END = r"\s*(?:$|[.:|–—)-](?![a-z\d])|(?<=\s)(?=[A-Z\"“(]))"
-"""A sentence goes on in lower case ("Table 4 shows that"); a caption has a sign, a capital or nothing there."""
+"""The text after a caption's label: a sign, a capital or nothing; a sentence ("Table 4 shows") has lower case."""
 _LABEL_OVER = r"(?![\w]|[.-]\d)"
-"""No longer label follows: 4.1 for 4."""
+"""The end of a label, so that 4.1 is not read as 4."""
 _CAPTIONS: dict[Kind, re.Pattern[str]] = {
     kind: re.compile(rf"\s*(?i:{words})\s*(?i:no\.\s*)?(?P<label>(?i:{_LABELS[kind]})){_LABEL_OVER}{_CAPTION_END}")
     for kind, words in _CAPTION_WORDS.items()
 }
 _NUMBERED_HEADING = re.compile(rf"\s*(?P<label>{_NUMERAL})[.:)]?\s+[A-Z]")
 _CONTENTS = re.compile(r"(?:\.\s?){4}|\s\d{1,3}\s*$")
-"""An entry of a table of contents has dots, or the page's number at its end."""
+"""Matches an entry of a table of contents: dots, or a page number at its end."""
 _MAY_BE_CAPTION = re.compile(r"\s*(?:[tfnsacieopx§]|\d)", re.IGNORECASE)
 
 
 def caption(line: str, *, is_heading: bool) -> Reference | None:
-    """What `line` of a document is the heading or caption of: "Table 4: Revenue", "Note 7 –", "3.2 Method".
+    """Return the place whose caption or heading `line` is: "Table 4: Revenue", "Note 7 –", "3.2 Method".
 
-    A number alone begins the heading of a section only where parsing found a heading. Entries of a table of contents
-    are not meant. A part of a figure (2a) is captioned with the figure (2).
+    A bare number counts as a section only if parsing found a heading. Entries of a table of contents are ignored.
     """
     if not _MAY_BE_CAPTION.match(line):
         return None

@@ -1,6 +1,6 @@
-"""The words of a trade: how a question puts a thing, and how documents do.
+"""Vocabularies: the terms of a trade in questions and in documents.
 
-Vocabularies are TOML: the packaged ones in `rag/vocabulary/trades`, and users' own glossaries.
+Vocabularies are TOML files: the packaged ones in `rag/vocabulary/trades`, and users' own glossaries.
 """
 
 import re
@@ -28,15 +28,17 @@ WRONG = {
     "tuple_type": "should be a list",
     "unexpected_keyword_argument": "unknown key",
 }
-"""What pydantic calls a problem, and what users do."""
+"""Messages for pydantic's error types, in the terms of TOML."""
 
 MAX_TERM_CHARACTERS = 200
 MAX_TERMS = 100
-"""Of one list. What a question is widened with is searched for, all of it."""
-PROBLEMS_TOLD = 5
+"""Maximum length of a list; all terms that a question is widened with are searched for."""
+MAX_REPORTED_PROBLEMS = 5
+APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
+"""Replaces typographic apostrophes by the ASCII one."""
 
 _DEEP_KEY = re.compile(r"""(?:\.\s*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')\s*){20}""")
-"""No vocabulary has a key of so many parts, for which tomllib takes memory by the square of their number."""
+"""Matches a key of 20 or more parts: tomllib's memory use is quadratic in their number."""
 
 Term = Annotated[
     str,
@@ -54,7 +56,7 @@ STRICT = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True)
 class Synonyms:
-    """Terms that mean the same: a question with one is also searched with the others."""
+    """Synonyms: a question with one term is also searched with the others."""
 
     __pydantic_config__ = STRICT
     terms: Annotated[tuple[Term, ...], Field(min_length=2, max_length=MAX_TERMS)]
@@ -62,7 +64,7 @@ class Synonyms:
 
 @dataclass(frozen=True)
 class Derived:
-    """A figure that documents rarely print, the line items it is computed from, and the places where these stand."""
+    """A figure that documents rarely print, its line items, and the places where these stand."""
 
     __pydantic_config__ = STRICT
     terms: SomeTerms
@@ -72,7 +74,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Place:
-    """A part of a document with a name: how questions name it, how documents head it, what only it has together."""
+    """A named part of a document: its names in questions, its titles, and marks that identify its page."""
 
     __pydantic_config__ = STRICT
     name: Term
@@ -83,7 +85,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Items:
-    """Terms that stand in a place: a question that asks for one is asking for that place."""
+    """Terms found in a place: a question with one of them asks for that place."""
 
     __pydantic_config__ = STRICT
     terms: SomeTerms
@@ -92,7 +94,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Abbreviation:
-    """A short form, which counts only as it is written, since `IT` is not `it`."""
+    """A case-sensitive abbreviation: `IT` is not `it`."""
 
     __pydantic_config__ = STRICT
     short: Annotated[
@@ -104,7 +106,7 @@ class Abbreviation:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a trade."""
+    """The vocabulary of a trade."""
 
     __pydantic_config__ = STRICT
     title: Term
@@ -116,19 +118,18 @@ class Vocabulary:
 
 
 def load(text: str) -> Vocabulary:
-    """The vocabulary written as TOML in `text`.
-
-    Places may be defined in another vocabulary, so a `Widener` checks their names.
+    """Parse a vocabulary from TOML; a `Widener` checks the names of places, which another vocabulary may define.
 
     Raises:
-        errors.ValidationError: it is no TOML or no vocabulary; the message says where.
+        errors.ValidationError: the text is no valid TOML or vocabulary; the message says where.
     """
     try:
         return TypeAdapter(Vocabulary).validate_python(_parsed(text))
     except PydanticError as error:
         problems = error.errors()
-        wrong = "; ".join(f"{_where(problem['loc'])}: {_what(problem)}" for problem in problems[:PROBLEMS_TOLD])
-        more = f"; and {len(problems) - PROBLEMS_TOLD} more" if len(problems) > PROBLEMS_TOLD else ""
+        wrong = "; ".join(f"{_location(one['loc'])}: {_message(one)}" for one in problems[:MAX_REPORTED_PROBLEMS])
+        rest = len(problems) - MAX_REPORTED_PROBLEMS
+        more = f"; and {rest} more" if rest > 0 else ""
         raise errors.ValidationError(f"The vocabulary is malformed. {wrong}{more}.") from error
 
 
@@ -143,22 +144,24 @@ def _parsed(text: str) -> dict[str, Any]:
         raise errors.ValidationError(f"The vocabulary is not valid TOML: {error}.") from error
 
 
-def _where(location: Sequence[int | str]) -> str:
-    """`synonyms 3, terms 1`: counted from one, as people count."""
-    where = ""
-    for step in location:
-        where += f" {step + 1}" if isinstance(step, int) else f", {step}"
+def _location(steps: Sequence[int | str]) -> str:
+    """Format the location of an error, counting from 1: `synonyms 3, terms 1`."""
+    where = "".join(f" {step + 1}" if isinstance(step, int) else f", {step}" for step in steps)
     return where.removeprefix(", ") or "the file"
 
 
-def _what(problem: ErrorDetails) -> str:
-    """What is wrong there, in the words of TOML rather than Python's."""
+def _message(problem: ErrorDetails) -> str:
     return WRONG.get(problem["type"], "is malformed").format_map(problem.get("ctx", {}))
 
 
 @cache
 def trades() -> tuple[Vocabulary, ...]:
-    """The packaged vocabularies."""
-    folder = resources.files("rag.vocabulary") / "trades"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    return tuple(load(file.read_text(encoding="utf-8")) for file in files)
+    """Return the packaged vocabularies."""
+    return tuple(map(load, packaged_files("trades").values()))
+
+
+def packaged_files(folder: str) -> dict[str, str]:
+    """Return the content of the packaged TOML files of a folder by name without suffix, sorted."""
+    files = (resources.files("rag.vocabulary") / folder).iterdir()
+    found = {file.name: file.read_text(encoding="utf-8") for file in files if file.name.endswith(".toml")}
+    return {name.removesuffix(".toml"): found[name] for name in sorted(found)}

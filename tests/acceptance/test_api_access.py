@@ -13,7 +13,7 @@ from rag import worker
 from rag.access.rate_limits import FAILURES_PER_MINUTE
 from rag.api import create_app
 from rag.engine import RAGEngine
-from rag.engine.users.api_keys import SHARED
+from rag.engine.users.api_keys import SHARED_KEY
 from rag.types import Role
 from tests import pdfs
 from tests.acceptance import api
@@ -198,7 +198,7 @@ def test_a_request_is_a_line_without_words_and_keys(engine: RAGEngine, caplog: p
     (record,) = [record for record in caplog.records if record.name == "rag.api.requests"]
     line = vars(record)
     assert (line["request_id"], line["user"], line["route"], line["status"]) == ("mine-1", "local", "/search", 200)
-    assert line["key"] == str(SHARED.id)
+    assert line["key"] == str(SHARED_KEY.id)
     assert line["embedding_tokens"] > 0
     everything = " ".join(map(str, line.values()))
     assert "private" not in everything

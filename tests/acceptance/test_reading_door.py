@@ -6,11 +6,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from rag.engine import RAGEngine
-from rag.types import Whence
+from rag.types import RequestOrigin
 from rag.ui.viewer import page_server
 from tests import pdfs
 
-HERE = Whence("app", "")
+HERE = RequestOrigin("app", "")
 LINE = "Page 2 speaks of topic number 2."
 
 

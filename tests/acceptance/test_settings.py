@@ -140,7 +140,7 @@ def test_a_choice_that_can_be_used_no_more_says_why(engine: RAGEngine) -> None:
 
 def test_a_kept_key_switches_its_vendor_on_in_every_process(engine: RAGEngine, quiet: Path) -> None:
     with RAGEngine(load_config()) as other, keyrings.using(keyrings.MemoryKeyring()):
-        assert other.installation.settings.usual_writers() == ()
+        assert other.installation.settings.default_writers() == ()
         assert other.indexes.ensure().space.name == LOCAL
         key = engine.installation.settings.keys.keep("openai", _secret())
         assert (key.label, key.setting, key.place) == ("OpenAI", "OPENAI_API_KEY", KeyPlace.KEY_RING)

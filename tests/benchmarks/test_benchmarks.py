@@ -1,4 +1,4 @@
-"""`python -m benchmarks` in small sizes: every part runs and reports its figures; none of them is judged here."""
+"""`python -m benchmarks` at small sizes: every part runs and reports its figures; their values are not checked."""
 
 import importlib
 import json
@@ -16,9 +16,9 @@ from tests.folders import open_folder
 
 CHROMIUM = find_chromium() is not None
 NAMES = {
-    "parsing": {"read_file takes, of the bare time"},
-    "embedding": {"ours is faster by", "peak memory, ours"},
-    "ingestion": {"render and parse", "cut", "embed", "store"},
+    "parsing": {"read_file / bare time"},
+    "embedding": {"speedup of ours", "peak memory, ours"},
+    "ingestion": {"render and parse", "chunk", "embed", "store"},
     "search": {
         "50 chunks, owner of 100 %: hybrid p95",
         "50 chunks, owner of 1 %: lexical p50",
@@ -26,22 +26,22 @@ NAMES = {
         "50 chunks: our hybrid is faster, p95",
     },
     "contract": {"query p50", "query p95"},
-    "fairness": {"upload alone", "beside it takes, of the time alone"},
-    "library": {"page ready", "page filtered", "page turned"},
-    "viewers": {"2 pages, our viewer: click to highlight", "2 pages, streamlit-pdf-viewer: peak memory of the browser"},
+    "fairness": {"upload alone", "during an evaluation / alone"},
+    "library": {"page ready", "page filtered", "next page"},
+    "viewers": {"2 pages, our viewer: click to highlight", "2 pages, streamlit-pdf-viewer: peak browser memory"},
     "answers": {
-        "left alone: bare process",
-        "left alone: the app takes, of the bare time",
-        "busy loops beside, 1: in the app",
+        "idle: bare process",
+        "idle: app / bare process",
+        "1 busy processes: in the app",
     },
     "memory": {f"peak memory, {process}" for process in ("app", "parser", "worker")},
 }
-"""Some of the figures of each part."""
+"""Some figures of each part."""
 
 PROC = Path("/proc").is_dir()
 NEEDED = {"memory": PROC, "viewers": PROC and CHROMIUM, "answers": CHROMIUM, "library": CHROMIUM}
 PARTS = [part for part in NAMES if NEEDED.get(part, True)]
-"""What this machine can measure."""
+"""Parts that this machine can measure."""
 
 
 BENCHMARKS = "import runpy; runpy.run_module('benchmarks', run_name='__main__', alter_sys=True)"

@@ -149,24 +149,24 @@ def test_the_whole_pdf_is_marked(chat: Chat) -> None:
 
 
 def test_asked_again_it_is_the_same_or_changed_and_why(chat: Chat) -> None:
-    again = chat.engine.answers.again(chat.id, chat.answer.id)
+    again = chat.engine.answers.rerun(chat.id, chat.answer.id)
     assert (again.same, again.differences, again.summary) == (True, (), "The same answer.")
     add(chat.engine, pdfs.plain([SECOND, CRANE]), replaces=chat.document.id)
-    changed = chat.engine.answers.again(chat.id, chat.answer.id)
+    changed = chat.engine.answers.rerun(chat.id, chat.answer.id)
     assert changed.summary == "Changed because harbour.pdf has version 2 now, where version 1 was read."
     (claim,) = changed.claims
     assert (claim.state, claim.before, claim.after) == ("changed", FIRST, SECOND)
     assert len(chat.engine.chats.messages(chat.id)) == 2
     add(chat.engine, b"Nothing about that.", "beside.txt")
     chat.engine.documents.trash([chat.document.id])
-    told = [one.message for one in chat.engine.answers.again(chat.id, chat.answer.id).differences or ()]
+    told = [one.message for one in chat.engine.answers.rerun(chat.id, chat.answer.id).differences or ()]
     assert any("beside.txt" in message and "came since" in message for message in told)
 
 
 def test_an_answer_that_does_not_tell_what_it_was_made_from_can_be_asked_again(chat: Chat, database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE messages SET response = response - 'provenance'")
-    again = chat.engine.answers.again(chat.id, chat.answer.id)
+    again = chat.engine.answers.rerun(chat.id, chat.answer.id)
     assert (again.same, again.differences) == (True, None)
 
 

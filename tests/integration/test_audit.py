@@ -11,7 +11,7 @@ import pytest
 
 from rag import errors, store, worker
 from rag.engine import RAGEngine
-from rag.types import AuditFilter, ChatMessage, Role, ShareRequest, Whence
+from rag.types import AuditFilter, ChatMessage, RequestOrigin, Role, ShareRequest
 from tests import mails, pdfs
 from tests.integration.samples import Owner
 
@@ -30,7 +30,7 @@ def told(db: store.Store, user: str = OWNER, **asked: object) -> list[tuple[str,
 
 
 def test_what_becomes_of_a_document_is_told(owner: Owner) -> None:
-    documents = owner.db.of(OWNER, Whence("rest", "10.0.0.7")).documents
+    documents = owner.db.of(OWNER, RequestOrigin("rest", "10.0.0.7")).documents
     document = owner.add("report.pdf")
     documents.trash([document.id])
     documents.restore([document.id])
@@ -131,7 +131,7 @@ ACCOUNT: list[tuple[str, Callable[[store.UserStore], object], dict[str, object]]
 
 
 def test_what_becomes_of_an_account_is_told_with_who_did_it(db: store.Store) -> None:
-    own = db.of(OWNER, Whence("rest", "10.0.0.7"), actor="boss")
+    own = db.of(OWNER, RequestOrigin("rest", "10.0.0.7"), actor="boss")
     for action, act, details in ACCOUNT:
         act(own)
         (entry, *_) = db.of(OWNER).audit.list()
@@ -157,7 +157,7 @@ def test_what_stays_as_it_is_in_an_account_is_not_told(db: store.Store) -> None:
 
 
 def test_what_a_login_changes_of_an_account_is_told_with_what_was(db: store.Store) -> None:
-    own = db.of(OWNER, Whence("app"))
+    own = db.of(OWNER, RequestOrigin("app"))
     own.account.set_groups(["given"])
     own.logins.open(uuid.uuid4(), NOW, role=Role.MEMBER, groups=["given", "legal"])
     own.logins.open(uuid.uuid4(), NOW, role=Role.ADMIN, groups=["board"])
@@ -184,7 +184,7 @@ def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAG
     engine.installation.accounts.set_role("ada", Role.CURATOR)
     engine.documents.add(mails.eml({"own.txt": b"Ada's words."}), "Own.eml")
     engine.sharing.give({"grantee": "bob", "permission": "write"})
-    shared = engine.installation.for_user("bob", Whence("app")).access.index("shared:default")
+    shared = engine.installation.for_user("bob", RequestOrigin("app")).access.index("shared:default")
     shared.documents.add(mails.eml({"inner.zip": mails.archive({"bobs.txt": b"Bob's words."})}), "Offer.eml")
     worker.run(engine.installation, wait=False)
 
@@ -252,7 +252,7 @@ def test_what_a_sync_puts_in_anothers_place_is_told(engine: RAGEngine, tmp_path:
 # --- what is taken along ---
 
 FACT = "The harbour of Lindmark handled 4,812 ships in 2019."
-FROM = Whence("rest", "10.0.0.7")
+FROM = RequestOrigin("rest", "10.0.0.7")
 
 
 class Taken(NamedTuple):

@@ -129,8 +129,8 @@ def test_findings_name_what_is_amiss_and_mending_lines_it_up(engine: RAGEngine) 
     assert [(one.name, one.error) for one in failed.documents] == [(f"broken{i}.pdf", "It *broke*.") for i in range(5)]
     assert [one.document_id for one in waiting.documents] == [locked.id]
     with pytest.raises(errors.ValidationError, match="password"):
-        engine.health_checks.mend("password")
-    assert set(engine.health_checks.mend("failed")) == {document.id for document in broken}
+        engine.health_checks.repair("password")
+    assert set(engine.health_checks.repair("failed")) == {document.id for document in broken}
     assert [finding.kind for finding in engine.health_checks.findings()] == ["password"]
     assert {engine.documents.get(document.id).status for document in broken} == {DocumentStatus.QUEUED}
     assert engine.documents.get(whole.id).status is DocumentStatus.READY

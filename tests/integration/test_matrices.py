@@ -10,7 +10,7 @@ import pytest
 
 from rag import errors, worker
 from rag.engine import RAGEngine
-from rag.types import LIKELY, FilledMatrix, ShownCell
+from rag.types import LIKELY_THRESHOLD, FilledMatrix, ShownCell
 from tests import pdfs
 
 SHIPS = "How many ships did the harbour handle in 2019?"
@@ -57,7 +57,7 @@ def test_each_document_answers_each_question(engine: RAGEngine, ids: list[uuid.U
     assert (ships.status, ships.verdict, ships.page_number) == ("answered", None, 1)
     assert ships.assurance == "likely"  # its words fit; nothing proves that they are what was asked for
     assert ships.likelihood is not None
-    assert ships.likelihood >= LIKELY
+    assert ships.likelihood >= LIKELY_THRESHOLD
     assert ships.document_id == ids[1]
     assert "977" in ships.answer
     assert ships.quote == SOUTH[0]
@@ -194,7 +194,7 @@ def test_what_is_edited_while_it_is_asked_is_asked_too(engine: RAGEngine, ids: l
         if engine.matrices.get(matrix.id).matrix.questions[0].text == SHIPS:
             engine.matrices.edit(matrix.id, {"questions": [MAYOR, DREDGED]})
 
-    engine.jobs.go_on(matrix.job_id, edited)
+    engine.jobs.run_locked(matrix.job_id, edited)
     worker.run(engine.installation, wait=False)
     found = engine.matrices.get(matrix.id)
     assert (len(found.cells), found.to_ask) == (4, 0)
@@ -216,10 +216,10 @@ def test_a_job_goes_on_with_the_cells_that_are_left(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        engine.jobs.go_on(matrix.job_id, killed)
+        engine.jobs.run_locked(matrix.job_id, killed)
     begun = engine.matrices.get(matrix.id)
     assert len(begun.cells) == 2
-    assert engine.jobs.go_on(matrix.job_id).status == "done"
+    assert engine.jobs.run_locked(matrix.job_id).status == "done"
     done = engine.matrices.get(matrix.id)
     assert len(done.cells) == 6
     assert [one.cell.answered_at for one in begun.cells] == [
@@ -236,7 +236,7 @@ def test_a_cancelled_job_keeps_what_is_answered(engine: RAGEngine, ids: list[uui
         if next(steps, "now") == "now":
             engine.jobs.cancel(job_id)
 
-    assert engine.jobs.go_on(job_id, cancelled).status == "cancelled"
+    assert engine.jobs.run_locked(job_id, cancelled).status == "cancelled"
     found = engine.matrices.get(matrix.id)
     assert 2 <= len(found.cells) <= 3
     assert found.to_ask == 6 - len(found.cells)

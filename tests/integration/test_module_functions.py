@@ -433,4 +433,4 @@ def test_an_answer_that_breaks_off_is_a_grounding_error() -> None:
         yield AnswerToken(text="The harbour")
 
     with pytest.raises(errors.GroundingError, match="broke off"):
-        answering.whole(broken())
+        answering.final_answer(broken())

@@ -8,7 +8,7 @@ import pytest
 from rag import errors, providers, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.library.attachments import REMOVED
+from rag.engine.library.attachments import DELETED_REASON
 from rag.types import CONTAINERS, Document, DocumentStatus, IndexRequest
 from tests import mails, pdfs
 from tests.embeddings import register
@@ -130,14 +130,14 @@ def test_reading_again_doubles_nothing_and_brings_nothing_back(engine: RAGEngine
         name: parts[name].id for name in ("a.txt", "b.txt")
     }
     assert in_sight(engine) == {"Offer.eml", "a.txt"}
-    assert [part.reason for part in again.parts] == [None, None, REMOVED]
+    assert [part.reason for part in again.parts] == [None, None, DELETED_REASON]
 
 
 def test_a_crash_between_loses_and_doubles_nothing(engine: RAGEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever step it comes after, reading the mail again adds what lacks."""
     mail = engine.documents.add(mails.eml({"a.txt": TIDES, "b.txt": ANCHOR}), "Offer.eml")
     store = type(engine.documents._workspace.store.attachments)
-    for method in ("tell", "settle"):
+    for method in ("set_parts", "match_trash_state"):
         with monkeypatch.context() as crashing:
             crashing.setattr(store, method, _crash)
             with pytest.raises(KeyboardInterrupt):

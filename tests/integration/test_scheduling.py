@@ -18,17 +18,17 @@ import pytest
 from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.ingestion.document_reader import BATCH, Steps
+from rag.engine.ingestion.document_reader import EMBED_BATCH, LaneSteps
 from rag.store import MAX_ATTEMPTS
 from rag.store.jobs import work_locks
 from rag.store.search.vectors import Vectors
-from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
+from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_progress
 from tests import forked, pdfs
 from tests.embeddings import Embed, bag_of_words, register
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
 
 DIMENSIONS = 64
-PAGES = 2 * BATCH + 8
+PAGES = 2 * EMBED_BATCH + 8
 """A chunk each: two whole batches, and a part of one."""
 
 
@@ -171,7 +171,7 @@ def engine(database_url: str, tmp_path: Path, embedder: Counting) -> Iterator[RA
 
 
 def do_next(engine: RAGEngine, lane: Lane) -> bool:
-    return engine.installation.worker_tasks.do_next(lane, never) is not None
+    return engine.installation.worker_tasks.process_next(lane, never) is not None
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ def chunk_rows(engine: RAGEngine, document: Document) -> tuple[int, int]:
 def test_words_are_searched_before_there_is_a_vector(engine: RAGEngine, words_only: Document) -> None:
     assert (words_only.status, words_only.searchable) == (DocumentStatus.EMBEDDING, True)
     assert (words_only.vector_count, words_only.chunk_count) == (0, PAGES)
-    assert reading_of(words_only) == "words only; meaning 0 %"
+    assert reading_progress(words_only) == "words only; meaning 0 %"
     assert pages_found(engine, 7)[0] == 7
     assert pages_found(engine, 7, diversity=0.5)[0] == 7
     assert pages_found(engine, 7, fusion="rrf")[0] == 7
@@ -215,7 +215,7 @@ def test_words_are_searched_before_there_is_a_vector(engine: RAGEngine, words_on
 def test_each_batch_of_vectors_is_searched_at_once(engine: RAGEngine, words_only: Document) -> None:
     assert do_next(engine, Lane.EMBEDDING)
     partly = engine.documents.get(words_only.id)
-    assert (partly.status, partly.vector_count) == (DocumentStatus.EMBEDDING, BATCH)
+    assert (partly.status, partly.vector_count) == (DocumentStatus.EMBEDDING, EMBED_BATCH)
     assert 1 in pages_found(engine, 1, mode="vector", topK=100)
     assert PAGES not in pages_found(engine, PAGES, mode="vector", topK=100)
     assert [pages_found(engine, page)[0] for page in (1, PAGES)] == [1, PAGES]
@@ -254,7 +254,7 @@ def test_a_document_is_embedded_by_one_worker_at_a_time(
     finally:
         embedder.may_go.set()
         first.join()
-    assert chunk_rows(engine, words_only) == (PAGES, BATCH)
+    assert chunk_rows(engine, words_only) == (PAGES, EMBED_BATCH)
 
 
 def test_whoever_claims_what_another_has_just_done_tells_so(
@@ -376,14 +376,18 @@ def test_what_is_embedded_of_a_cancelled_document_is_not_embedded_again(
     second.join()
     cancelled = engine.documents.get(words_only.id)
     assert (cancelled.status, cancelled.error_code) == (DocumentStatus.FAILED, "cancelled")
-    assert (cancelled.vector_count, chunk_rows(engine, cancelled)) == (BATCH, (PAGES, BATCH))
+    assert (cancelled.vector_count, chunk_rows(engine, cancelled)) == (EMBED_BATCH, (PAGES, EMBED_BATCH))
     assert pages_found(engine, 7)[0] == 7  # its words were found, and are
     resumed = engine.documents.retry(words_only.id)
-    assert (resumed.status, resumed.progress.done, resumed.progress.total) == (DocumentStatus.EMBEDDING, BATCH, PAGES)
+    assert (resumed.status, resumed.progress.done, resumed.progress.total) == (
+        DocumentStatus.EMBEDDING,
+        EMBED_BATCH,
+        PAGES,
+    )
     embedder.texts.clear()
     worker.run(engine.installation, wait=False)
     assert engine.documents.get(words_only.id).status is DocumentStatus.READY
-    assert len(embedder.texts) == PAGES - 2 * BATCH  # the second batch was computed, and vectors are cached
+    assert len(embedder.texts) == PAGES - 2 * EMBED_BATCH  # the second batch was computed, and vectors are cached
 
 
 def test_a_cancelled_second_reading_leaves_a_document_as_it_was(engine: RAGEngine, words_only: Document) -> None:
@@ -423,8 +427,8 @@ embedded, model, registry = [], bag_of_words(64), providers.Registry()
 register(registry, "own", 64, embed)
 config = load_config(rag_data_dir=Path(folder), rag_database_url=url, rag_embed_model="own:model")
 engine = RAGEngine(config, user_id="ann", registry=registry)
-engine.installation.worker_tasks.do_next(Lane.READING, lambda: False)
-while engine.installation.worker_tasks.do_next(Lane.EMBEDDING, lambda: False):
+engine.installation.worker_tasks.process_next(Lane.READING, lambda: False)
+while engine.installation.worker_tasks.process_next(Lane.EMBEDDING, lambda: False):
     pass
 """
 
@@ -436,8 +440,8 @@ def test_what_a_killed_worker_leaves_is_finished_by_the_next(
     document = engine.documents.add(fleet(), "fleet.pdf")
     assert forked.run(WORKER, database_url, tmp_path, batches) == 9
     left = engine.documents.get(document.id)
-    assert (left.status, left.vector_count) == (DocumentStatus.EMBEDDING, batches * BATCH)
-    assert chunk_rows(engine, left) == (PAGES, batches * BATCH)
+    assert (left.status, left.vector_count) == (DocumentStatus.EMBEDDING, batches * EMBED_BATCH)
+    assert chunk_rows(engine, left) == (PAGES, batches * EMBED_BATCH)
     assert pages_found(engine, 7)[0] == 7
     worker.run(engine.installation, wait=False)
     assert engine.documents.get(document.id).status is DocumentStatus.READY
@@ -515,7 +519,7 @@ def test_what_the_machine_lacks_is_no_fault_of_the_document(
     left = engine.documents.get(document.id)
     assert (left.status, left.error_code) == (DocumentStatus.QUEUED, code)
     assert left.error
-    assert re.fullmatch(r"tried again in \d+ s", reading_of(left) or "")
+    assert re.fullmatch(r"tried again in \d+ s", reading_progress(left) or "")
     assert engine.documents.list()[0].retry_after == left.retry_after
     note = engine.documents.add(pdfs.plain(), "note.pdf")
     assert do_next(engine, Lane.READING)  # and keeps nobody waiting
@@ -562,9 +566,9 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
 ) -> None:
     more_than_a_pipe_holds = pdfs.pages(400, line=lambda page: " ".join([ship(page)] * 6), others=())
     document = engine.documents.add(more_than_a_pipe_holds, "fleet.pdf")
-    record, killed = Steps._record, set()
+    record, killed = LaneSteps._record, set()
 
-    def kill(steps: Steps, stage: str, done: int, total: int) -> None:
+    def kill(steps: LaneSteps, stage: str, done: int, total: int) -> None:
         for child in psutil.Process().children(recursive=True)[::-1]:
             with contextlib.suppress(psutil.Error):  # it has ended with another
                 if "rag.parsing.worker.fork_server" in child.cmdline():
@@ -573,7 +577,7 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
         record(steps, stage, done, total)
 
     with monkeypatch.context() as deadly:
-        deadly.setattr(Steps, "_record", kill)
+        deadly.setattr(LaneSteps, "_record", kill)
         assert do_next(engine, Lane.READING)
     left = engine.documents.get(document.id)
     assert len(killed) > 3
@@ -594,7 +598,7 @@ def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
         assert do_next(engine, Lane.EMBEDDING)
     left = engine.documents.get(words_only.id)
     assert (left.status, left.searchable) == (DocumentStatus.EMBEDDING, True)
-    assert (reading_of(left) or "").startswith("tried again in")
+    assert (reading_progress(left) or "").startswith("tried again in")
     assert not do_next(engine, Lane.EMBEDDING)
     pass_time(engine.installation._resources.store, words_only)
     worker.run(engine.installation, wait=False)
@@ -603,7 +607,7 @@ def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
 
 def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) -> None:
     document = engine.documents.add(fleet(), "fleet.pdf")
-    assert engine.installation.worker_tasks.do_next(Lane.READING, lambda: True)
+    assert engine.installation.worker_tasks.process_next(Lane.READING, lambda: True)
     assert engine.documents.get(document.id).status is DocumentStatus.PARSING
     with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
         assert taken is not None

@@ -9,7 +9,7 @@ import pytest
 from rag import errors, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.operations.disk_space import KEPT_FOR_A_BYTE, MB, require_room, spaces, warnings
+from rag.engine.operations.disk_space import MB, SPACE_FACTOR, disk_spaces, require_free_space, warnings
 from rag.types import DiskState, LaneStatus, Status
 from tests import pdfs
 
@@ -96,19 +96,19 @@ def test_little_room_is_said_before_it_is_too_little(tmp_path: Path) -> None:
     low = load_config(rag_data_dir=tmp_path, rag_disk_warning_mb=free * 2, rag_disk_reserve_mb=0)
     full = load_config(rag_data_dir=tmp_path, rag_disk_reserve_mb=free * 2)
     good = load_config(rag_data_dir=tmp_path, rag_disk_warning_mb=0, rag_disk_reserve_mb=0)
-    states = [[space.state for space in spaces(config) if space.place == "data"] for config in (good, low, full)]
+    states = [[space.state for space in disk_spaces(config) if space.place == "data"] for config in (good, low, full)]
     assert states == [[DiskState.GOOD], [DiskState.LOW], [DiskState.FULL]]
-    assert warnings(spaces(good)) == ()
-    assert "Make room soon" in warnings(spaces(low))[0]
-    assert "Uploads are refused" in warnings(spaces(full))[0]
+    assert warnings(disk_spaces(good)) == ()
+    assert "Make room soon" in warnings(disk_spaces(low))[0]
+    assert "Uploads are refused" in warnings(disk_spaces(full))[0]
 
 
 def test_a_file_is_refused_that_would_leave_less_than_the_reserve(tmp_path: Path) -> None:
     free = shutil.disk_usage(tmp_path).free
     config = load_config(rag_data_dir=tmp_path, rag_disk_reserve_mb=0)
-    require_room(config, 1)
+    require_free_space(config, 1)
     with pytest.raises(errors.DiskFullError, match=r"not taken in.*RAG_DISK_RESERVE_MB") as refused:
-        require_room(config, free * 2 // KEPT_FOR_A_BYTE)
+        require_free_space(config, free * 2 // SPACE_FACTOR)
     assert refused.value.http_status == 507
     assert isinstance(refused.value, errors.StoreError)
 

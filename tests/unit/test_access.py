@@ -15,7 +15,7 @@ from rag.access.rate_limits import RateLimiter
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from rag.hosts import is_loopback
-from rag.types import PERMISSIONS, ApiKey, Permission, Whence
+from rag.types import PERMISSIONS, ApiKey, Permission, RequestOrigin
 
 HERE = Visitor(address="127.0.0.1", host="localhost:3001")
 ELSEWHERE = Visitor(address="192.0.2.7", host="evil.example", origin="http://evil.example")
@@ -33,7 +33,7 @@ def key_of(user_id: str, *permissions: Permission) -> ApiKey:
     )
 
 
-UNKNOWN_ORIGIN = Whence()
+UNKNOWN_ORIGIN = RequestOrigin()
 
 
 class Keys:
@@ -49,7 +49,7 @@ class Keys:
     def keys_exist(self) -> bool:
         return bool(self._keys)
 
-    def for_user(self, user_id: str, _origin: Whence = UNKNOWN_ORIGIN) -> RAGEngine:
+    def for_user(self, user_id: str, _origin: RequestOrigin = UNKNOWN_ORIGIN) -> RAGEngine:
         return RAGEngine(self.config, user_id=user_id)
 
 

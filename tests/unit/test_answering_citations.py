@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.text.markup import SHOWN_MARK
+from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification import citations
 
 KNOWN = ("S1", "S2", "S3")
@@ -82,7 +82,7 @@ def test_a_sentence_spans_its_words_and_marks_in_the_answer() -> None:
 )
 def test_every_mark_shown_is_known_and_owned_by_a_sentence_that_spans_it(pieces: list[str]) -> None:
     answer = citations.parse("".join(pieces), KNOWN)
-    marks = [(match.group(1), match.start()) for match in SHOWN_MARK.finditer(answer.text)]
+    marks = [(match.group(1), match.start()) for match in CITATION_MARK.finditer(answer.text)]
     assert {mark for mark, _ in marks} <= set(KNOWN)
     spans = [(c.sentence.start, c.sentence.end) for c in answer.claims]
     assert spans == sorted(spans)

@@ -8,7 +8,7 @@ from rag import providers
 from rag.answering.extraction import extractive_answer, question_intent
 from rag.answering.extraction.extractive_answer import Choice, choose, rank
 from rag.config import Config
-from rag.types import LIKELY, BlockKind, Hit, Rewriting
+from rag.types import LIKELY_THRESHOLD, BlockKind, Hit, Rewriting
 from tests import sources
 
 REPORT = sources.hit(
@@ -43,7 +43,7 @@ def texts(choice: Choice) -> list[str]:
 
 
 def ranked(question: str, *hits: Hit) -> list[str]:
-    return [extract.candidate.text for extract in rank(question_intent.read(question), hits)]
+    return [extract.candidate.text for extract in rank(question_intent.parse_question(question), hits)]
 
 
 # --- what answers --------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_a_row_is_shown_with_its_columns_and_their_unit() -> None:
 def test_a_label_is_found_by_what_a_vocabulary_makes_of_the_question() -> None:
     hit = sources.hit((BlockKind.TABLE, "Item\t2022\nTurnover\t520\nStaff costs\t310"))
     widened = [Rewriting(kind="synonym", found="revenue", added=("turnover",))]
-    first, second = rank(question_intent.read("What was the revenue?", widened), [hit])
+    first, second = rank(question_intent.parse_question("What was the revenue?", widened), [hit])
     assert first.candidate.text == "Turnover – 2022: 520"
     assert (first.candidate.features.label, second.candidate.features.label) == (1.0, 0.0)
 
@@ -244,7 +244,7 @@ def test_what_is_not_close_enough_is_no_answer(reranker: providers.CrossEncoder)
     assert choice.extracts == ()
     assert choice.hint is not None
     assert choice.hint.startswith("Nothing that was found answers this closely enough. The nearest stands in ")
-    assert choice.likelihood < LIKELY
+    assert choice.likelihood < LIKELY_THRESHOLD
 
 
 def test_an_address_is_found_though_another_sentence_is_closer() -> None:
@@ -291,7 +291,7 @@ def test_the_cross_encoder_reads_each_unit_in_its_context() -> None:
         (BlockKind.HEADING, "Mills"), "The mill of Basel is old. It makes fine paper.", title="The river"
     )
     reader = Scripted({})
-    rank(question_intent.read("What does the mill make?"), [titled], reranker=reader)
+    rank(question_intent.parse_question("What does the mill make?"), [titled], reranker=reader)
     assert reader.asked == [
         "The river. Mills. The mill of Basel is old.",
         "The river. Mills. The mill of Basel is old. It makes fine paper.",
@@ -302,7 +302,7 @@ def test_the_cross_encoder_reads_each_unit_in_its_context() -> None:
 def test_the_cross_encoder_reads_no_more_than_so_many() -> None:
     many = sources.hit(*(f"Sentence {'abcdefghij'[n % 10]}{'abcdefghij'[n // 10]} is on cranes." for n in range(90)))
     reader = Scripted({})
-    rank(question_intent.read("What of cranes?"), [many], reranker=reader)
+    rank(question_intent.parse_question("What of cranes?"), [many], reranker=reader)
     assert len(reader.asked) == 32 + 1
 
 
@@ -327,6 +327,8 @@ def test_the_likelihood_rises_with_the_lead_of_the_best() -> None:
             "The crane lifts coal.", "The cook makes soup.", "The clerk writes books.", "The guard has a key."
         )
         reader = Scripted({"coal": 0.9, "soup": second, "books": second, "key": second})
-        return extractive_answer.likelihood(rank(question_intent.read("What of the people?"), [hit], reranker=reader))
+        return extractive_answer.likelihood(
+            rank(question_intent.parse_question("What of the people?"), [hit], reranker=reader)
+        )
 
     assert 0.0 < likelihood(0.8) < likelihood(0.3) < likelihood(0.01) < 1.0

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.answering.text.named_entities import is_heading, names_somebody
+from rag.answering.text.named_entities import has_new_name, is_heading
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
 
 AUDITOR = "Who is the independent auditor?"
@@ -40,7 +40,7 @@ def quoted(*texts: str, name: str = "northmoor-2021.pdf") -> Hit:
     ],
 )
 def test_somebody_is_named(question: str, text: str) -> None:
-    assert names_somebody(text, question)
+    assert has_new_name(text, question)
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_somebody_is_named(question: str, text: str) -> None:
     ],
 )
 def test_nobody_is_named(question: str, text: str) -> None:
-    assert not names_somebody(text, question)
+    assert not has_new_name(text, question)
 
 
 def test_what_is_written_small_elsewhere_or_whose_document_it_is_names_nobody() -> None:
     text = "It is checked by the Harbour Office of Northmoor."
-    assert names_somebody(text, AUDITOR)
-    assert names_somebody(text, AUDITOR, quoted("the harbour and its office", name="a.pdf"))
-    assert not names_somebody(text, AUDITOR, quoted("the harbour and its office"))
+    assert has_new_name(text, AUDITOR)
+    assert has_new_name(text, AUDITOR, quoted("the harbour and its office", name="a.pdf"))
+    assert not has_new_name(text, AUDITOR, quoted("the harbour and its office"))
 
 
 def test_a_heading_has_capitals_throughout() -> None:

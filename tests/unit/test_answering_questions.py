@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.answering.extraction.question_intent import Kind, read, years_of
+from rag.answering.extraction.question_intent import Kind, parse_question, years_of
 from rag.types import Rewriting
 
 
@@ -27,7 +27,7 @@ from rag.types import Rewriting
     ],
 )
 def test_the_kind_of_thing_that_is_asked_for(question: str, kind: Kind) -> None:
-    assert read(question).kind is kind
+    assert parse_question(question).kind is kind
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_the_kind_of_thing_that_is_asked_for(question: str, kind: Kind) -> None:
     ],
 )
 def test_a_text_holds_the_asked_kind_or_not(kind: str, holding: str, lacking: str) -> None:
-    assert read(kind).holds_kind(holding)
-    assert not read(kind).holds_kind(lacking)
+    assert parse_question(kind).holds_kind(holding)
+    assert not parse_question(kind).holds_kind(lacking)
 
 
 def test_every_text_may_be_what_is_asked_for_in_general() -> None:
-    assert read("What does the crane lift?").holds_kind("Grain.")
+    assert parse_question("What does the crane lift?").holds_kind("Grain.")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_years(text: str, years: set[str]) -> None:
 
 
 def test_a_fiscal_year_is_a_year() -> None:
-    assert read("What was revenue in FY22?").years == {"2022"}
+    assert parse_question("What was revenue in FY22?").years == {"2022"}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_fiscal_year_is_a_year() -> None:
     ],
 )
 def test_names_are_known_by_how_they_are_written(question: str, names: tuple[str, ...]) -> None:
-    assert read(question).names == names
+    assert parse_question(question).names == names
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_names_are_known_by_how_they_are_written(question: str, names: tuple[str
     ],
 )
 def test_words_about_the_form_of_an_answer_are_no_names(question: str) -> None:
-    assert read(question).names == ()
+    assert parse_question(question).names == ()
 
 
 def test_what_a_vocabulary_knows_is_no_name_and_its_words_are_sought_too() -> None:
@@ -110,16 +110,16 @@ def test_what_a_vocabulary_knows_is_no_name_and_its_words_are_sought_too() -> No
         Rewriting(kind="abbreviation", found="R&D", added=("research and development",)),
         Rewriting(kind="period", found="FY22", added=("2022",)),
     ]
-    asked = read("What was R&D in FY22?", found)
+    asked = parse_question("What was R&D in FY22?", found)
     assert asked.names == ()
     assert asked.also == (("resear", "develo"),)
 
 
 def test_pages() -> None:
-    assert read("What stands on page 2?").pages == {"2"}
-    assert read("What stands on pages 2 and 3?").pages == {"2", "3"}
-    assert read("What stands on the first page?").pages == {"1"}
-    assert read("What stands in section 3?").pages == frozenset()
+    assert parse_question("What stands on page 2?").pages == {"2"}
+    assert parse_question("What stands on pages 2 and 3?").pages == {"2", "3"}
+    assert parse_question("What stands on the first page?").pages == {"1"}
+    assert parse_question("What stands in section 3?").pages == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -133,16 +133,16 @@ def test_pages() -> None:
     ],
 )
 def test_years_and_names_that_stand_nowhere_are_missing_unless_misspelt(text: str, missing: tuple[str, ...]) -> None:
-    asked = read("What did Lindmark and Tollhaven earn in 2019?")
+    asked = parse_question("What did Lindmark and Tollhaven earn in 2019?")
     assert asked.missing(text) == missing
     assert asked.share_named(text) == pytest.approx(1 - len(missing) / 3)
 
 
 def test_a_short_code_is_never_misspelt() -> None:
-    asked = read("What does the X-25 lift?")
+    asked = parse_question("What does the X-25 lift?")
     assert asked.missing("The X 25 lifts coal.") == ()
     assert asked.missing("The X-26 lifts coal.") == ("X-25",)
 
 
 def test_of_a_question_without_years_and_names_nothing_is_missing() -> None:
-    assert read("What does the crane lift?").share_named("") == 1.0
+    assert parse_question("What does the crane lift?").share_named("") == 1.0

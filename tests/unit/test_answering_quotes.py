@@ -197,7 +197,7 @@ def test_a_number_says_more_than_two_words() -> None:
 def test_a_quote_supports_a_claim_if_they_have_something_in_common(claim: str, quoted: str, is_supported: bool) -> None:
     quote = PASSAGE.find(quoted)
     assert quote is not None
-    assert PASSAGE.supports(claim, quote.span) == is_supported
+    assert PASSAGE.is_related(claim, quote.span) == is_supported
 
 
 class Thinks:
@@ -238,9 +238,9 @@ def test_a_reranker_reads_the_sentences_with_most_words_of_the_claim() -> None:
 def test_numbers_open_after_a_quote_are_looked_for_around_it() -> None:
     row = PASSAGE.find("Revenue 514.4 497.0")
     assert row is not None
-    assert [PASSAGE.slice(span) for span in PASSAGE.context_of(row.span, ["2021"])] == ["Item\t2022\t2021"]
-    assert PASSAGE.context_of(row.span, ["42"]) == []
-    both = PASSAGE.context_of(row.span, ["2021", "312.9"])
+    assert [PASSAGE.slice(span) for span in PASSAGE.context_with(row.span, ["2021"])] == ["Item\t2022\t2021"]
+    assert PASSAGE.context_with(row.span, ["42"]) == []
+    both = PASSAGE.context_with(row.span, ["2021", "312.9"])
     assert [PASSAGE.slice(span) for span in both] == ["Item\t2022\t2021", "Costs\t312.9\t298.1"]
 
 
@@ -264,7 +264,7 @@ def test_numbers_are_looked_for_in_the_sentence_its_heading_and_its_neighbours(m
     ):
         quote = passage.find("earned 31 in the north")
         assert quote is not None
-        found = [passage.slice(span) for span in passage.context_of(quote.span, [missing])]
+        found = [passage.slice(span) for span in passage.context_with(quote.span, [missing])]
         assert found == [word for word in words if word in passage.text]
 
 
@@ -272,7 +272,7 @@ def test_a_number_around_a_quote_has_the_scale_that_is_declared_there() -> None:
     passage = QuotablePassage(sources.passage("Results in millions", (BlockKind.TABLE, "Item\t2022\nRevenue\t520")))
     quote = passage.find("Item 2022")
     assert quote is not None
-    assert [passage.slice(span) for span in passage.context_of(quote.span, ["0.52 billion"])] == ["Revenue\t520"]
+    assert [passage.slice(span) for span in passage.context_with(quote.span, ["0.52 billion"])] == ["Revenue\t520"]
 
 
 def test_an_empty_passage_supports_nothing() -> None:

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from rag.answering.text.term_weights import bm25, content_words, is_unspaced, rarity, words
+from rag.answering.text.term_weights import bm25, content_words, idf, is_unspaced, words
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_words_without_meaning_count_only_among_themselves() -> None:
 
 
 def test_what_stands_in_few_texts_weighs_more() -> None:
-    assert rarity([["a", "b", "a"], ["a"], ["c"]]) == pytest.approx(
+    assert idf([["a", "b", "a"], ["a"], ["c"]]) == pytest.approx(
         {"a": math.log(1 + 1.5 / 2.5), "b": math.log(1 + 2.5 / 1.5), "c": math.log(1 + 2.5 / 1.5)}
     )
 

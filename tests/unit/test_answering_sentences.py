@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answering.passages.quotable_units import split_passage
-from rag.answering.text.sentences import MAX_SENTENCE_CHARS, flowing, split_sentences
+from rag.answering.text.sentences import MAX_SENTENCE_CHARS, one_line, split_sentences
 from rag.types import BlockKind, Passage
 from tests import sources
 
@@ -161,5 +161,5 @@ def test_text_without_full_stops_is_cut_at_the_last_space_if_that_is_near(text: 
 
 
 def test_flowing_text_joins_broken_words_and_parts_cells() -> None:
-    assert flowing("reve-\nnue of the\nlong-\nTerm plan") == "revenue of the long- Term plan"
-    assert flowing("Revenue\t5\t\t4") == "Revenue · 5 · 4"
+    assert one_line("reve-\nnue of the\nlong-\nTerm plan") == "revenue of the long- Term plan"
+    assert one_line("Revenue\t5\t\t4") == "Revenue · 5 · 4"

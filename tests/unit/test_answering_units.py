@@ -21,7 +21,7 @@ def texts(passage: Passage) -> list[str]:
 
 
 def said(passage: Passage) -> list[str]:
-    return [passage.text[slice(*unit.span)] for unit in split_passage(passage) if not unit.is_furniture]
+    return [passage.text[slice(*unit.span)] for unit in split_passage(passage) if not unit.is_boilerplate]
 
 
 def words(passage: Passage, span: Span | None) -> str | None:
@@ -294,7 +294,7 @@ def test_lines_that_end_with_years_or_falling_numbers_are_no_table_of_contents()
     for ends in ((2001, 2002, 2003, 2004, 2005), (90, 80, 70, 60, 50)):
         listed = [f"The harbour had {end}" for end in ends]
         assert not any(
-            unit.is_furniture for unit in split_passage(sources.passage(PROSE, PROSE, *listed, PROSE, PROSE))
+            unit.is_boilerplate for unit in split_passage(sources.passage(PROSE, PROSE, *listed, PROSE, PROSE))
         )
 
 

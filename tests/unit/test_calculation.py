@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from rag.answering.passages.statements import Label, Statement
-from rag.answering.tables.calculation import work_out
-from rag.answering.tables.requested_figures import Task, task
+from rag.answering.tables.calculation import calculate
+from rag.answering.tables.requested_figures import FigureRequest, parse_request
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
 from rag.vocabulary import landmarks, own_pages
 
@@ -58,15 +58,15 @@ def page(lines: Sequence[str], number: int = 1, document_id: uuid.UUID = DOCUMEN
     return Hit(chunk=chunk, passage=passage, document_name="acme.pdf", mime_type="application/pdf", final_score=1.0)
 
 
-def asked(question: str) -> Task:
-    found = task(question, {"acme"})
+def asked(question: str) -> FigureRequest:
+    found = parse_request(question, {"acme"})
     assert found is not None
     return found
 
 
 def worked_out(question: str, hits: Sequence[Hit]) -> list[Statement | Label] | None:
     """From a document of these pages and no other."""
-    return work_out(asked(question), hits, statements(hits))
+    return calculate(asked(question), hits, statements(hits))
 
 
 def statements(hits: Sequence[Hit]) -> dict[str, frozenset[int]]:
@@ -136,7 +136,7 @@ def test_every_figure_is_quoted_with_its_row_and_its_years() -> None:
     ],
 )
 def test_a_question_that_says_more_is_none_for_a_formula(question: str) -> None:
-    found = task(question, {"acme"})
+    found = parse_request(question, {"acme"})
     assert found is None or worked_out(question, (page(SHEET), page(INCOME, 2))) is None
 
 
@@ -346,7 +346,7 @@ def test_an_affiliates_statement_is_not_the_documents_own(question: str, own: Hi
     affiliate = page(AFFILIATE, 9)
     assert said(question, affiliate)  # alone it is a statement as any
     of_document = statements([own, affiliate])
-    assert work_out(asked(question), [affiliate], of_document) is None
+    assert calculate(asked(question), [affiliate], of_document) is None
 
 
 def test_a_line_item_is_taken_from_the_own_statement_among_several() -> None:

@@ -36,7 +36,7 @@ def spans(question: str, *names: str) -> list[Span]:
 )
 def test_each_is_asked_of_itself_alone(question: str, of_acme: str, of_globex: str) -> None:
     names = spans(question, "Acme", "Globex")
-    assert [document_comparison.of_one(question, names, own) for own in names] == [of_acme, of_globex]
+    assert [document_comparison.question_for_one(question, names, own) for own in names] == [of_acme, of_globex]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_each_is_asked_of_itself_alone(question: str, of_acme: str, of_globex: s
 def test_documents_are_asked_one_by_one(question: str, is_to_each: bool, asked: str | None) -> None:
     assert document_comparison.asks_of_each(question) is is_to_each
     if asked is not None:
-        assert document_comparison.of_each(question) == asked
+        assert document_comparison.question_for_each(question) == asked
 
 
 def answered(*lines: str) -> AnswerResponse:

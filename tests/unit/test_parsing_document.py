@@ -5,7 +5,7 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing.pdf import text_lines
-from rag.parsing.pdf.character_cleaning import upright
+from rag.parsing.pdf.character_cleaning import correct_brackets
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.worker import protocol
@@ -193,7 +193,7 @@ def test_brackets_are_read_as_they_were_written(tmp_path: Path, markup: str, tex
     ],
 )
 def test_brackets_are_turned_where_that_makes_pairs(drawn: str, written: str) -> None:
-    assert upright(drawn) == written
+    assert correct_brackets(drawn) == written
 
 
 def test_a_list_is_no_table(tmp_path: Path) -> None:

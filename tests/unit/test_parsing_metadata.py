@@ -30,7 +30,7 @@ from tests import pdfs
     ],
 )
 def test_days(text: str | None, expected: dt.date | None) -> None:
-    assert metadata.day(text) == expected
+    assert metadata.parse_date(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_days(text: str | None, expected: dt.date | None) -> None:
     ],
 )
 def test_authors(text: str | None, expected: str | None) -> None:
-    assert metadata.author(text) == expected
+    assert metadata.parse_author(text) == expected
 
 
 def test_it_is_read_from_the_file_and_survives_the_way_between_processes(tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_it_is_read_from_the_file_and_survives_the_way_between_processes(tmp_pat
         document.set_metadata({"author": "Ann", "creationDate": "D:20210304", "modDate": "D:20240506"})
         document.save(path)
     with pymupdf.open(path) as document:
-        said = metadata.of(document)
+        said = metadata.read_metadata(document)
     assert said == metadata.Metadata(None, "Ann", dt.date(2021, 3, 4))
     assert protocol.load_metadata(json.loads(protocol.dump_metadata(said))["metadata"]) == said
     with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as document:
-        assert metadata.of(document) == metadata.Metadata()
+        assert metadata.read_metadata(document) == metadata.Metadata()

@@ -127,7 +127,7 @@ def no_page(language: str) -> str:
     ids=["set", "only one", "digital text"],
 )
 def test_a_language_that_is_known_without_trying(setting: str, installed: set[str], digital: str, chosen: str) -> None:
-    assert languages.choose(setting, installed, digital, no_page) == chosen
+    assert languages.choose_language(setting, installed, digital, no_page) == chosen
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_language_that_is_known_without_trying(setting: str, installed: set[st
     ids=["another of the script", "the first", "no words", "of another script", "of none"],
 )
 def test_a_page_tells_its_language(texts: dict[str, str], chosen: str) -> None:
-    assert languages.choose("auto", {"eng", "deu", "ell"}, "", texts.__getitem__) == chosen
+    assert languages.choose_language("auto", {"eng", "deu", "ell"}, "", texts.__getitem__) == chosen
 
 
 @pytest.mark.parametrize(
@@ -163,5 +163,5 @@ def test_a_page_tells_its_language(texts: dict[str, str], chosen: str) -> None:
     ],
 )
 def test_what_is_said_of_a_language(text: str, used: str, words: str | None) -> None:
-    said = languages.complaint(text, used, {"eng", "fra"})
+    said = languages.language_warning(text, used, {"eng", "fra"})
     assert (said is None) if words is None else any(word in (said or "") for word in words.split("|"))

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from rag import errors
 from rag.config import Config
-from rag.engine.models import filled
+from rag.engine.models import apply_preferences
 from rag.store import Preferences
 from rag.types import KeyPlace
 from tests import keyrings
@@ -172,9 +172,9 @@ def test_the_environment_wins_over_what_is_kept(tmp_path: Path) -> None:
     preferences.choose("no_such_setting", "x")
     preferences.put_key(SETTING, SecretStr(KEY))
     kept = preferences.get()
-    alone = filled(Config(), kept)
+    alone = apply_preferences(Config(), kept)
     assert (alone.rag_gen_model, alone.openai_api_key) == ("ollama:llama3.2", SecretStr(KEY))
-    both = filled(Config(rag_gen_model="openai", openai_api_key=SecretStr("mine")), kept)
+    both = apply_preferences(Config(rag_gen_model="openai", openai_api_key=SecretStr("mine")), kept)
     assert (both.rag_gen_model, both.openai_api_key) == ("openai", SecretStr("mine"))
 
 

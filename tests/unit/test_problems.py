@@ -16,7 +16,7 @@ from rag.engine import Installation
 from rag.engine.request_parsing import parse
 from rag.evaluation import load_questions
 from rag.types import TEXT, RetrieveRequest
-from rag.types.base import FORMS, NAME, OTHER_FORM, in_words, problems_of
+from rag.types.base import DEFAULT_PATTERN_MESSAGE, NAME, PATTERN_MESSAGES, error_summary, field_errors
 
 WRONG = {"query": "\x00", "collection": "a/b"}
 
@@ -41,17 +41,17 @@ def schemas() -> Iterator[dict[str, Any]]:
 
 
 def test_every_pattern_has_its_words() -> None:
-    assert {pattern for schema in schemas() for pattern in patterns_of(schema)} == FORMS.keys()
+    assert {pattern for schema in schemas() for pattern in patterns_of(schema)} == PATTERN_MESSAGES.keys()
 
 
 def test_the_engine_shows_no_regular_expression_and_no_value() -> None:
     with pytest.raises(errors.ValidationError) as caught:
         parse(RetrieveRequest, WRONG)
     assert caught.value.details["problems"] == [
-        {"field": "query", "message": FORMS[TEXT]},
-        {"field": "collection", "message": FORMS[NAME]},
+        {"field": "query", "message": PATTERN_MESSAGES[TEXT]},
+        {"field": "collection", "message": PATTERN_MESSAGES[NAME]},
     ]
-    assert f"query: {FORMS[TEXT]}; collection: {FORMS[NAME]}." in caught.value.message
+    assert f"query: {PATTERN_MESSAGES[TEXT]}; collection: {PATTERN_MESSAGES[NAME]}." in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["MAX_FILE_MB", "MAX_PAGES", "MEMORY_LIMIT_MB"])
@@ -74,11 +74,11 @@ def test_settings_and_question_files_are_told_in_the_same_words(tmp_path: Path) 
         "RAG_CHUNKING: chunk_overlap_chars must be smaller than chunk_size_chars"
     ]
     (questions := tmp_path / "questions.jsonl").write_text('{"id": 1, "question": " ", "pdf": "a.pdf"}')
-    with pytest.raises(errors.ValidationError, match=f"line 1 is not a question. question: {FORMS[TEXT]}"):
+    with pytest.raises(errors.ValidationError, match=f"line 1 is not a question. question: {PATTERN_MESSAGES[TEXT]}"):
         load_questions(questions)
 
 
 def test_a_pattern_without_words_is_not_shown_either() -> None:
     item = {"type": "string_pattern_mismatch", "loc": (), "msg": "String should match '^a$'", "ctx": {"pattern": "^a$"}}
-    assert problems_of([item]) == [{"field": "", "message": OTHER_FORM}]
-    assert in_words([item]) == f"request: {OTHER_FORM}"
+    assert field_errors([item]) == [{"field": "", "message": DEFAULT_PATTERN_MESSAGE}]
+    assert error_summary([item]) == f"request: {DEFAULT_PATTERN_MESSAGE}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rag.types import Document, DocumentStatus, Progress, reading_of, seconds_left
+from rag.types import Document, DocumentStatus, Progress, reading_progress, seconds_left
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def document(status: DocumentStatus, **fields: Any) -> Document:
     ],
 )
 def test_people_are_told_how_far_it_is(shown: Document, expected: str | None) -> None:
-    assert reading_of(shown) == expected
+    assert reading_progress(shown) == expected

@@ -12,7 +12,7 @@ from pydantic import PrivateAttr
 from rag import errors, prompts, providers
 from rag.config import Config
 from rag.retrieval import as_configured
-from rag.retrieval.completion_cache import LEAST_CHARS, Completions, request_digest
+from rag.retrieval.completion_cache import MIN_CHARS, Completions, request_digest
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.query_expansion import read_list, variants
 from rag.retrieval.ranking import WEIGHTS, WHOLE_FRONT, Ranking, merge, rank
@@ -354,7 +354,7 @@ def test_a_small_model_reads_less_of_each_passage(window: int) -> None:
     prompt = completions.longest(lambda chars: "Rate these.\n" + "\n".join(["abcd " * (chars // 5)] * 20), 2000)
     shown = prompt.count("abcd") // 20 * 5
     assert (shown == 2000) == (window == 100_000)
-    assert providers.remaining_tokens(model, prompt) >= 0 or shown < LEAST_CHARS
+    assert providers.remaining_tokens(model, prompt) >= 0 or shown < MIN_CHARS
     assert shown > 50
 
 

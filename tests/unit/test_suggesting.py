@@ -80,10 +80,10 @@ def test_a_document_is_asked_in_its_own_language() -> None:
         "Die Verträge mit den Mühlen in Norwegen und Chile laufen mindestens bis 2027. "
         "Nach dem Brand in Bergen sank die Menge laut den Verträgen um 12 Prozent."
     )
-    assert suggested_questions.to_begin_with([chunk("Verträge mit Mühlen", text)]) == (
+    assert suggested_questions.starter_questions([chunk("Verträge mit Mühlen", text)]) == (
         "Was steht über „Verträge mit Mühlen“?",
     )
-    assert suggested_questions.to_begin_with([chunk("Supply Contracts", PROSE)]) == (
+    assert suggested_questions.starter_questions([chunk("Supply Contracts", PROSE)]) == (
         "What is said about “Supply Contracts”?",
     )
-    assert suggested_questions.to_begin_with([]) == ()
+    assert suggested_questions.starter_questions([]) == ()

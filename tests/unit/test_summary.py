@@ -5,7 +5,7 @@ import uuid
 import numpy as np
 import pytest
 
-from rag.answering.extraction.summary import Extract, asked, key_sentences
+from rag.answering.extraction.summary import Extract, key_sentences, requested_summary
 from rag.types import Chunk, Line, Rect
 
 
@@ -33,7 +33,7 @@ from rag.types import Chunk, Line, Rect
     ],
 )
 def test_what_asks_for_a_summary(question: str, expected: Extract | None) -> None:
-    assert asked(question) == expected
+    assert requested_summary(question) == expected
 
 
 SENTENCES = {

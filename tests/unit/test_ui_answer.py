@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rag.types import (
-    LIKELY,
+    LIKELY_THRESHOLD,
     AnswerResponse,
     BlockKind,
     Citation,
@@ -224,7 +224,7 @@ def test_signs_in_a_document_are_none_of_ours() -> None:
     assert "<figure" not in html
 
 
-@pytest.mark.parametrize(("likelihood", "name"), [(0.81, "likely"), (LIKELY, "likely"), (0.35, "unsure")])
+@pytest.mark.parametrize(("likelihood", "name"), [(0.81, "likely"), (LIKELY_THRESHOLD, "likely"), (0.35, "unsure")])
 def test_how_likely_a_quoted_answer_is_right_is_named_and_explained(likelihood: float, name: str) -> None:
     shown = answer.likelihood(quoting_a_row(likelihood=likelihood))
     assert shown is not None

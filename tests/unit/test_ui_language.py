@@ -28,7 +28,7 @@ from rag.types import (
     Support,
     Verdict,
     page_name,
-    reading_of,
+    reading_progress,
 )
 from rag.ui import charts, formatting, language, message_catalogs
 from rag.ui.components import ASSETS, translate_html
@@ -225,7 +225,7 @@ def test_english_is_written_as_it_always_was() -> None:
 def test_the_engine_is_understood(german: None) -> None:
     progress = Progress(done=3, total=1200, seconds_left=120)
     reading = document(DocumentStatus.PARSING, progress=progress)
-    assert translate_message(reading_of(reading) or "") == "Seite 3 von 1.200, noch 2 min"
+    assert translate_message(reading_progress(reading) or "") == "Seite 3 von 1.200, noch 2 min"
     assert translate_message(page_name(54, "53", 203)) == "S. 53 (Seite 54 von 203)"
     assert (
         translate_message("The nearest stands in Waiting.pdf, page 7.")

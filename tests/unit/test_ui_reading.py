@@ -7,12 +7,12 @@ import pytest
 
 from rag import errors
 from rag.engine import Installation
-from rag.types import LOCAL_USER, Rect, Whence
+from rag.types import LOCAL_USER, Rect, RequestOrigin
 from rag.ui.viewer.place_links import Place
 from rag.ui.viewer.tickets import Tickets
 
 ID = uuid.uuid4()
-HERE = Whence("app", "")
+HERE = RequestOrigin("app", "")
 
 
 @pytest.mark.parametrize(

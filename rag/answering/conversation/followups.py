@@ -1,51 +1,60 @@
-"""Follow-up questions by rules: "And in 2020?" made whole from the question before it. Pure functions.
+"""Rewrite follow-up questions as standalone ones by rules: "And in 2020?". Pure functions.
 
-A follow-up names what is new and leaves out the rest, so what it names takes the place of what is of the same kind in
-the question before: a period that of a period, a name that of a name, a measure that of a measure. Where there is
-nothing of its kind it is added. A question that is whole stays as it is.
+A follow-up names what is new and omits the rest. What it names replaces its kind in the question before: a period a
+period, a name a name, a measure a measure; without one of its kind it is added. Complete questions stay as they are.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
 from rag.answering.text.question_parts import (
+    find_measure,
+    find_owner,
+    find_slots,
+    find_topic,
     is_name,
     is_term,
-    measure_of,
-    owner_of,
-    slots_of,
-    topic_of,
     without_determiner,
     without_periods,
 )
 from rag.ingestion.language_detection import detect
 from rag.types import ENGLISH, Span
-from rag.vocabulary import either, find_periods, reason_language, references, says, words, years, years_away
+from rag.vocabulary import (
+    any_of,
+    find_periods,
+    question_templates,
+    reason_language,
+    references,
+    words,
+    years,
+    years_away,
+)
 
 MAX_WORDS = 12
-"""A longer question says what it means."""
+"""Maximum length of a follow-up question."""
 
 MAX_FRAGMENT_WORDS = 6
-"""The same for one that is no sentence."""
+"""Maximum length of a follow-up that is no sentence."""
 
 MAX_RANGE_CHARS = 12
-"""Between the two ends of a range stand a few letters: "2019 to 2020", "2019 and FY2020"."""
+"""Maximum distance of the ends of a range: "2019 to 2020", "2019 and FY2020"."""
 
 _OPENING = re.compile(
-    rf"[¿\s]*(?:(?:{either(words('joins'))})\b[\s,]*)*(?:(?:{either(words('leads'))})\b[\s,]*)?", re.IGNORECASE
-)
-_SENTENCE = re.compile(rf"[¿\s]*(?:{either(words('starts'))})\b", re.IGNORECASE)
-_DETAIL = re.compile(rf"[¿\s]*(?:{either(words('details'))})[\s?!.]*", re.IGNORECASE)
-_GLUE = re.compile(rf"[\s?!.,;:¿]+|\b(?:{either(words('glue'))})\b", re.IGNORECASE)
-_PREPOSITIONS = either(words("prepositions"))
-_PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
-_TRAILING = re.compile(rf"\s+(?:{either(words('prepositions'), ['and'])})$", re.IGNORECASE)
-
-_LED = re.compile(
-    rf"\b(?:{either(words('prepositions'), ['between'])})\s+(?:(?:{either(words('glue'), ['end', 'close'])})\s+)*$",
+    rf"[¿\s]*(?:(?:{any_of(words('joins'))})\b[\s,]*)*(?:(?:{any_of(words('leads'))})\b[\s,]*)?",
     re.IGNORECASE,
 )
-"""What leads to a period: "from", "as of the end of"."""
+_SENTENCE = re.compile(rf"[¿\s]*(?:{any_of(words('starts'))})\b", re.IGNORECASE)
+_DETAIL = re.compile(rf"[¿\s]*(?:{any_of(words('details'))})[\s?!.]*", re.IGNORECASE)
+_GLUE = re.compile(rf"[\s?!.,;:¿]+|\b(?:{any_of(words('glue'))})\b", re.IGNORECASE)
+_PREPOSITIONS = any_of(words("prepositions"))
+_PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
+_TRAILING = re.compile(rf"\s+(?:{any_of(words('prepositions'), ['and'])})$", re.IGNORECASE)
+
+_LED = re.compile(
+    rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+)*$",
+    re.IGNORECASE,
+)
+"""Words that introduce a period: "from", "as of the end of"."""
 
 _PRONOUN = re.compile(
     r"\b(?P<owner>its|their|his|her)\b|\b(?P<subject>it|they|he|she)\b|\b(?P<object>them|him)\b"
@@ -74,9 +83,9 @@ _MANNER = re.compile(
 
 
 def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ()) -> str:
-    """`question` so that it can be understood without the user's `earlier` questions, which are given oldest first.
+    """Rewrite `question` so that it needs none of the user's `earlier` questions (oldest first).
 
-    `names` are known in any spelling, such as those of documents; others are known by their capital letters.
+    `names`, such as those of documents, are known in any spelling; others by their capitals.
     """
     understood = ""
     for turn in (*earlier, question):
@@ -86,42 +95,42 @@ def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ())
 
 
 def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
-    """`question` with what it leaves out taken from the one before; None if it is whole."""
+    """Complete `question` from the one before; None if it is complete."""
     if len(question.split()) > MAX_WORDS:
         return None
     before = before.rstrip(" ?.!")
     if language := reason_language(question):
-        return _why(before, question.strip(" ¿?!."), language)
+        return _reason_question(before, question.strip(" ¿?!."), language)
     if _DETAIL.fullmatch(question):
         return f"{before} – {question.strip(' ¿')}"
     opening = _OPENING.match(question)
     rest = question[opening.end() if opening else 0 :].strip(" ,")
     is_opened = len(rest) < len(question.strip(" ¿"))
     if _SENTENCE.match(rest):
-        return _referring(rest, before, names) or (_inheriting(rest, before, names) if is_opened else None)
-    return _named_only(rest.rstrip(" ?.!"), before, names, is_opened=is_opened)
+        return _resolve_pronoun(rest, before, names) or (_inherit_slots(rest, before, names) if is_opened else None)
+    return _complete_fragment(rest.rstrip(" ?.!"), before, names, is_opened=is_opened)
 
 
 # --- questions that are sentences -------------------------------------------------------------------
 
 
-def _why(before: str, asked: str, language: str) -> str:
+def _reason_question(before: str, asked: str, language: str) -> str:
     if re.match(r"(?:did|does|do|is|are|was|were|has|have)\b", before, re.IGNORECASE) and language == ENGLISH:
         return f"Why {before[0].lower()}{before[1:]}?"
     if re.match(r"how\s+(?:did|has|have|does|do)\b", before, re.IGNORECASE):
         return f"Why{before[3:]}?"
-    topic = topic_of(before).strip()
-    return says(language).reason.format(topic=topic) if topic else f"{before} – {asked}?"
+    topic = find_topic(before).strip()
+    return question_templates(language).reason.format(topic=topic) if topic else f"{before} – {asked}?"
 
 
-def _referring(question: str, before: str, names: Sequence[str]) -> str | None:
-    """A sentence with a pronoun for what the question before speaks of, which takes the pronoun's place."""
+def _resolve_pronoun(question: str, before: str, names: Sequence[str]) -> str | None:
+    """Replace a pronoun by what the question before speaks of."""
     if _NO_REFERENCE.search(question):
         return None
     pronoun = next((found for found in _PRONOUN.finditer(question) if not _has_antecedent(question, found)), None)
     if pronoun is None:
         return None
-    topic, named = topic_of(before), [before[span.start : span.end] for span in slots_of(before, names).names]
+    topic, named = find_topic(before), [before[span.start : span.end] for span in find_slots(before, names).names]
     if find_periods(question):
         topic = without_periods(topic)
     is_actor = pronoun["owner"] or _AFTER_HELP.search(question[: pronoun.start()])
@@ -139,7 +148,7 @@ def _referring(question: str, before: str, names: Sequence[str]) -> str | None:
 
 
 def _has_antecedent(question: str, pronoun: re.Match[str]) -> bool:
-    """Whether what comes before the pronoun may be what it stands for."""
+    """Return whether the pronoun may refer to something within the question."""
     before = question[: pronoun.start()]
     if _ASKED_THING.fullmatch(before):
         return False
@@ -151,30 +160,31 @@ def _has_antecedent(question: str, pronoun: re.Match[str]) -> bool:
     )
 
 
-def _inheriting(question: str, before: str, names: Sequence[str]) -> str | None:
-    """A sentence that goes on with "and": the name and the period that it leaves open are those from before."""
-    own, earlier = slots_of(question, names), slots_of(before, names)
+def _inherit_slots(question: str, before: str, names: Sequence[str]) -> str | None:
+    """Add the name and period of the question before to a sentence that continues with "and"."""
+    own, earlier = find_slots(question, names), find_slots(before, names)
     added = ""
     if earlier.names and not own.names:
-        added += f" {says(detect(before)).of_whom} {before[earlier.names[0].start : earlier.names[0].end]}"
+        name = before[earlier.names[0].start : earlier.names[0].end]
+        added += f" {question_templates(detect(before)).of_whom} {name}"
     if earlier.periods and not own.periods:
         added += _with_period(before)
     return f"{question.rstrip(' ?.!')}{added}?" if added else None
 
 
 def _with_period(before: str) -> str:
-    """The periods of a question with the words that lead to them: " from 2019 to 2020"."""
+    """Return the periods of a question with their introducing words: " from 2019 to 2020"."""
     spans = find_periods(before)
     led = _LED.search(before[: spans[0].start])
     start = led.start() if led else spans[0].start
-    return f" {'' if led else f'{says(detect(before)).when} '}{before[start : spans[-1].end]}"
+    return f" {'' if led else f'{question_templates(detect(before)).when} '}{before[start : spans[-1].end]}"
 
 
 # --- fragments --------------------------------------------------------------------------------------
 
 
-def _named_only(rest: str, before: str, names: Sequence[str], *, is_opened: bool) -> str | None:
-    """A fragment, which only names what is new; None if it is nothing, or a new search for a few words."""
+def _complete_fragment(rest: str, before: str, names: Sequence[str], *, is_opened: bool) -> str | None:
+    """Complete a fragment; None if it is empty or a new keyword search."""
     if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
         return None
     if any(pronoun.start() == 0 for pronoun in _PRONOUN.finditer(rest) if pronoun["owner"]):
@@ -183,41 +193,41 @@ def _named_only(rest: str, before: str, names: Sequence[str], *, is_opened: bool
 
 
 def _stands_alone(rest: str, before: str, names: Sequence[str]) -> bool:
-    """Whether a fragment without an opening is a follow-up, and no new search for a few words."""
+    """Return whether a fragment without an opening is a follow-up rather than a keyword search."""
     if _AGAINST.match(rest) or _PREPOSITION.match(rest) or _MANNER.match(rest):
         return True
-    slots = slots_of(rest, names)
-    left = _left(rest, [*slots.periods, *slots.names])
+    slots = find_slots(rest, names)
+    left = _remainder(rest, [*slots.periods, *slots.names])
     if not left:
-        return bool(slots.periods or (slots.names and slots_of(before, names).names) or references(rest))
-    return left == rest and is_term(rest) and bool(measure_of(before))
+        return bool(slots.periods or (slots.names and find_slots(before, names).names) or references(rest))
+    return left == rest and is_term(rest) and bool(find_measure(before))
 
 
 def _merged(rest: str, before: str, names: Sequence[str]) -> str:
-    """`before` with what the fragment names in the place of what is of its kind."""
+    """Replace parts of `before` by those of the same kind in the fragment."""
     if _AGAINST.match(rest) or _MANNER.match(rest):
         return f"{before}, {rest}?"
-    whole, slots = before, slots_of(rest, names)
+    whole, slots = before, find_slots(rest, names)
     if places := references(rest):
         earlier = references(before)
         if len(places) == len(earlier) == 1 and places[0].kind == earlier[0].kind:
             return f"{_renumbered(before, earlier[0].label, places[0].label)}?"
         return f"{before} {rest}?"
     if slots.periods:
-        whole = _in_period(whole, rest, slots.periods)
+        whole = _replace_period(whole, rest, slots.periods)
     if slots.names:
         named = [rest[span.start : span.end] for span in slots.names]
-        whole = _in_name(whole, " and ".join(named), rest, names)
-    left = _left(rest, [*slots.periods, *slots.names])
-    return f"{_in_measure(whole, left)}?" if left else f"{whole}?"
+        whole = _replace_name(whole, " and ".join(named), rest, names)
+    left = _remainder(rest, [*slots.periods, *slots.names])
+    return f"{_replace_measure(whole, left)}?" if left else f"{whole}?"
 
 
 def _renumbered(before: str, label: str, other: str) -> str:
     return re.sub(rf"(?<!\w){re.escape(label)}(?!\w)", other, before, count=1, flags=re.IGNORECASE)
 
 
-def _left(rest: str, spans: Iterable[Span]) -> str:
-    """What is left of a fragment beside the spans, without the words that only lead to them."""
+def _remainder(rest: str, spans: Iterable[Span]) -> str:
+    """Return what remains of a fragment without the spans and their introducing words."""
     kept = list(rest)
     for span in spans:
         kept[span.start : span.end] = "\0" * (span.end - span.start)
@@ -226,8 +236,8 @@ def _left(rest: str, spans: Iterable[Span]) -> str:
     return " ".join(part for part in parts if part and _GLUE.sub("", part)).strip(" ,?")
 
 
-def _in_period(before: str, rest: str, spans: Sequence[Span]) -> str:
-    """`before` in the periods of the fragment."""
+def _replace_period(before: str, rest: str, spans: Sequence[Span]) -> str:
+    """Ask `before` for the fragment's periods."""
     asked, earlier = rest[spans[0].start : spans[-1].end], find_periods(before)
     away = years_away(asked)
     if away and len(years(before)) == 1:
@@ -235,7 +245,7 @@ def _in_period(before: str, rest: str, spans: Sequence[Span]) -> str:
         return re.sub(rf"{year}", str(year + away), before) if str(year) in before else f"{before}, {asked}"
     if not earlier:
         led = rest[: spans[0].start].strip()
-        led = led if _PREPOSITION.fullmatch(f"{led} ") else says(detect(before)).when
+        led = led if _PREPOSITION.fullmatch(f"{led} ") else question_templates(detect(before)).when
         return f"{before} {led} {asked}"
     first, last = earlier[0], earlier[-1]
     if last.start - first.end > MAX_RANGE_CHARS:  # two that have nothing to do with each other
@@ -253,14 +263,14 @@ def _in_period(before: str, rest: str, spans: Sequence[Span]) -> str:
     return before[: first.start] + asked + before[last.end :]
 
 
-def _in_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
-    """`before` asked of `name`: that of several whose preposition is the same, or the owner, or the last."""
-    spans = slots_of(before, names).names
+def _replace_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
+    """Ask `before` of `name`, in place of a name with the same preposition, the owner, or the last name."""
+    spans = find_slots(before, names).names
     preposition = (led[0].strip() if (led := _PREPOSITION.match(rest)) else "").lower()
     if not spans:
-        owner = owner_of(before)
+        owner = find_owner(before)
         if owner is None:
-            return f"{before} {preposition or says(detect(before)).of_whom} {name}"
+            return f"{before} {preposition or question_templates(detect(before)).of_whom} {name}"
         spans = [owner]
     alike = [
         span
@@ -274,14 +284,14 @@ def _in_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
     return before[: chosen.start] + name + before[chosen.end :]
 
 
-def _in_measure(before: str, asked: str) -> str:
-    """`before` asked for another measure, or with another phrase of the same preposition."""
+def _replace_measure(before: str, asked: str) -> str:
+    """Ask `before` for another measure, or with another phrase of the same preposition."""
     if led := _PREPOSITION.match(asked):
         phrase = re.search(rf"\b{re.escape(led[0].strip())}\s+.+?(?=\s+(?:{_PREPOSITIONS})\b|$)", before, re.IGNORECASE)
         if phrase and not find_periods(phrase[0]) and led[0].strip().lower() not in ("of", "de", "von"):
             return before[: phrase.start()] + asked + before[phrase.end() :]
         return f"{before} {asked}"
-    span = measure_of(before)
+    span = find_measure(before)
     if span is None:
         return f"{before} – {asked}"
     return before[: span.start] + without_determiner(asked) + before[span.end :]

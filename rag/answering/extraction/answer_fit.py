@@ -1,29 +1,30 @@
-"""Whether words that are quoted answer what is asked, as far as that shows: that figure, of its kind, of its period.
+"""Check whether quoted words answer the question: the right figure, kind and period.
 
-A quote proves itself; that it answers is another matter. Pure functions.
+A quote proves itself; that it answers the question must be checked. Pure functions.
 """
 
 import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-from rag.answering.extraction.question_intent import Kind, read
-from rag.answering.tables.figure_rows import BELOW_YEAR, Statements
+from rag.answering.extraction.question_intent import Kind, parse_question
+from rag.answering.tables.figure_rows import PART_OF_YEAR, Statements
 from rag.answering.tables.requested_figures import line_item, named_formula
-from rag.answering.text.named_entities import is_heading, names_somebody
+from rag.answering.text.named_entities import has_new_name, is_heading
 from rag.answering.text.negation import DOWN, UP
 from rag.answering.text.numbers import Number, find_numbers
-from rag.answering.text.question_parts import measure_of, slots_of
+from rag.answering.text.question_parts import find_measure, find_slots
 from rag.answering.verification.answer_agreement import asks_whether
 from rag.types import Hit, QuotedRow
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
 
 
 class Fit(IntEnum):
-    """From what does not answer to what does.
+    """How well a quote answers, in ascending order.
 
-    `OTHER`: a figure of another kind or period, such as a share's, a rate, or a change; `UNNAMED`: what is asked for is
-    not named; `NEAR`: it is, with more or less than was asked, or as what may be; `GIVES`: it is given.
+    `OTHER`: a figure of another kind or period, such as a per-share figure, a rate or a change; `UNNAMED`: the
+    requested item is not named; `NEAR`: it is named, with more or less than was asked, or as a possibility; `GIVES`: it
+    is given.
     """
 
     OTHER = 0
@@ -34,18 +35,18 @@ class Fit(IntEnum):
 
 _PER_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,3}shares?\b|\bEPS\b", re.IGNORECASE)
 _OF_SHARE = re.compile(r"[\W_]*\d{1,3}\.\d\d\W*")
-"""As a share's figures are printed, whose heading a row does not say."""
+"""The format of per-share figures, whose heading a row does not repeat."""
 _SHARES = re.compile(r"\bshares\s+(?:outstanding|issued|repurchased)\b|\bweighted[- ]average\b", re.IGNORECASE)
 _RATE = re.compile(r"%|\bper\s?cent(?:age)?\b|\bmargin\b|\brate\b|\bratio\b|\bgrowth\b|\bchange\b", re.IGNORECASE)
 _RATE_GIVEN = re.compile(r"\d\s*(?:%|per\s?cent\b)", re.IGNORECASE)
 _OTHER_FIGURE = re.compile(r"\b(?:change|growth|increas|decreas|grew|grow|rose|fell|declin)", re.IGNORECASE)
-"""In a question: it does not ask for the figure itself."""
+"""Words of questions that ask for a change, not for the figure itself."""
 _IS = re.compile(
     r"\b(?:to|at|is|are|was|were|totall?ed|totall?ing|reached|amounted\s+to|stood\s+at)\s+"
     r"(?:(?:approximately|about|around|nearly|almost|over|some)\s+)?",
     re.IGNORECASE,
 )
-"""What stands before a figure that is, where another says by how much it has changed."""
+"""Words before the figure itself, where others introduce its change."""
 _BEFORE = re.compile(
     r"(?:^|[,;:.(–—-]|['’]s?|\b(?:the|a|our|its|their|total|consolidated|annual|reported|in|and|or|of(?=\s+the)|had|with"
     r"|on|approximately))\s*$",
@@ -56,9 +57,9 @@ _AFTER = re.compile(
     r"|(?:for|in|at|as\s+of|during)\s+(?:the\s+)?(?:fiscal\s+|financial\s+|full\s+|end\b|year|(?:19|20)\d\d))",
     re.IGNORECASE,
 )
-"""Words around a line item's name that make it no other's, as in "cost of revenue" and "net sales of the segment"."""
+"""Words around a line item's name that do not make it another one, unlike "cost of revenue"."""
 _ANY = r"\S+(?:\s+\S+){0,3}"
-"""For the * in a label."""
+"""The pattern for * in a label."""
 _SIGNS = re.compile(r"[\W_]*(?:(?:US|A|C|HK)?[$€£¥]|USD|EUR|GBP|CHF)?[\W_]*")
 _HOW_MANY = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
 _PARTITION = re.compile(r"\W*of\s+(?:the|these|those|our|all)\b", re.IGNORECASE)
@@ -66,11 +67,11 @@ _MAY = re.compile(r"\b(?:may|might|could)\b", re.IGNORECASE)
 
 
 def fit(question: str, text: str, row: QuotedRow | None = None, hit: Hit | None = None) -> Fit | None:
-    """How well `text`, or the row of a table that it is, answers; None where that cannot be told.
+    """Return how well `text`, or the table row that it is, answers; None if that cannot be told.
 
-    `hit` is what it is quoted from.
+    `hit` is its source.
     """
-    item = wanted(question)
+    item = requested_item(question)
     if item is None:
         return _of_kind(question, text, hit)
     found = _of_row(item, row) if row else _of_sentence(item, text)
@@ -81,22 +82,22 @@ def fit(question: str, text: str, row: QuotedRow | None = None, hit: Hit | None 
 
 
 def is_plain(question: str) -> bool:
-    """Whether `question` asks for a line item and for nothing besides, so that each figure of another is no answer."""
+    """Return whether `question` asks for a line item and nothing else, so that other figures are no answer."""
     return line_item(question, _names(question)) is not None
 
 
 def _is_guess(question: str, text: str) -> bool:
-    """Whether it is asked what is, and told what may be."""
+    """Return whether the question asks what is and the text tells what may be."""
     return asks_whether(question) and _MAY.search(text) is not None and _MAY.search(question) is None
 
 
 def _is_part_of_it(question: str, text: str) -> bool:
-    """Whether it is asked how many, and told how many of these: "Of the employees, 400 …"."""
+    """Return whether the question asks how many and the text gives a part: "Of the employees, 400 …"."""
     return _HOW_MANY.search(question) is not None and _PARTITION.match(text) is not None
 
 
 def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
-    """Whether there is a name, number or date where one is asked for; a heading that names nobody answers nothing."""
+    """Check for a name, number or date where one is asked for; a heading without a name answers nothing."""
     if _is_guess(question, text) or _is_part_of_it(question, text):
         return Fit.NEAR
     formula = named_formula(question)
@@ -104,35 +105,35 @@ def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
         is_named, is_share = named_formula(text) == formula, formula.unit == "percent"
         if not is_named or (is_share and _RATE_GIVEN.search(text) is None):
             return Fit.NEAR if is_named or (is_share and "%" in text) else Fit.UNNAMED
-    asked = read(question)
+    asked = parse_question(question)
     if asked.kind is not Kind.NAME:
         return None if asked.holds_kind(text) else Fit.NEAR
-    if names_somebody(text, asked.text, hit):
+    if has_new_name(text, asked.text, hit):
         return None
     return Fit.UNNAMED if is_heading(text) else Fit.NEAR
 
 
-def is_own(question: str, page: int, statements: Statements) -> bool:
-    """Whether a line item on that page is the document's own, as far as its `statements` tell, and not an affiliate's.
+def is_own_item(question: str, page: int, statements: Statements) -> bool:
+    """Return whether a line item on that page is the document's own rather than an affiliate's.
 
-    It stands in the statement that it belongs to, or the document has no such statement.
+    It is on a page of its financial statement, or the document has no such statement.
     """
-    item = wanted(question)
+    item = requested_item(question)
     return item is None or page in statements.get(item.place or "", (page,))
 
 
 def gives_of_year(question: str, year: int, text: str, row: QuotedRow | None = None) -> bool:
-    """Whether the words name the year, and nothing speaks against their giving what `question` asks of it."""
+    """Return whether the text names the year and may give what `question` asks."""
     told = row.columns[row.asked] if row and row.asked is not None else " ".join(row.columns) if row else text
     found = fit(question, text, row)
     return year in years(told) and (found is None or found > Fit.UNNAMED)
 
 
-def wanted(question: str) -> Figure | None:
-    """The line item that `question` asks for, whatever else it says of it; None if it is for something else."""
+def requested_item(question: str) -> Figure | None:
+    """Return the line item that `question` asks for, whatever else it says; None if it asks for something else."""
     if item := line_item(question, _names(question)):
         return item
-    span = measure_of(question)
+    span = find_measure(question)
     item = find_figure(question[span.start : span.end].rstrip(" ?.!")) if span else None
     is_other = _OTHER_FIGURE.search(question) or _RATE.search(question) or _SHARES.search(question)
     is_per_share = _PER_SHARE.search(question) is not None
@@ -140,7 +141,7 @@ def wanted(question: str) -> Figure | None:
 
 
 def _names(question: str) -> frozenset[str]:
-    spans = slots_of(question, ()).names
+    spans = find_slots(question, ()).names
     return frozenset(word.lower() for span in spans for word in question[span.start : span.end].split())
 
 
@@ -159,14 +160,14 @@ def _of_row(item: Figure, row: QuotedRow) -> Fit:
 
 
 def _is_of_years(row: QuotedRow) -> bool:
-    """Whether its columns are whole years, each once: no quarters, nor what nobody knows."""
+    """Return whether the columns are whole years, each once."""
     named = [year for column in row.columns for year in years(column)]
-    is_below = any(BELOW_YEAR.search(column) for column in row.columns)
+    is_below = any(PART_OF_YEAR.search(column) for column in row.columns)
     return len(row.cells) == 1 or (bool(named) and len(named) == len({*named}) and not is_below)
 
 
 def _is_part(item: Figure, label: str) -> bool:
-    """Whether a label may be the rest of the item's under a heading: "Diluted"."""
+    """Return whether a label may complete the item's heading: "Diluted"."""
     return bool(label) and any({*label.split()} <= {*plain_label(one).split()} for one in item.labels)
 
 
@@ -187,7 +188,7 @@ def _of_sentence(item: Figure, text: str) -> Fit:
 
 
 def _spelled(item: Figure, text: str) -> Iterator[re.Match[str]]:
-    """Where `text` names the line item, by whichever of its labels."""
+    """Yield where `text` names the line item by any label."""
     for label in (item.name, *item.labels):
         words = r"[\s-]+".join(_ANY if word == "*" else re.escape(word) for word in label.split())
         yield from re.finditer(rf"(?<![\w&-]){words}(?![\w&])", text, re.IGNORECASE)
@@ -198,5 +199,5 @@ def _tells_change(text: str) -> bool:
 
 
 def _is(text: str, number: Number) -> bool:
-    """Whether it is said to be the figure, and not its change."""
+    """Return whether the number is the figure itself, not its change."""
     return any(_SIGNS.fullmatch(text, match.end(), number.start) for match in _IS.finditer(text, 0, number.start))

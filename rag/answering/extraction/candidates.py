@@ -1,4 +1,4 @@
-"""What could be an answer: the quotable units of what was found, each measured against the question."""
+"""Collect candidate answers: the quotable units of the hits, scored against the question."""
 
 import math
 import re
@@ -6,26 +6,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from rag.answering.extraction.question_intent import PRECISE, Asked, Kind
+from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion
 from rag.answering.passages.quotable_units import Unit, split_passage
-from rag.answering.passages.statements import quoted_row, shown_text, words_at
+from rag.answering.passages.statements import display_text, quoted_row, words_at
 from rag.answering.text import term_weights
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Hit, QuotedRow
 
 CANDIDATES = 32
-"""Units that the cross-encoder reads per question; the others are sorted out by cheaper measures."""
+"""Units per question that the cross-encoder reads; cheaper measures preselect them."""
 
 MIN_CHARS = 12
 """Shorter units without cells are labels and page numbers."""
 
 
 OWN_GAIN = 0.05
-"""Of relevance: so much more relevant must a sentence be that borrows its subject than the one it borrows from."""
+"""Minimum gain in relevance of a sentence over the one it refers back to."""
 
 MAX_LOGIT = 8.0
-"""Of the cross-encoder; beyond it a score is 0 or 1 to three digits."""
+"""Cross-encoder logit beyond which scores are 0 or 1 to three digits."""
 
 _REFERS_BACK = re.compile(
     r"(?:it|its|they|their|he|his|she|her|this|these|those|such|both|the latter|the former)\b", re.IGNORECASE
@@ -35,12 +35,11 @@ _REFERS_BACK = re.compile(
 class Features(NamedTuple):
     """How well a unit answers, by each measure.
 
-    `relevance` and `page_relevance` are the cross-encoder's logits for the unit in its context and for the chunk
-    that was found around it, over `MAX_LOGIT`; `covered` is the share of the question's words, weighed by rarity, in
-    the unit and what it stands under; `label` how much of a row's label is what is asked for; `kind` whether it holds
-    something of the asked kind (0.5 where none is asked); `about` the share of the question's years and names on its
-    page or in its document's name; `found` the hit's score and `rank` 1 over its place; `near` whether the unit is of
-    the chunk that was found.
+    `relevance` and `page_relevance` are the cross-encoder's logits, over `MAX_LOGIT`, for the unit in its context and
+    for the chunk found; `covered` is the share of the question's words, weighted by rarity, in the unit and its
+    headings; `label` the match of a row's label; `kind` whether it holds the requested kind (0.5 if none is asked);
+    `about` the share of the question's years and names on its page or in its document's name; `found` the hit's score
+    and `rank` 1 over its rank; `near` whether the unit is in the chunk found.
     """
 
     relevance: float = 0.0
@@ -55,9 +54,9 @@ class Features(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A unit of a hit's passage: where it stands, as it is shown, what it is read with, and its measures.
+    """A unit of a hit's passage with its displayed text, its context and its features.
 
-    `before` is the sentence that it refers back to, which it is read with, too.
+    `before` is the sentence that it refers back to.
     """
 
     hit: Hit
@@ -73,19 +72,19 @@ class Candidate(NamedTuple):
         return self.hit.passage.lines_of(*self.unit.span)[0].page_number
 
     def is_on(self, pages: AbstractSet[str]) -> bool:
-        """Whether it begins on one of these pages, which are named by their numbers or by what is printed on them."""
+        """Return whether it begins on one of these pages, given by number or printed label."""
         number = self.page_number
         return not pages.isdisjoint({str(number), self.hit.page_labels.get(number, "").lower()})
 
     @property
     def row(self) -> QuotedRow | None:
-        """A row of a table, cell by cell; None of anything else."""
+        """Its table row, or None."""
         return quoted_row(self.hit.passage.text, self.unit)
 
 
-def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) -> list[Candidate]:
-    """The candidates that come closest by the cheaper measures, with all of their features; each text once."""
-    found = _cheaply(question, _fitting(question, list(_units(question, hits))))
+def collect_candidates(question: ParsedQuestion, hits: Sequence[Hit], reranker: Reranker | None) -> list[Candidate]:
+    """Return the closest candidates with all features, without duplicates."""
+    found = _preselect(question, _fitting(question, list(_units(question, hits))))
     if reranker is None or not found:
         return found
     read = {candidate.hit.chunk.id: candidate.hit for candidate in found}
@@ -97,7 +96,7 @@ def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) ->
     return [
         candidate._replace(
             features=candidate.features._replace(
-                relevance=_own(logit, read_alone.get(candidate.before or "")),
+                relevance=_own_relevance(logit, read_alone.get(candidate.before or "")),
                 page_relevance=pages[candidate.hit.chunk.id],
             )
         )
@@ -105,8 +104,8 @@ def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) ->
     ]
 
 
-def _own(relevance: float, before: float | None) -> float:
-    """The relevance of a sentence read with the one before it: what that one says already is not its own."""
+def _own_relevance(relevance: float, before: float | None) -> float:
+    """Return the relevance of a sentence without that of the sentence it is read with."""
     return relevance if before is None or relevance >= before + OWN_GAIN else min(relevance, before - OWN_GAIN)
 
 
@@ -115,16 +114,16 @@ def _logit(score: float) -> float:
     return max(-1.0, min(1.0, math.log(score / (1 - score)) / MAX_LOGIT))
 
 
-def _units(question: Asked, hits: Sequence[Hit]) -> Iterator[Candidate]:
-    """Each unit of the hits' passages that can be an answer, each text of a document once."""
+def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]:
+    """Yield each unit that can be an answer, each text of a document once."""
     seen: set[tuple[object, str]] = set()
     for hit in hits:
         text = hit.passage.text
         heading, before = "", None
         for unit in split_passage(hit.passage):
             if unit.kind is BlockKind.HEADING:
-                heading = flowing(text[slice(*unit.span)])
-            shown = shown_text(text, unit)
+                heading = one_line(text[slice(*unit.span)])
+            shown = display_text(text, unit)
             if _can_answer(question, unit, shown) and (hit.passage.document_id, shown) not in seen:
                 seen.add((hit.passage.document_id, shown))
                 borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
@@ -132,12 +131,16 @@ def _units(question: Asked, hits: Sequence[Hit]) -> Iterator[Candidate]:
             before = shown if unit.kind is BlockKind.TEXT else None
 
 
-def _can_answer(question: Asked, unit: Unit, shown: str) -> bool:
-    """Whether a unit says something that the question does not: no lead-in, no question.
+def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
+    """Return whether a unit says something new: no lead-in, no question.
 
-    A heading does so only where a title is asked for, or what stands on a page.
+    Headings only answer questions for a title or for what stands on a page.
     """
-    if unit.is_furniture or shown.endswith((":", "?")) or not {*term_weights.content_words(shown)} - {*question.words}:
+    if (
+        unit.is_boilerplate
+        or shown.endswith((":", "?"))
+        or not {*term_weights.content_words(shown)} - {*question.words}
+    ):
         return False
     if unit.kind is BlockKind.HEADING:
         return question.kind is Kind.TITLE or bool(question.pages)
@@ -146,8 +149,8 @@ def _can_answer(question: Asked, unit: Unit, shown: str) -> bool:
     return len(shown) >= MIN_CHARS
 
 
-def _fitting(question: Asked, found: list[Candidate]) -> list[Candidate]:
-    """Those on the asked pages, and those that hold what is recognised for sure, where there are any."""
+def _fitting(question: ParsedQuestion, found: list[Candidate]) -> list[Candidate]:
+    """Filter by requested page and by reliably recognised kinds, unless nothing is left."""
     if question.pages:
         found = [candidate for candidate in found if candidate.is_on(question.pages)] or found
     if question.kind in PRECISE:
@@ -156,7 +159,7 @@ def _fitting(question: Asked, found: list[Candidate]) -> list[Candidate]:
 
 
 def _in_context(hit: Hit, unit: Unit, shown: str, heading: str, before: str | None) -> str:
-    """The unit with what it is about: its document's title, its section, and the sentence that it refers back to."""
+    """Return the unit with its document's title, its section, and the sentence it refers back to."""
     section = heading or (hit.chunk.section or "").rsplit(" > ", 1)[-1]
     about = [hit.title or "", section, words_at(hit.passage.text, unit.section)]
     if before:
@@ -167,17 +170,17 @@ def _in_context(hit: Hit, unit: Unit, shown: str, heading: str, before: str | No
 # --- measures that cost little ---------------------------------------------------------------------------------
 
 
-def _cheaply(question: Asked, found: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates with all features but the cross-encoder's, the closest `CANDIDATES` of them."""
+def _preselect(question: ParsedQuestion, found: Sequence[Candidate]) -> list[Candidate]:
+    """Return the `CANDIDATES` closest candidates with all features but the cross-encoder's."""
     own = [term_weights.content_words(candidate.text) for candidate in found]
-    under = [term_weights.content_words(_under(candidate)) for candidate in found]
-    weights = _Weights(term_weights.rarity([*map(set.union, map(set, own), map(set, under))]), question.words)
+    under = [term_weights.content_words(_headings(candidate)) for candidate in found]
+    weights = _Weights(term_weights.idf([*map(set.union, map(set, own), map(set, under))]), question.words)
     lexical = term_weights.bm25(question.words, own)
     top = max(lexical, default=0.0) or 1.0
     ranks: dict[int, int] = {}
     for candidate in found:
         ranks.setdefault(id(candidate.hit), len(ranks) + 1)
-    about = {id(hit): question.share_named(whereabouts(hit)) for hit in {id(c.hit): c.hit for c in found}.values()}
+    about = {id(hit): question.share_named(page_and_names(hit)) for hit in {id(c.hit): c.hit for c in found}.values()}
     measured = []
     for candidate, words, above, score in zip(found, own, under, lexical, strict=True):
         features = Features(
@@ -196,7 +199,7 @@ def _cheaply(question: Asked, found: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _closeness(features: Features, lexical: float, covered: float, also: float) -> float:
-    """What decides who is read by the cross-encoder; it keeps far more than it needs, so the weights matter little."""
+    """Return the preselection score; it keeps far more than needed, so the weights matter little."""
     return (
         lexical
         + features.found
@@ -206,20 +209,20 @@ def _closeness(features: Features, lexical: float, covered: float, also: float) 
     )
 
 
-def whereabouts(hit: Hit) -> str:
-    """A hit's page, and what its document is called."""
+def page_and_names(hit: Hit) -> str:
+    """Return a hit's page text with its document's names."""
     return f"{hit.passage.text} {hit.document_name} {hit.title or ''} {hit.chunk.context}"
 
 
-def _under(candidate: Candidate) -> str:
-    """What a unit stands under: its document's title, its section, and the lines that explain a row."""
+def _headings(candidate: Candidate) -> str:
+    """Return what a unit stands under: title, section and the lines that explain a row."""
     text, unit = candidate.hit.passage.text, candidate.unit
     lines = (words_at(text, span) for span in (unit.section, unit.header, unit.caption))
     return " ".join([candidate.hit.title or "", candidate.hit.chunk.section or "", *lines])
 
 
 class _Weights:
-    """How much the words of a question weigh; those that nothing of what was found has, weigh little."""
+    """Weights of a question's words; words absent from all candidates weigh little."""
 
     UNSEEN = 0.3
 
@@ -230,17 +233,17 @@ class _Weights:
         self._total = sum(self._asked.values()) or 1.0
 
     def covered(self, words: Iterable[str]) -> float:
-        """The share of the question's weight that `words` have."""
+        """Return the share of the question's weight that `words` have."""
         return sum(self._asked.get(word, 0.0) for word in set(words)) / self._total
 
     def share(self, of: Iterable[str], within: set[str]) -> float:
-        """The share of the weight of some words that others have."""
+        """Return the weighted share of the words `of` that are `within` others."""
         weights = {word: self._rarity.get(word, self._rarest) for word in of}
         return sum(weight for word, weight in weights.items() if word in within) / (sum(weights.values()) or 1.0)
 
 
-def _label(question: Asked, candidate: Candidate, weights: _Weights) -> float:
-    """How far a row's label is what is asked for: its words in the question, or in a phrase that means the same."""
+def _label(question: ParsedQuestion, candidate: Candidate, weights: _Weights) -> float:
+    """Return how well a row's label matches the question or one of its synonymous phrases."""
     if not candidate.unit.cells or candidate.unit.label is None:
         return 0.0
     label = set(term_weights.content_words(words_at(candidate.hit.passage.text, candidate.unit.label)))
@@ -251,7 +254,7 @@ def _label(question: Asked, candidate: Candidate, weights: _Weights) -> float:
     return best
 
 
-def _kind(question: Asked, text: str) -> float:
+def _kind(question: ParsedQuestion, text: str) -> float:
     return 0.5 if question.kind in (Kind.TEXT, Kind.TITLE) else float(question.holds_kind(text))
 
 

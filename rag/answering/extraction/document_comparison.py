@@ -1,4 +1,4 @@
-"""One question to several documents: how it is asked of each of them, and the answers put together. Pure functions."""
+"""Ask one question of several documents and join their answers. Pure functions."""
 
 import itertools
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rag import prompts
 from rag.answering.extraction.quoted_answer import MODEL
-from rag.answering.text.markup import SHOWN_MARK, plain
+from rag.answering.text.markup import CITATION_MARK, plain_text
 from rag.types import AnswerResponse, Citation, Hit, Sentence, Span, Usage
 
 _DOCUMENTS = (
@@ -47,28 +47,28 @@ _OWNER = re.compile(r"['’]s?(?!\w)")
 
 
 def asks_of_each(question: str) -> bool:
-    """Whether `question` is one to each of the documents in question: "in which of these reports …"."""
+    """Return whether `question` asks each document: "in which of these reports …"."""
     return _EACH.search(question) is not None
 
 
 def compares(question: str) -> bool:
-    """Whether `question` has words of comparison."""
+    """Return whether `question` has words of comparison."""
     return _COMPARED.search(question) is not None
 
 
 def are_listed(question: str, names: Sequence[Span]) -> bool:
-    """Whether the names stand one after the other, as in "Acme, Globex and Initech"."""
+    """Return whether the names follow each other, as in "Acme, Globex and Initech"."""
     gaps = [question[first.end : second.start] for first, second in itertools.pairwise(names)]
     return bool(gaps) and all(_JOINT.fullmatch(gap) for gap in gaps) and bool(re.search(r"\w", gaps[-1]))
 
 
-def of_each(question: str) -> str:
-    """The question as each document is asked it."""
+def question_for_each(question: str) -> str:
+    """Return the question as each document is asked it."""
     return _as_question(_EACH.sub(" ", question), question)
 
 
-def of_one(question: str, names: Sequence[Span], own: Span) -> str:
-    """The question as only the document called `own` is asked it."""
+def question_for_one(question: str, names: Sequence[Span], own: Span) -> str:
+    """Return the question as the document named at `own` is asked it."""
     name = question[own.start : own.end]
     if are_listed(question, names):
         owner = _OWNER.match(question, names[-1].end)
@@ -102,9 +102,9 @@ def _as_question(text: str, asked: str) -> str:
 
 
 def join(answers: Sequence[tuple[str, AnswerResponse]]) -> AnswerResponse:
-    """One answer of several, each under its name; the sources are numbered through.
+    """Join several answers, each under its name, with sources renumbered.
 
-    It is insufficient only if all are. How likely it is right, its least likely part says.
+    The result is insufficient only if all are; its likelihood is that of the least likely part.
     """
     text, sentences, citations, sources = "", list[Sentence](), list[Citation](), dict[str, Hit]()
     for name, answer in answers:
@@ -137,14 +137,14 @@ def join(answers: Sequence[tuple[str, AnswerResponse]]) -> AnswerResponse:
 
 
 def heading(name: str) -> str:
-    """A name over what is said of it."""
-    return f"**{' '.join(plain(name).replace('*', ' ').split())}**"
+    """Format a name as a heading."""
+    return f"**{' '.join(plain_text(name).replace('*', ' ').split())}**"
 
 
 def _renumbered(answer: AnswerResponse, ids: dict[str, str]) -> AnswerResponse:
     moves: list[tuple[int, int]] = []
     text, at = "", 0
-    for mark in SHOWN_MARK.finditer(answer.answer):
+    for mark in CITATION_MARK.finditer(answer.answer):
         text += answer.answer[at : mark.start()] + f"[{ids.get(mark[1], mark[1])}]"
         at = mark.end()
         moves.append((at, len(text) - at))

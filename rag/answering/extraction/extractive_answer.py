@@ -1,4 +1,4 @@
-"""Answering without a language model: the sentence or the row of a table that answers best, word for word."""
+"""Answer without a language model, by the best sentence or table row, word for word."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from rag.answering.extraction import answer_fit, question_intent
 from rag.answering.extraction.answer_fit import Fit
-from rag.answering.extraction.candidates import Candidate, Features, measured, whereabouts
-from rag.answering.extraction.question_intent import Asked, Kind
+from rag.answering.extraction.candidates import Candidate, Features, collect_candidates, page_and_names
+from rag.answering.extraction.question_intent import Kind, ParsedQuestion
 from rag.answering.text import term_weights
 from rag.retrieval import Reranker
 from rag.types import Hit, QuotedRow, Rewriting
@@ -15,7 +15,7 @@ from rag.types import Hit, QuotedRow, Rewriting
 MAX_ANSWERS = 3
 
 MARGIN = 1.0
-"""A further answer is shown if its score comes this close to the best one's, and it says something else."""
+"""Maximum score difference of further answers to the best one."""
 
 WEIGHTS = Features(
     relevance=2.5,
@@ -28,7 +28,7 @@ WEIGHTS = Features(
     rank=1.4,
     near=0.65,
 )
-"""What each measure counts in a candidate's score: a multinomial logit over the candidates of a question (McFadden,
+"""Weights of the features in a candidate's score: a multinomial logit over the candidates of a question (McFadden,
 "Conditional logit analysis of qualitative choice behavior", 1974), fitted by `python -m benchmarks.extractive`."""
 
 
@@ -46,23 +46,23 @@ ODDS = Odds(page_relevance=0.4, found=0.5, about=1.5, lead=0.45, base=-2.3)
 """Fitted by the same command."""
 
 MIN_LIKELIHOOD = 0.2
-"""Below it there is no answer."""
+"""Minimum likelihood of an answer."""
 
 MIN_RELEVANCE = -0.6
 MIN_COVERED = 0.3
-"""What neither the cross-encoder finds relevant, nor holds this share of the question's words, is no answer."""
+"""An answer needs this relevance, or this share of the question's words."""
 
 MIN_COVERED_ALONE = 0.5
-"""The same without a cross-encoder."""
+"""The minimum share without a cross-encoder."""
 
 MIN_LABEL = 0.5
-"""A row of whose label less is what a plain question for a line item asks for is another's."""
+"""Minimum label match of a row that answers a plain question for a line item."""
 
 _KINDS = {Kind.EMAIL: "e-mail address", Kind.PHONE: "telephone or fax number", Kind.WEBSITE: "web address"}
 
 
 class Extract(NamedTuple):
-    """A candidate that is shown, and its score: a logit among those of its question."""
+    """A displayed candidate and its score, a logit among those of its question."""
 
     candidate: Candidate
     score: float
@@ -70,9 +70,9 @@ class Extract(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The best answers, best first, none where nothing answers; then `hint` says what is missing and what is nearest.
+    """The best answers, best first, or a `hint` on what is missing and the `nearest` hit.
 
-    `likelihood` is the probability that the first one is right.
+    `likelihood` is the probability that the first answer is right.
     """
 
     extracts: tuple[Extract, ...] = ()
@@ -84,13 +84,13 @@ class Choice(NamedTuple):
 def choose(
     question: str, hits: Sequence[Hit], *, reranker: Reranker | None = None, rewritings: Iterable[Rewriting] = ()
 ) -> Choice:
-    """The one to `MAX_ANSWERS` best answers to `question` in `hits`.
+    """Return up to `MAX_ANSWERS` best answers to `question` in `hits`.
 
-    `rewritings` are what a vocabulary made of the question. There is none if a year, name or code of the question
-    stands nowhere in what was found, if an e-mail address, say, is asked for and none is there, if all figures are of
-    another kind or period than the one asked for, or if the best is not likely enough.
+    `rewritings` come from the vocabulary. There is no answer if a year, name or code of the question does not occur in
+    the hits, if a requested e-mail address, say, is missing, if all figures are of another kind or period, or if the
+    best candidate is too unlikely.
     """
-    asked = question_intent.read(question, rewritings)
+    asked = question_intent.parse_question(question, rewritings)
     found = rank(asked, hits, reranker=reranker)
     if not found:
         return Choice(hint="No sentence and no row of a table was found that could answer.")
@@ -100,7 +100,7 @@ def choose(
         return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
     best = ranked[0].candidate
     likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
-    missing = lack(asked, hits, best)
+    missing = explain_missing(asked, hits, best)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
         missing = "Nothing that was found answers this closely enough."
@@ -110,21 +110,21 @@ def choose(
     return Choice(tuple(_shown(asked, close)), likely)
 
 
-def rank(question: Asked, hits: Sequence[Hit], *, reranker: Reranker | None = None) -> list[Extract]:
-    """The candidates of `hits` with their scores, best first."""
+def rank(question: ParsedQuestion, hits: Sequence[Hit], *, reranker: Reranker | None = None) -> list[Extract]:
+    """Return the candidates of `hits` with their scores, best first."""
     scored = [
         Extract(candidate, _weighed(WEIGHTS, candidate.features), asked_row(question, candidate))
-        for candidate in measured(question, hits, reranker)
+        for candidate in collect_candidates(question, hits, reranker)
     ]
     return sorted(scored, key=lambda extract: -extract.score)
 
 
 def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
-    """Those that do not give another figure than is asked for; what gives the asked one for certain comes first.
+    """Drop candidates that give another figure, and put certain answers first.
 
-    Where a name is asked for, what names somebody comes before what comes close and names nobody.
+    If a name is asked for, candidates with a name come first.
     """
-    wants_name = question_intent.read(question).kind is Kind.NAME
+    wants_name = question_intent.parse_question(question).kind is Kind.NAME
     fits = [(answer_fit.fit(question, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = answer_fit.is_plain(question)
     able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
@@ -137,12 +137,12 @@ def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
 
 
 def _is_of_another(fits: Fit | None, extract: Extract) -> bool:
-    """Whether it is a row that is not called what is asked for, nor anything that means the same."""
+    """Return whether it is a row of another line item."""
     return fits is Fit.UNNAMED and extract.row is not None and extract.candidate.features.label < MIN_LABEL
 
 
 def likelihood(ranked: Sequence[Extract]) -> float:
-    """The probability, in 0..1, that the best of the candidates is right."""
+    """Return the probability that the best candidate is right."""
     features = ranked[0].candidate.features
     logit = (
         ODDS.base
@@ -154,8 +154,8 @@ def likelihood(ranked: Sequence[Extract]) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def is_relevant(question: Asked, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
-    """Whether the best candidate is close enough; what stands on an asked page need not say the question's words."""
+def is_relevant(question: ParsedQuestion, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
+    """Return whether the best candidate is close enough; on a requested page it always is."""
     if best.is_on(question.pages):
         return True
     features = best.features
@@ -167,8 +167,8 @@ def _weighed(weights: Features, features: Features) -> float:
     return sum(weight * value for weight, value in zip(weights, features, strict=True))
 
 
-def asked_row(question: Asked, candidate: Candidate) -> QuotedRow | None:
-    """The row that a candidate is, with the column of the asked year, if exactly one has it."""
+def asked_row(question: ParsedQuestion, candidate: Candidate) -> QuotedRow | None:
+    """Return the candidate's row with the column of the requested year, if there is exactly one."""
     row = candidate.row
     if row is None:
         return None
@@ -178,8 +178,8 @@ def asked_row(question: Asked, candidate: Candidate) -> QuotedRow | None:
     return row.model_copy(update={"asked": columns[0]}) if len(columns) == 1 else row
 
 
-def _shown(question: Asked, ranked: Sequence[Extract]) -> list[Extract]:
-    """The best, and what comes close and adds something."""
+def _shown(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
+    """Return the best candidate, and close ones that add something."""
     shown = [ranked[0]]
     for extract in ranked[1:]:
         if len(shown) == MAX_ANSWERS or extract.score < ranked[0].score - MARGIN:
@@ -190,8 +190,8 @@ def _shown(question: Asked, ranked: Sequence[Extract]) -> list[Extract]:
     return shown
 
 
-def _adds(question: Asked, extract: Extract, shown: Sequence[Extract]) -> bool:
-    """Whether it has words that neither the question nor an answer already shown has."""
+def _adds(question: ParsedQuestion, extract: Extract, shown: Sequence[Extract]) -> bool:
+    """Return whether it has words that neither the question nor displayed answers have."""
     said = {*question.words, *(word for one in shown for word in term_weights.content_words(one.candidate.text))}
     return len({*term_weights.content_words(extract.candidate.text)} - said) >= 2
 
@@ -199,13 +199,13 @@ def _adds(question: Asked, extract: Extract, shown: Sequence[Extract]) -> bool:
 # --- what is missing ---------------------------------------------------------------------------------------------
 
 
-def lack(question: Asked, hits: Sequence[Hit], best: Candidate) -> str | None:
-    """What keeps the best from being an answer, None if nothing does.
+def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candidate) -> str | None:
+    """Return why the best candidate is no answer, or None.
 
-    The years that are asked for must stand on its page, the names anywhere in what was found of its document.
+    Requested years must occur on its page, names anywhere in the hits of its document.
     """
-    years = [name for name in question.missing(whereabouts(best.hit)) if name in question.years]
-    own = (whereabouts(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
+    years = [name for name in question.missing(page_and_names(best.hit)) if name in question.years]
+    own = (page_and_names(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
     missing = [*years, *(name for name in question.missing(" ".join(own)) if name not in question.years)]
     if missing:
         return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
@@ -214,8 +214,8 @@ def lack(question: Asked, hits: Sequence[Hit], best: Candidate) -> str | None:
     return None
 
 
-def _nearest(question: Asked, candidate: Candidate) -> str:
-    """Where the nearest evidence stands, and which years it is of where a year is asked for."""
+def _nearest(question: ParsedQuestion, candidate: Candidate) -> str:
+    """Describe where the nearest evidence is, and its years if a year is asked for."""
     years = sorted(question_intent.years_of(candidate.text))
     of = f" ({', '.join(years)})" if question.years and years and not question.years & {*years} else ""
     return f"The nearest{of} stands in {candidate.hit.document_name}, {candidate.hit.page_name(candidate.page_number)}."

@@ -1,4 +1,4 @@
-"""What a question asks for, as far as its words tell without a model: what kind of thing, of when, of what, where."""
+"""Parse what a question asks for: the kind of its answer, years, names, pages and words."""
 
 import re
 import unicodedata
@@ -9,13 +9,13 @@ from enum import StrEnum
 from rapidfuzz import fuzz, process
 
 from rag.answering.text import term_weights
-from rag.answering.text.named_entities import is_term, names_somebody
+from rag.answering.text.named_entities import has_new_name, is_term
 from rag.types import Rewriting
 from rag.vocabulary import references, spell_out_periods
 
 
 class Kind(StrEnum):
-    """What an answer must hold."""
+    """The kind of thing an answer must hold."""
 
     NUMBER = "number"
     DATE = "date"
@@ -30,14 +30,13 @@ class Kind(StrEnum):
 
 
 PRECISE = frozenset({Kind.EMAIL, Kind.PHONE, Kind.WEBSITE})
-"""Kinds that are recognised for sure: what holds none of it is no answer."""
+"""Kinds that are recognised reliably: without one there is no answer."""
 
 PHONE_DIGITS = 7
-"""Shorter numbers are dates and amounts."""
+"""Minimum digits of a telephone number; shorter ones are dates and amounts."""
 
 MIN_LIKENESS = 80.0
-"""From this similarity (rapidfuzz's normalised indel similarity, 0..100) a word of the question is one of the text's,
-misspelt."""
+"""Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a misspelt word."""
 
 
 def _pattern(*alternatives: str) -> re.Pattern[str]:
@@ -108,12 +107,11 @@ _ABOUT_ANSWERS = frozenset({"email", "e-mail", "page", "pages", "fax", "json", "
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question taken apart.
+class ParsedQuestion:
+    """A parsed question.
 
-    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` where it must stand, as they
-    are printed or numbered, `words` its words that carry meaning, and each of `also` the words of a phrase that means
-    the same as some of them.
+    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` their numbers or printed
+    labels, `words` its content words, and `also` the words of synonymous phrases.
     """
 
     text: str
@@ -125,13 +123,13 @@ class Asked:
     also: tuple[tuple[str, ...], ...] = ()
 
     def holds_kind(self, text: str) -> bool:
-        """Whether `text` holds something of the asked kind that the question itself does not."""
+        """Return whether `text` holds something of the requested kind that the question does not."""
         match self.kind:
             case Kind.NUMBER:
                 known = set(_NUMBER.findall(self.text))
                 return any(number not in known for number in _NUMBER.findall(text)) or bool(_SPELLED.search(text))
             case Kind.NAME:
-                return names_somebody(text, self.text)
+                return has_new_name(text, self.text)
             case Kind.PLACE | Kind.DATE:
                 text = _ASIDE.sub(" ", text)  # under a field of a form it is said in brackets what is to be put there
                 asked = self.text.casefold()
@@ -146,7 +144,7 @@ class Asked:
                 return _HELD[self.kind].search(text) is not None
 
     def missing(self, text: str) -> tuple[str, ...]:
-        """The years and names of the question that stand nowhere in `text`, not even misspelt."""
+        """Return the question's years and names that do not occur in `text`, even misspelt."""
         folded = _folded(text)
         years = [year for year in sorted(self.years) if year not in folded]
         joined = re.sub(r"[\W_]+", "", folded)
@@ -156,18 +154,18 @@ class Asked:
         return (*years, *(name for name in absent if not _is_misspelt(_folded(name), known)))
 
     def share_named(self, text: str) -> float:
-        """The share, in 0..1, of the question's years and names that stand in `text`; 1 where it has none."""
+        """Return the share of the question's years and names in `text`; 1 if it has none."""
         asked = len(self.years) + len(self.names)
         return 1.0 - len(self.missing(text)) / asked if asked else 1.0
 
 
-def read(question: str, rewritings: Iterable[Rewriting] = ()) -> Asked:
-    """`question`, read; `rewritings` are what a vocabulary made of it."""
+def parse_question(question: str, rewritings: Iterable[Rewriting] = ()) -> ParsedQuestion:
+    """Parse `question` with its `rewritings` from the vocabulary."""
     text = spell_out_periods(question)
     rewritings = tuple(rewritings)
     phrases = [phrase for one in rewritings if one.kind not in ("period", "landmark") for phrase in one.added]
     known = {token for one in rewritings if one.kind != "landmark" for token in _TOKEN.findall(_folded(one.found))}
-    return Asked(
+    return ParsedQuestion(
         text=text,
         kind=next((kind for kind, pattern in _ASKED if pattern.search(question)), Kind.TEXT),
         years=years_of(text),
@@ -183,7 +181,7 @@ def read(question: str, rewritings: Iterable[Rewriting] = ()) -> Asked:
 
 
 def years_of(text: str) -> frozenset[str]:
-    """The years that `text` names."""
+    """Return the years that `text` names."""
     return frozenset(_YEAR.findall(text))
 
 
@@ -192,7 +190,7 @@ def _folded(text: str) -> str:
 
 
 def _names(question: str) -> list[str]:
-    """Codes ("X-25", "GPT-4o"), and words that no dictionary has by how they are written: inner or several capitals."""
+    """Return codes ("X-25", "GPT-4o") and words with unusual capitals."""
     if question.upper() == question:
         return []
     question = _ASIDE.sub("", question)  # how a word is abbreviated, in which unit to answer
@@ -213,7 +211,7 @@ def _follows_words(question: str, match: re.Match[str]) -> bool:
 
 
 def _is_about_answers(token: str) -> bool:
-    """Whether a word says how to answer, not about what: a currency, a date's pattern, "2nd", "top-3"."""
+    """Return whether a word only says how to answer: a currency, a date format, "2nd", "top-3"."""
     return (
         token.casefold() in _CURRENCIES | _ABOUT_ANSWERS
         or _PATTERN_OF_DATE.fullmatch(token) is not None

@@ -1,19 +1,19 @@
-"""Answers put together from statements and the words of the documents that each is taken from."""
+"""Compose answers from statements with cited sources."""
 
 from collections.abc import Iterable, Sequence
 
 from rag.answering.passages.statements import Label, Statement
-from rag.answering.text.markup import plain
+from rag.answering.text.markup import plain_text
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
 from rag.types import AnswerResponse, Citation, Hit, Sentence, Support, Verdict
 
 MODEL = "extractive"
-"""The name under which answers without a language model are given."""
+"""The model name of answers without a language model."""
 
 
 def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResponse:
-    """The answer of these parts, each a paragraph, every statement cited; of a passage that is cited twice one source.
+    """Compose an answer of paragraphs, every statement cited; each passage is one source.
 
     Raises:
         errors.GroundingError: a document cannot be read any more.
@@ -29,7 +29,7 @@ def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResp
             text += part.text
             continue
         cited = tuple(dict.fromkeys(ids[_key(source.hit)] for source in part.sources))
-        shown = plain(part.text)
+        shown = plain_text(part.text)
         text += f"{shown} {''.join(f'[{citation_id}]' for citation_id in cited)}"
         if part.row:
             citations.append(grounder.cite_unit(len(sentences), cited[0], *part.row))
@@ -53,7 +53,7 @@ _Key = tuple[object, int, int]
 
 
 def _key(hit: Hit) -> _Key:
-    """What makes a passage the same: its document and its lines."""
+    """Return the identity of a passage: its document and lines."""
     return hit.passage.document_id, hit.passage.line_start, hit.passage.line_end
 
 

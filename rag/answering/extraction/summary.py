@@ -20,43 +20,43 @@ import numpy as np
 from rag.answering.passages.quotable_units import split_passage
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.retrieval import maximal_marginal_relevance
 from rag.types import BlockKind, Chunk, Document, Hit, Line, Passage, Span
 
 MAX_SENTENCES = 10
-"""Of one document; an extract that is longer is no summary."""
+"""Maximum length of the summary of one document."""
 
 SHORT_SENTENCES = 3
-"""Of each of several documents."""
+"""The same for each of several documents."""
 
 PASSAGES = 24
-"""Sentences whose passages a model reads to sum up a document; several may stand in one."""
+"""Sentences whose passages a model reads for a summary; passages can hold several."""
 
 MAX_SECTIONS = 6
-"""Main sections that have their own sentences; the largest."""
+"""Number of main sections, the largest, that contribute sentences."""
 
 CHUNKS_PER_SECTION = 8
-"""Passages of a section whose sentences are read: those nearest to what the section and the document are about."""
+"""Chunks of a section that are read: those nearest to its own and the document's centroid."""
 
 DIVERSITY = 0.4
 """Weight of novelty against centrality among the sentences of a section."""
 
 DOMINANT = 0.6
-"""A heading over this share of the text is the document's own, and its sections are those below it."""
+"""A heading over more than this share of the text is the document's title; sections are below it."""
 
 POSITION_BONUS = 0.3
-"""What the first sentences of a passage gain: that of the position in MEAD (Radev et al. 2004), scaled to the best."""
+"""Bonus of a passage's first sentences: position in MEAD (Radev et al. 2004), scaled to the best."""
 
 DEPENDENT_WEIGHT = 0.6
-"""What is left of a sentence that leans on the one before it: "However, this …"."""
+"""Weight of sentences that depend on the one before: "However, this …"."""
 
 MIN_CHARS, MAX_CHARS, MIN_WORDS = 40, 400, 7
 MIN_LETTER_SHARE = 0.7
-"""Of the characters of a sentence that are no spaces: a line of figures says little by itself."""
+"""Minimum share of letters among the characters of a sentence, to exclude rows of figures."""
 
 REPEATED = 3
-"""A line that stands on so many pages belongs to the pages."""
+"""A line on this many pages is boilerplate."""
 
 SEPARATOR = " > "
 
@@ -92,7 +92,7 @@ _BESIDE = re.compile(
     r"forward[- ]looking|safe\s+harbor)\b",
     re.IGNORECASE,
 )
-"""Sections that belong to a document and not to what it says."""
+"""Sections that belong to a document but not to its content."""
 
 _TELLING = re.compile(
     r"\b(?:abstract|(?:executive\s+)?summary|introduction|overview|highlights|conclusions?|(?:key|main)\s+findings|"
@@ -101,9 +101,9 @@ _TELLING = re.compile(
 )
 _APPENDED = re.compile(r"(?i:appendix|annex|exhibit|attachment|schedule)\b|[A-Z](?:\.\d+)*\.?\s+[A-Z]")
 TELLING, APPENDED = 3.0, 0.3
-"""What a section counts whose name promises what the document says, or only more of it, beside others (1.0)."""
+"""Weights of sections with telling names and of appendices; others weigh 1.0."""
 EARLINESS = 1.5, 0.5
-"""What the first and the last section count; between them in proportion."""
+"""Weights of the first and the last section; interpolated between."""
 
 _BOILERPLATE = re.compile(
     r"(?:figure|table|fig\.|tab\.)\s*\d+|arxiv\s+preprint|in\s+proceedings|permanent\s+link|\bet\s+al\.\s+[A-Z]|"
@@ -122,13 +122,13 @@ _DEPENDENT = re.compile(
 
 
 class Extract(NamedTuple):
-    """What is to be summed up: a whole document with no `part`, else the section or subject called so."""
+    """What to summarise: a whole document, or the section or subject `part`."""
 
     part: str = ""
 
 
-class Key(NamedTuple):
-    """A sentence that was chosen: its passage, where it stands there, and the section it is of."""
+class KeySentence(NamedTuple):
+    """A chosen sentence: its chunk, span and section."""
 
     chunk: Chunk
     span: Span
@@ -137,14 +137,14 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sentence:
-    key: Key
+    key: KeySentence
     text: str
     words: tuple[str, ...]
     position: int
 
 
-def asked(question: str) -> Extract | None:
-    """Whether `question` asks for a summary, and of what."""
+def requested_summary(question: str) -> Extract | None:
+    """Return what `question` asks to summarise, or None."""
     match = _ASKED.fullmatch(" ".join(question.split()))
     if match is None:
         return None
@@ -168,11 +168,11 @@ def asked(question: str) -> Extract | None:
 
 def key_sentences(
     chunks: Sequence[Chunk], vectors: Mapping[uuid.UUID, Any], *, limit: int = MAX_SENTENCES
-) -> list[Key]:
-    """The sentences of a document that are most like the whole of it, at most `limit`, in the order of its sections.
+) -> list[KeySentence]:
+    """Return the sentences most central to a document, at most `limit`, in the order of its sections.
 
-    `chunks` are in reading order, `vectors` theirs, of length 1. Running heads, tables, contents and references are
-    left out. Its time grows with the number of chunks; the sentences of a bounded number of them are read.
+    `chunks` are in reading order with their unit `vectors`. Headers, tables, contents and references are left out. Time
+    is linear in chunks; a bounded number of them is read sentence by sentence.
     """
     repeated = _repeated(chunks)
     told = [chunk for chunk in chunks if not _BESIDE.search((chunk.section or "").rsplit(SEPARATOR, 1)[-1])]
@@ -181,18 +181,18 @@ def key_sentences(
         return []
     sections = _main_sections(told, min(MAX_SECTIONS, limit))
     centroid = _mean([vectors[chunk.id] for chunk in told])
-    chosen: list[Key] = []
+    chosen: list[KeySentence] = []
     quotas = _quotas([section.weight for section in sections], limit)
     for (name, own, _), quota in zip(sections, quotas, strict=True):
         centre = _mean([vectors[chunk.id] for chunk in own]) + centroid
         near = sorted(own, key=lambda chunk: -float(vectors[chunk.id] @ centre))[:CHUNKS_PER_SECTION]
         sentences = [sentence for chunk in near for sentence in _sentences(chunk, name, repeated)]
-        taken = _best(sentences, quota, {flowing(_text(key)) for key in chosen})
+        taken = _best(sentences, quota, {one_line(_text(key)) for key in chosen})
         chosen += sorted(taken, key=lambda key: (key.chunk.ordinal, key.span.start))
     return chosen
 
 
-def _text(key: Key) -> str:
+def _text(key: KeySentence) -> str:
     return key.chunk.text[key.span.start : key.span.end]
 
 
@@ -208,7 +208,7 @@ class _Section(NamedTuple):
 
 
 def _main_sections(chunks: Sequence[Chunk], limit: int) -> list[_Section]:
-    """The main sections in reading order, at the level at which none has nearly all of the text."""
+    """Return the main sections in reading order, at the level where none has nearly all text."""
     for depth in (1, 2, 3):
         sections: dict[tuple[str, ...], list[Chunk]] = {}
         for chunk in chunks:
@@ -223,14 +223,14 @@ def _main_sections(chunks: Sequence[Chunk], limit: int) -> list[_Section]:
 
 
 def _weight(name: str, place: float) -> float:
-    """What a section counts by its name and its place in the document, in 0..1."""
+    """Return a section's weight by its name and relative position (0..1)."""
     first, last = EARLINESS
     earliness = first + (last - first) * place
     return earliness * (TELLING if _TELLING.search(name) else APPENDED if _APPENDED.match(name) else 1.0)
 
 
 def _quotas(weights: Sequence[float], limit: int) -> list[int]:
-    """How many sentences each section has: one, and of the others its share by the largest remainders."""
+    """Distribute `limit` sentences over sections: one each, the rest by largest remainders."""
     left = limit - len(weights)
     shares = [left * weight / sum(weights) for weight in weights]
     quotas = [1 + int(share) for share in shares]
@@ -241,7 +241,7 @@ def _quotas(weights: Sequence[float], limit: int) -> list[int]:
 
 
 def _repeated(chunks: Sequence[Chunk]) -> frozenset[str]:
-    """Lines, their digits aside, that stand on several pages."""
+    """Return lines, with digits masked, that occur on several pages."""
     pages: dict[str, set[int]] = {}
     for chunk in chunks:
         for line in chunk.lines:
@@ -254,16 +254,16 @@ def _plain(text: str) -> str:
 
 
 def _sentences(chunk: Chunk, section: str, repeated: frozenset[str]) -> list[_Sentence]:
-    """The whole sentences of a passage that state something by themselves."""
+    """Return the self-contained sentences of a passage."""
     found: list[_Sentence] = []
     for unit in split_passage(Passage(document_id=chunk.document_id, lines=chunk.lines)):
-        text = flowing(chunk.text[unit.span.start : unit.span.end])
-        if unit.kind is not BlockKind.TEXT or unit.is_furniture or unit.cells or not _states_something(text):
+        text = one_line(chunk.text[unit.span.start : unit.span.end])
+        if unit.kind is not BlockKind.TEXT or unit.is_boilerplate or unit.cells or not _states_something(text):
             continue
         if any(_plain(line.text) in repeated for line in chunk.lines_of(*unit.span)):
             continue
         words = tuple(term_weights.content_words(text))
-        found.append(_Sentence(Key(chunk, unit.span, section), text, words, len(found)))
+        found.append(_Sentence(KeySentence(chunk, unit.span, section), text, words, len(found)))
     return found
 
 
@@ -280,12 +280,12 @@ def _states_something(text: str) -> bool:
     )
 
 
-def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[Key]:
-    """The sentences with most of the weight of all of them, each unlike the others."""
+def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[KeySentence]:
+    """Return the most central sentences by maximal marginal relevance."""
     unique = list({sentence.text: sentence for sentence in sentences if sentence.text not in known}.values())
     if not unique:
         return []
-    weights = term_weights.rarity([sentence.words for sentence in unique])
+    weights = term_weights.idf([sentence.words for sentence in unique])
     totals = Counter(word for sentence in unique for word in sentence.words)
     centroid = {word: count * weights[word] for word, count in totals.items() if count > 1}
     scores = np.asarray([_score(sentence, centroid) for sentence in unique])
@@ -296,7 +296,7 @@ def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[K
 
 
 def _score(sentence: _Sentence, centroid: Mapping[str, float]) -> float:
-    """The weight of its words in the centroid, by the root of its length, so that neither short nor long ones win."""
+    """Return a sentence's weight in the centroid over the root of its length, so length does not decide."""
     weight = sum(centroid.get(word, 0.0) for word in set(sentence.words)) / math.sqrt(len(sentence.words) or 1)
     weight *= 1 + POSITION_BONUS / (1 + sentence.position)
     return weight * (DEPENDENT_WEIGHT if _DEPENDENT.match(sentence.text) else 1.0)
@@ -314,20 +314,20 @@ def _vectors(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> An
 # --- saying --------------------------------------------------------------------------------------------------
 
 
-def parts_of(keys: Sequence[Key], document: Document, *, sections: bool = True) -> list[Statement | Label]:
-    """The chosen sentences as parts of an answer, under the names of their sections."""
+def to_statements(keys: Sequence[KeySentence], document: Document, *, sections: bool = True) -> list[Statement | Label]:
+    """Return the chosen sentences as statements under the names of their sections."""
     parts: list[Statement | Label] = []
     section = None
     for key in keys:
         if sections and key.section != section and key.section:
             parts.append(Label(f"**{' '.join(key.section.replace('*', ' ').split())}**"))
         section = key.section
-        parts.append(Statement(flowing(_text(key)), (Source(hit_of(key.chunk, document, key.chunk.lines), key.span),)))
+        parts.append(Statement(one_line(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
     return parts
 
 
-def hit_of(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
-    """A chunk and lines around it, as if a search had found them."""
+def to_hit(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
+    """Return a chunk and lines around it as a hit."""
     return Hit(
         chunk=chunk,
         passage=Passage(document_id=document.id, lines=lines),
@@ -342,7 +342,7 @@ def hit_of(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
     )
 
 
-def passages(keys: Sequence[Key], document: Document) -> list[Hit]:
-    """The passages of the chosen sentences, each once, in reading order."""
+def passages(keys: Sequence[KeySentence], document: Document) -> list[Hit]:
+    """Return the passages of the chosen sentences, each once, in reading order."""
     chunks = {key.chunk.ordinal: key for key in keys}
-    return [hit_of(chunks[ordinal].chunk, document, chunks[ordinal].chunk.lines) for ordinal in sorted(chunks)]
+    return [to_hit(chunks[ordinal].chunk, document, chunks[ordinal].chunk.lines) for ordinal in sorted(chunks)]

@@ -1,4 +1,8 @@
-"""From a question and what was found to an answer whose every claim is tied to its source."""
+"""Answer a question from search hits, by a language model or by extracts, and verify every sentence.
+
+The flow: hits → context (`context`) → model output or extracts → sentences with citations (`verification.citations`) →
+a verdict and located quotes for each (`verification.grounding`) → response.
+"""
 
 import contextlib
 import time
@@ -10,14 +14,14 @@ from rag import errors, prompts, providers, tracing
 from rag.answering.conversation.followups import standalone
 from rag.answering.extraction import extractive_answer
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
-from rag.answering.generation.claim_filter import proved
-from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, fitting_context
-from rag.answering.text.markup import SHOWN_MARK, AnswerFilter, plain
+from rag.answering.generation.claim_filter import drop_struck
+from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, build_fitting_context
+from rag.answering.text.markup import CITATION_MARK, AnswerFilter, plain_text
 from rag.answering.verification import citations
-from rag.answering.verification.checkable_statements import refuses
+from rag.answering.verification.checkable_statements import is_refusal
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import normalize
-from rag.retrieval import Memory, Reranker, request_digest
+from rag.retrieval import CompletionCache, Reranker, request_digest
 from rag.types import (
     AnswerEvent,
     AnswerOptions,
@@ -40,20 +44,20 @@ DEFAULT_OPTIONS = AnswerOptions()
 DEFAULT_GENERATION = GenerationOptions()
 
 Stop = Callable[[], bool]
-"""Whether whoever asked wants no more of an answer that is being written."""
+"""Return True to stop an answer that is being written."""
 
 
-def never() -> bool:
-    """To the end."""
+def never_stop() -> bool:
+    """Never stop."""
     return False
 
 
 CONDENSED_MESSAGES = 6
 CONDENSED_MESSAGE_CHARS = 1500
-"""So much of a conversation is read to understand a follow-up question."""
+"""Limits of the conversation that is read to understand a follow-up question."""
 
 MAX_QUESTION_CHARS = 1000
-"""A "standalone question" longer than this is not one."""
+"""A longer model output is no standalone question."""
 
 
 def stream(
@@ -63,18 +67,17 @@ def stream(
     llm: "LLM | None",
     locate: Locate,
     reranker: Reranker | None = None,
-    memory: Memory | None = None,
+    memory: CompletionCache | None = None,
     rewritings: Sequence[Rewriting] = (),
     options: AnswerOptions = DEFAULT_OPTIONS,
     generation: GenerationOptions = DEFAULT_GENERATION,
-    stop: Stop = never,
+    stop: Stop = never_stop,
 ) -> Generator[AnswerEvent, None, None]:
-    """Pieces of the answer to `question` from what was found, `hits`, then the checked answer, which replaces them.
+    """Yield pieces of the answer to `question` from `hits`, then the verified answer, which replaces them.
 
-    Without `llm` the best sentences and rows of the sources are the answer, found also by what a vocabulary made of
-    the question, `rewritings`. The pieces show no quote tag, no HTML and no
-    id that is not a source's. What the model wrote is kept in `memory` and not asked for twice. Once `stop` says so it
-    writes no more: what it has written is checked, and is the answer.
+    Without `llm` the best sentences and table rows of the sources are the answer; `rewritings` from the vocabulary help
+    to find them. Pieces contain no quote tags, no HTML and no ids of unknown sources. Model output is cached in
+    `memory`. Once `stop` returns True writing ends, and what was written is verified and returned.
 
     Raises:
         errors.ConfigError: the language model's window is too small for any source.
@@ -88,17 +91,17 @@ def stream(
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
     elif llm is None:
-        draft = yield from _extracted(question, grounder, context, reranker, rewritings)
+        draft = yield from _extract(question, grounder, context, reranker, rewritings)
     else:
         writer = _Writer(llm, generation, memory if options.use_cache else None, stop)
-        draft = yield from _written(question, writer, grounder, context)
+        draft = yield from _generate(question, writer, grounder, context)
     yield _response(draft, context, hits, options, time.perf_counter() - started)
 
 
 def read_context(
     question: str, hits: Sequence[Hit], llm: "LLM | None", options: AnswerOptions = DEFAULT_OPTIONS
 ) -> Context:
-    """What of `hits` is read to answer: as much as `options` and the window of the model that writes allow.
+    """Build the context of an answer from `hits` within `options` and the model's context window.
 
     Raises:
         errors.ConfigError: the model's window is too small for any source.
@@ -112,13 +115,13 @@ def read_context(
             f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with a "
             "larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
         )
-    return fitting_context(hits, budget_tokens=options.max_context_tokens, room=room)
+    return build_fitting_context(hits, budget_tokens=options.max_context_tokens, room=room)
 
 
 def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
-    """`question` so that it can be understood without `history`; as it is where there is none.
+    """Rewrite `question` as a standalone question that needs no `history`.
 
-    Without a model by rules, which know `names` in any spelling.
+    Without a model, rules do it; they recognise `names` in any spelling.
     """
     if not history:
         return question
@@ -143,11 +146,11 @@ def _condensing(question: str, turns: Sequence[str]) -> str:
 
 
 def _short(content: str) -> str:
-    return SHOWN_MARK.sub("", content)[:CONDENSED_MESSAGE_CHARS]
+    return CITATION_MARK.sub("", content)[:CONDENSED_MESSAGE_CHARS]
 
 
 class _Draft(NamedTuple):
-    """An answer before it is known to hold."""
+    """An answer before the decision whether it is shown."""
 
     model: str
     text: str = ""
@@ -167,22 +170,22 @@ def _model_name(llm: "LLM | None") -> str:
 # --- written by a language model --------------------------------------------------------------------
 
 
-Written = tuple[Usage, bool]
-"""What an answer took, and whether it was stopped before it was whole."""
-_Shown = tuple[str, Written]
+WriterResult = tuple[Usage, bool]
+"""Usage of an answer, and whether it was stopped early."""
+_Shown = tuple[str, WriterResult]
 
 
 @dataclass(frozen=True)
 class _Writer:
-    """A language model that is asked for an answer once, and remembers it where there is a memory."""
+    """A language model with a cache of its answers."""
 
     llm: "LLM"
     generation: GenerationOptions
-    memory: Memory | None
-    stop: Stop = never
+    memory: CompletionCache | None
+    stop: Stop = never_stop
 
-    def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, Written]:
-        """The answer piece by piece, or in one piece if it was written before; only whole answers are kept."""
+    def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, WriterResult]:
+        """Yield the answer piece by piece, or at once from the cache; only complete answers are cached."""
         key = self._key(messages)
         known = self.memory.recall("answers", key) if self.memory else None
         if known is not None:
@@ -200,10 +203,10 @@ class _Writer:
                 pieces.append(piece)
                 yield piece
                 if self.stop():
-                    return self._priced(_estimated(messages, "".join(pieces))), True
+                    return self._priced(_estimate_usage(messages, "".join(pieces))), True
         if self.memory:
             self.memory.keep("answers", key, "".join(pieces))
-        return self._priced(usage if usage.output_tokens else _estimated(messages, "".join(pieces))), False
+        return self._priced(usage if usage.output_tokens else _estimate_usage(messages, "".join(pieces))), False
 
     def _priced(self, usage: Usage) -> Usage:
         return usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)})
@@ -214,25 +217,25 @@ class _Writer:
         return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
 
 
-def _written(
+def _generate(
     question: str, writer: _Writer, grounder: Grounder, context: Context
 ) -> Generator[AnswerToken, None, _Draft]:
     messages = _messages(question, context.text)
     markup = AnswerFilter(context.hits)
     model = _model_name(writer.llm)
     written = tracing.streaming("model", lambda: writer.write(messages), model=model)
-    text, (usage, stopped) = yield from _show(written, markup)
+    text, (usage, stopped) = yield from _stream_visible(written, markup)
     with tracing.span("ground") as step:
-        parsed = citations.parse_shown(text, markup.quotes)
+        parsed = citations.parse_filtered(text, markup.quotes)
         sentences, cited = grounder.ground(parsed.claims, parsed.text)
         step.add(sentences=len(sentences), citations=len(cited))
     if stopped:
-        sentences = _without_verdict_on_the_last(sentences)
+        sentences = _drop_last_verdict(sentences)
     return _Draft(model, parsed.text, sentences, cited, usage, stopped=stopped)
 
 
-def _without_verdict_on_the_last(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
-    """A sentence that was broken off before its citation is not called unproved."""
+def _drop_last_verdict(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
+    """Drop the verdict "uncited" of a last sentence that was cut off before its citation."""
     if not sentences or sentences[-1].support is not Support.UNCITED:
         return sentences
     return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
@@ -247,13 +250,15 @@ def _messages(question: str, sources: str) -> "list[ChatMessage]":
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
-def _show(pieces: Generator[str, None, Written], markup: AnswerFilter) -> Generator[AnswerToken, None, _Shown]:
-    """Yield what may be shown of the model's `pieces`; the text shown in all, and what the writer tells in the end.
+def _stream_visible(
+    pieces: Generator[str, None, WriterResult], markup: AnswerFilter
+) -> Generator[AnswerToken, None, _Shown]:
+    """Yield the displayable text of `pieces`; return all of it and the writer's result.
 
-    What may still become the refusal is held back, so that it is not shown and then withdrawn.
+    Text that may still become a refusal is held back, so that it is never displayed and withdrawn.
     """
     shown = held = ""
-    told: Written | None = None
+    told: WriterResult | None = None
     with contextlib.closing(pieces):
         while told is None:
             try:
@@ -268,8 +273,8 @@ def _show(pieces: Generator[str, None, Written], markup: AnswerFilter) -> Genera
     return shown + held, told
 
 
-def _estimated(messages: "Sequence[ChatMessage]", text: str) -> Usage:
-    """What it cost by the embedded model's count, for vendors that do not count."""
+def _estimate_usage(messages: "Sequence[ChatMessage]", text: str) -> Usage:
+    """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
     asked = sum(providers.count_tokens(message.content or "") for message in messages)
     return Usage(input_tokens=asked, output_tokens=providers.count_tokens(text))
 
@@ -278,14 +283,14 @@ _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
 
 
 def _may_refuse(text: str) -> bool:
-    """Whether all of `text` so far is the beginning of the refusal."""
+    """Return whether `text` is a prefix of the refusal."""
     return _SENTINEL.startswith(normalize(text).text)
 
 
 # --- quoted from the sources ------------------------------------------------------------------------
 
 
-def _extracted(
+def _extract(
     question: str, grounder: Grounder, context: Context, reranker: Reranker | None, rewritings: Sequence[Rewriting]
 ) -> Generator[AnswerToken, None, _Draft]:
     ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
@@ -299,10 +304,10 @@ def _extracted(
     cited: list[Citation] = []
     for candidate, _, row in choice.extracts:
         citation_id = ids[id(candidate.hit)]
-        shown = plain(candidate.text)
+        shown = plain_text(candidate.text)
         if not any(map(str.isalnum, shown)):  # a picture's address, and nothing else
             continue
-        where = f"{plain(candidate.hit.document_name)}, p. {candidate.page_number}: " if several else ""
+        where = f"{plain_text(candidate.hit.document_name)}, p. {candidate.page_number}: " if several else ""
         lead = f"\n\n{where}" if text else where
         start = len(text) + len(lead)
         piece = f"{lead}{shown} [{citation_id}]"
@@ -330,7 +335,7 @@ def _extracted(
 def _response(
     draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
 ) -> AnswerResponse:
-    holds = draft.stopped or (_is_proved(draft) if options.require_citations else not _only_refuses(draft))
+    holds = draft.stopped or (_is_proved(draft) if options.require_citations else not _is_refusal(draft))
     is_ok = bool(draft.text) and holds
     cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
     response = AnswerResponse(
@@ -339,7 +344,7 @@ def _response(
         sentences=draft.sentences if is_ok else (),
         citations=draft.citations if is_ok else (),
         sources={citation_id: hit for citation_id, hit in context.hits.items() if citation_id in cited},
-        nearest=() if is_ok else _nearest_first(hits, draft.nearest),
+        nearest=() if is_ok else tuple(sorted(hits, key=lambda hit: hit is not draft.nearest)),
         hint=None if is_ok else draft.hint,
         likelihood=draft.likelihood if is_ok else None,
         require_citations=options.require_citations,
@@ -347,18 +352,14 @@ def _response(
         model=draft.model,
         usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),
     )
-    return proved(response) if options.drop_unsupported else response
-
-
-def _nearest_first(hits: Sequence[Hit], nearest: Hit | None) -> tuple[Hit, ...]:
-    return tuple(sorted(hits, key=lambda hit: hit is not nearest))
+    return drop_struck(response) if options.drop_unsupported else response
 
 
 def _is_proved(draft: _Draft) -> bool:
     return any(sentence.support is Support.SUPPORTED for sentence in draft.sentences)
 
 
-def _only_refuses(draft: _Draft) -> bool:
-    """Whether it says in any words that the sources do not tell, and states nothing besides."""
+def _is_refusal(draft: _Draft) -> bool:
+    """Return whether the draft says that the sources do not answer, and states nothing else."""
     states = any(sentence.support is not None for sentence in draft.sentences)
-    return refuses(draft.text) and not states
+    return is_refusal(draft.text) and not states

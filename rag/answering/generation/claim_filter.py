@@ -1,4 +1,4 @@
-"""An answer without some of its sentences, such as those that nothing proves."""
+"""Remove sentences from an answer, such as unproved ones."""
 
 import bisect
 import re
@@ -8,13 +8,13 @@ from rag.answering.text.sentences import without_bullet
 from rag.types import AnswerResponse, Sentence, Span
 
 
-def proved(response: AnswerResponse) -> AnswerResponse:
-    """`response` without the sentences that are struck in it; see `without`."""
-    return without(response, response.struck)
+def drop_struck(response: AnswerResponse) -> AnswerResponse:
+    """Return `response` without its struck sentences."""
+    return drop_sentences(response, response.struck)
 
 
-def without(response: AnswerResponse, numbers_struck: Iterable[int]) -> AnswerResponse:
-    """`response` without the sentences of these numbers, their citations, and the sources that only they cite."""
+def drop_sentences(response: AnswerResponse, numbers_struck: Iterable[int]) -> AnswerResponse:
+    """Return `response` without some sentences (by index), their citations, and sources only they cite."""
     struck = frozenset(numbers_struck)
     if not struck:
         return response
@@ -43,7 +43,7 @@ def _span(sentence: Sentence) -> tuple[int, int]:
 
 
 def _with_gap(text: str, span: Span) -> Span:
-    """`span` with the white space that goes with it; the whole line, where only its bullet would be left."""
+    """Extend `span` by its white space, or to the whole line if only a bullet would remain."""
     line = Span(text.rfind("\n", 0, span.start) + 1, _end_of_line(text, span.end))
     body = without_bullet(text, line)
     before, after = text[body.start : span.start].strip(" |"), text[span.end : line.end].strip(" |.")
@@ -63,7 +63,7 @@ def _end_of_line(text: str, position: int) -> int:
 
 
 class _Move:
-    """Where a character stands once spans before it are cut out."""
+    """Map a position to where it stands once `cut` spans are removed."""
 
     def __init__(self, cut: Sequence[Span], lead: int) -> None:
         self._ends = [span.end for span in cut]
@@ -77,7 +77,7 @@ class _Move:
 
 
 def _cut(text: str, spans: Iterable[Span]) -> tuple[str, _Move]:
-    """`text` without `spans`, which ascend; white space around the whole is gone, too."""
+    """Remove ascending `spans` from `text` and strip the result."""
     merged: list[Span] = []
     for span in spans:
         if merged and span.start <= merged[-1].end:

@@ -1,4 +1,4 @@
-"""From hits to the text a model reads: sources with stable ids, each place once, within a budget."""
+"""Build the text of sources that a model reads: stable ids, no line twice, within a token budget."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ CONTEXT_BUDGET_TOKENS = 10_000
 """About eight full pages of English; leaves room in the smallest models in use (16,000 tokens)."""
 
 MIN_SOURCE_TOKENS = 50
-"""A source is not begun in less room than this."""
+"""Minimum room for a further source."""
 
 _GAP = rf"(?:\s|{INVISIBLE})*"
 _FAKE_MARK = re.compile(
@@ -27,7 +27,7 @@ _FAKE_TAG = re.compile(
 
 
 class Source(NamedTuple):
-    """A hit as it is given to the model: under which id, and which of its lines."""
+    """A hit as given to the model: its id and lines."""
 
     citation_id: str
     hit: Hit
@@ -42,15 +42,15 @@ class Context(NamedTuple):
 
     @property
     def hits(self) -> dict[str, Hit]:
-        """Each id's hit."""
+        """The hits by their ids."""
         return {source.citation_id: source.hit for source in self.sources}
 
 
 def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS) -> Context:
-    """The best `hits` as sources S1, S2 …, in their order.
+    """Return the best `hits` as sources S1, S2 …, in order.
 
-    A line that stands in an earlier source is not repeated; a hit with no other lines is left out. The last
-    source is cut around its chunk to what fits into the budget, which counts tokens as the embedded model does.
+    Lines of earlier sources are not repeated; a hit without other lines is left out. The last source is cut around its
+    chunk to fit the budget, counted in the embedded model's tokens.
     """
     sources: list[Source] = []
     seen: set[tuple[object, int, str]] = set()
@@ -64,12 +64,12 @@ def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TO
         source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), room)
         sources.append(source)
         seen.update(_key(hit, line) for line in source.lines)
-        room -= providers.count_tokens(present(source))
-    return Context(tuple(sources), "\n".join(map(present, sources)))
+        room -= providers.count_tokens(format_source(source))
+    return Context(tuple(sources), "\n".join(map(format_source, sources)))
 
 
-def fitting_context(hits: Sequence[Hit], *, budget_tokens: int, room: int) -> Context:
-    """`build_context`, cut to a model that has `room` for so many of its own tokens, which are more for some texts."""
+def build_fitting_context(hits: Sequence[Hit], *, budget_tokens: int, room: int) -> Context:
+    """Build a context that fits into `room` tokens of the model, whose tokenizer may count more."""
     budget = min(budget_tokens, room)
     while True:
         context = build_context(hits, budget_tokens=budget)
@@ -85,8 +85,8 @@ def _key(hit: Hit, line: Line) -> tuple[object, int, str]:
 
 
 def _fit(source: Source, room: int) -> Source:
-    """`source`, cut to about `room` tokens if it has more; as many characters to a token as it has on the whole."""
-    text = present(source)
+    """Cut `source` to about `room` tokens, by its mean number of characters per token."""
+    text = format_source(source)
     tokens = providers.count_tokens(text)
     if tokens <= room:
         return source
@@ -94,7 +94,7 @@ def _fit(source: Source, room: int) -> Source:
 
 
 def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
-    """As many `lines` as fit, those of the hit's chunk first, then the ones around it; at least one."""
+    """Return as many `lines` as fit, first those of the hit's chunk, then those around it; at least one."""
     first = next((i for i, line in enumerate(lines) if line.number >= hit.chunk.line_start), 0)
     start, end = first, first + 1
     left = room - len(lines[first].text)
@@ -114,27 +114,27 @@ def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
             return list(lines[start:end])
 
 
-def present(source: Source) -> str:
-    """The source as the model reads it: id, `[Source: name, Page X, Lines Y-Z]`, text."""
+def format_source(source: Source) -> str:
+    """Format a source for the model: id, `[Source: name, Page X, Lines Y-Z]`, text."""
     pages = sorted({line.page_number for line in source.lines})
     return prompts.CONTEXT_ITEM.format(
         citation_id=source.citation_id,
-        name=neutral(" ".join(source.hit.document_name.split())).translate(_NO_BRACKETS),
+        name=neutralise_marks(" ".join(source.hit.document_name.split())).translate(_NO_BRACKETS),
         pages="-".join(map(str, dict.fromkeys((pages[0], pages[-1])))),
         line_start=source.lines[0].number,
         line_end=source.lines[-1].end,
-        text=neutral(lines_text(source.lines)),
+        text=neutralise_marks(lines_text(source.lines)),
     )
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")
 
 
-def neutral(text: str) -> str:
-    """`text` with the brackets of everything that looks like our own marks replaced by ⟦⟧ or ⟨⟩.
+def neutralise_marks(text: str) -> str:
+    """Replace the brackets of everything that looks like our own marks by ⟦⟧ or ⟨⟩.
 
-    So a document cannot forge a source, a citation or a quote. The words stay; finding quotes treats both kinds
-    of bracket as the same (`quotes.normalize`).
+    So a document cannot forge a source, a citation or a quote. Quote matching treats both kinds of bracket as the same
+    (`quote_matching.normalize`).
     """
     text = _FAKE_TAG.sub(r"⟨\1⟩", text)
     text = _FAKE_ROUND_MARK.sub(r"⟦\1⟧", text)

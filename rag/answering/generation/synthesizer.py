@@ -1,4 +1,4 @@
-"""Grounded answers as a LlamaIndex response synthesizer, and follow-up questions as a chat engine."""
+"""LlamaIndex adapters: a response synthesizer for grounded answers and a chat engine for follow-ups."""
 
 import asyncio
 import contextlib
@@ -18,33 +18,33 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from rag import errors, prompts
-from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never, stream
+from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never_stop, stream
 from rag.answering.verification.grounding import Locate
-from rag.retrieval import Memory, Query, Reranker, to_hits
+from rag.retrieval import CompletionCache, Query, Reranker, to_hits
 from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message, Rewriting
 
 MEMORY_TOKENS = 8000
-"""So much of a conversation a chat engine remembers; counted in words."""
+"""Words of a conversation that a chat engine remembers."""
 
 
 @dataclass
 class GroundedResponse(Response):
-    """LlamaIndex's response, and the answer that it is the text of: with citations, quotes and their boxes."""
+    """LlamaIndex's response with the verified answer: citations, quotes and their boxes."""
 
     answer: AnswerResponse | None = None
 
 
 @dataclass
 class GroundedStream(StreamingResponse):
-    """LlamaIndex's streaming response; once its pieces have all come, `answer` is the checked answer."""
+    """LlamaIndex's streaming response; `answer` is the verified answer once all pieces were read."""
 
     answer: AnswerResponse | None = None
 
 
 class GroundedSynthesizer(BaseSynthesizer):
-    """Answers from the nodes alone, every claim tied to its exact words; without `llm` by the documents' own sentences.
+    """Answer from nodes with verified citations; without `llm` by sentences of the documents.
 
-    Its query engine's `query` gives a `GroundedResponse`, or with `streaming` a `GroundedStream`.
+    The query engine's `query` returns a `GroundedResponse`, or with `streaming` a `GroundedStream`.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class GroundedSynthesizer(BaseSynthesizer):
         llm: LLM | None,
         locate: Locate,
         reranker: Reranker | None = None,
-        memory: Memory | None = None,
+        memory: CompletionCache | None = None,
         options: AnswerOptions = DEFAULT_OPTIONS,
         generation: GenerationOptions = DEFAULT_GENERATION,
         streaming: bool = False,
-        stop: Stop = never,
+        stop: Stop = never_stop,
     ) -> None:
         """See `rag.answering.generation.answer.stream`."""
         super().__init__(
@@ -82,7 +82,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[schema.NodeWithScore] | None = None,
         **_: Any,
     ) -> GroundedResponse | GroundedStream:
-        """The answer to `query` from `nodes`.
+        """Answer `query` from `nodes`.
 
         Raises:
             errors.ProviderError: the language model refuses or is down.
@@ -95,7 +95,7 @@ class GroundedSynthesizer(BaseSynthesizer):
             streamed = GroundedStream(response_gen=None, source_nodes=sources)  # type: ignore[arg-type]
             streamed.response_gen = _pieces(events, streamed)
             return streamed
-        answer = whole(events)
+        answer = final_answer(events)
         return GroundedResponse(response=answer.answer, source_nodes=sources, answer=answer)
 
     async def asynthesize(
@@ -105,7 +105,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[schema.NodeWithScore] | None = None,
         **_: Any,
     ) -> GroundedResponse | GroundedStream:
-        """The same in a thread of its own."""
+        """Run `synthesize` in a thread."""
         return await asyncio.to_thread(self.synthesize, query, nodes, additional_source_nodes)
 
     def _events(
@@ -125,12 +125,12 @@ class GroundedSynthesizer(BaseSynthesizer):
         )
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:
-        """The answer from bare texts, which have no place on a page."""
+        """Answer from bare texts, which have no place on a page."""
         nodes = [schema.NodeWithScore(node=schema.TextNode(text=text), score=1.0) for text in text_chunks]
-        return whole(self._events(query_str, nodes)).answer
+        return final_answer(self._events(query_str, nodes)).answer
 
     async def aget_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:
-        """The same in a thread of its own."""
+        """Run `get_response` in a thread."""
         return await asyncio.to_thread(self.get_response, query_str, text_chunks)
 
     def _get_prompts(self) -> dict[str, Any]:
@@ -149,11 +149,11 @@ def _pieces(events: Generator[AnswerEvent, None, None], streamed: GroundedStream
                 streamed.answer = event
 
 
-def whole(events: Generator[AnswerEvent, None, None]) -> AnswerResponse:
-    """The checked answer, with which the events end.
+def final_answer(events: Generator[AnswerEvent, None, None]) -> AnswerResponse:
+    """Return the verified answer at the end of `events`.
 
     Raises:
-        errors.GroundingError: they end without it.
+        errors.GroundingError: the events end without it.
     """
     for event in events:
         if isinstance(event, AnswerResponse):
@@ -162,11 +162,11 @@ def whole(events: Generator[AnswerEvent, None, None]) -> AnswerResponse:
 
 
 class GroundedChatEngine(CondenseQuestionChatEngine):
-    """A conversation whose every answer is grounded; without a language model each question is taken as it stands."""
+    """A conversation of grounded answers; without a language model questions are taken as they stand."""
 
     @classmethod
-    def over(cls, query_engine: BaseQueryEngine, llm: LLM | None) -> Self:
-        """A new conversation that asks `query_engine`."""
+    def from_query_engine(cls, query_engine: BaseQueryEngine, llm: LLM | None) -> Self:
+        """Start a conversation that asks `query_engine`."""
         memory = ChatMemoryBuffer.from_defaults(token_limit=MEMORY_TOKENS, tokenizer_fn=str.split)
         return cls(query_engine, PromptTemplate(prompts.CONDENSE_QUESTION), memory, llm or MockLLM())
 

@@ -1,4 +1,4 @@
-"""What belongs to a page and says nothing: its number, running heads and feet, lines of a table of contents."""
+"""Detect page numbers, running headers and footers, and tables of contents."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,22 +7,22 @@ from rag.answering.text.sentences import trimmed
 from rag.types import Line, Passage, Span
 
 CONTENTS_ROWS = 5
-"""So many lines one after the other that end with rising page numbers are a table of contents."""
+"""Minimum number of successive lines ending with rising page numbers in a table of contents."""
 
-MAX_FURNITURE_CHARS = 120
-"""Running heads and feet are shorter."""
+MAX_RUNNING_CHARS = 120
+"""Maximum length of running headers and footers."""
 LEADERS = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
 _PAGE_AT_END = re.compile(r"[^\t]*[^\W\d_][^\t]*\s(\d{1,4})\s*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def is_contents(text: str) -> bool:
-    """Whether it is a line of a table of contents by its leaders, or has no word at all: dashes, numbers of pages."""
+def is_contents_line(text: str) -> bool:
+    """Return whether a line has the leaders of a table of contents, or no word at all."""
     return LEADERS.search(text) is not None or not (_WORD.search(text) or any(map(str.isdigit, text)))
 
 
-def furniture_of(passage: Passage) -> set[int]:
-    """Where the lines begin that belong to the page: its number, running heads and feet, a table of contents."""
+def boilerplate_lines(passage: Passage) -> set[int]:
+    """Return the offsets of boilerplate lines: page numbers, running headers and footers, tables of contents."""
     placed = [(trim_line(offset, line), line) for offset, line in placed_lines(passage) if line.text.strip()]
     found: set[int] = set()
     for page in passage.pages:
@@ -48,7 +48,7 @@ def furniture_of(passage: Passage) -> set[int]:
 
 
 def _flows(lines: Sequence[tuple[Span, Line]], span: Span) -> bool:
-    """Whether the line at `span`, or the one after it, begins with a small letter: it is amid a sentence."""
+    """Return whether the line or the next begins in lower case, that is within a sentence."""
     index = next(index for index, (other, _) in enumerate(lines) if other == span)
     return any(line.text.lstrip()[0].islower() for _, line in lines[index : index + 2])
 
@@ -58,9 +58,9 @@ def _is_period(number: int) -> bool:
 
 
 def _is_running(text: str) -> bool:
-    """Whether the first or last line of a page is only its number, or ends or begins with it and is no sentence."""
+    """Return whether the first or last line of a page is a page number, or a header or footer with one."""
     text = text.strip()
-    if len(text) > MAX_FURNITURE_CHARS or text[-1:] in "!?:;":
+    if len(text) > MAX_RUNNING_CHARS or text[-1:] in "!?:;":
         return False
     if re.fullmatch(r"\W*(?:page\s*)?[A-Z]{0,2}[-.]?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?\W*", text, re.IGNORECASE):
         return True
@@ -76,11 +76,11 @@ def _is_running(text: str) -> bool:
 
 
 Placed = tuple[int, Line]
-"""Where a line begins, and the line."""
+"""The offset of a line in its passage, and the line."""
 
 
 def placed_lines(passage: Passage) -> Iterator[Placed]:
-    """Each line with its offset in the passage's text."""
+    """Yield each line with its offset in the passage's text."""
     offset = 0
     for index, line in enumerate(passage.lines):
         offset += (2 if line.starts_block else 1) if index else 0
@@ -89,6 +89,6 @@ def placed_lines(passage: Passage) -> Iterator[Placed]:
 
 
 def trim_line(offset: int, line: Line) -> Span:
-    """Where a line stands without the white space around it."""
+    """Return the span of a line without surrounding white space."""
     span = trimmed(line.text, Span(0, len(line.text)))
     return Span(offset + span.start, offset + span.end)

@@ -1,10 +1,10 @@
-"""What the caption of a table says of its bare figures: the scale that they are in, and their currency."""
+"""Read the scale and currency that a caption declares for a table's bare figures."""
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rag.answering.text.analyzed_text import read
+from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.measurement_units import CODE, CURRENCY
 from rag.answering.text.numbers import SCALES
 from rag.answering.text.term_weights import word_set
@@ -14,7 +14,7 @@ _WORDS = {word: scale for word, scale in SCALES.items() if word.isascii() and wo
 _WORDS |= {"miles": _THOUSAND, "tsd": _THOUSAND}
 _BEHIND_CURRENCY = {"k": _THOUSAND, "m": _MILLION, "mm": _MILLION, "b": _BILLION}
 _BEFORE_CURRENCY = {"k": _THOUSAND, "t": _THOUSAND, "m": _MILLION, "md": _BILLION}
-"""Letters that are a scale only where a currency stands beside them: "€m", "TEUR"."""
+"""Letters that are scales only beside a currency: "€m", "TEUR"."""
 
 _WORD = rf"(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})"
 _THREE_ZEROS = r"(?:['’]000['’]?s?|000['’]?s|000)"
@@ -30,7 +30,7 @@ _DECLARED = re.compile(
     r"|(?<![\d.,\w])(?<!\d\s)(?P<zeros>['’]000s?|000['’]?s)(?!\w)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A scale that counts no figure: not that of "35 million", nor the zeros of "17,000"."""
+"""A scale that does not belong to a figure, unlike "35 million" or the zeros of "17,000"."""
 
 _EXCEPT = re.compile(r"\b(?:except|excluding|other\s+than|unless)\b", re.IGNORECASE)
 _PER_UNIT = re.compile(r"\bper[\s-]+(?!cent\b|annum\b)\w+", re.IGNORECASE)
@@ -38,11 +38,11 @@ _RATIO = re.compile(r"%|\bpercent(?:ages?)?\b|\bper\s+cent\b|\bratios?\b", re.IG
 _NO_NAMES = word_set(
     "number numbers figure figures data information otherwise noted stated indicated where value values"
 )
-"""Words beside the scale of a caption that tell no row from others."""
+"""Words of captions that do not identify rows."""
 
 
 class _Declaration(NamedTuple):
-    """A scale, and where the words that declare it stand."""
+    """A declared scale and its span."""
 
     start: int
     end: int
@@ -50,19 +50,19 @@ class _Declaration(NamedTuple):
 
 
 def declared_scales(text: str) -> frozenset[float]:
-    """The scales that `text` gives the figures around it: "(in millions)", "€m"."""
+    """Return the scales that `text` declares for figures around it: "(in millions)", "€m"."""
     return frozenset(found.scale for found in _declarations(text))
 
 
 def is_caption(line: str) -> bool:
-    """Whether a line above figures gives their scale."""
+    """Return whether a line above figures declares their scale."""
     return bool(_declarations(line))
 
 
 def scales_of_row(label: str, section: str, captions: Sequence[str]) -> frozenset[float] | None:
-    """The scale of a row's bare figures, none where they have none, None where nothing says.
+    """Return the scale of a row's bare figures: empty if unscaled, None if unknown.
 
-    `captions` are what may give it for this row, the nearest first.
+    `captions` may declare it, the nearest first.
     """
     if _RATIO.search(label) or _is_per_unit(label) or _is_per_unit(section):
         return frozenset()
@@ -85,28 +85,28 @@ def _scale(match: re.Match[str]) -> float:
 
 
 def _is_per_unit(name: str) -> bool:
-    """Whether a row is of one unit each: "Earnings per share", not "Shares used to compute earnings per share"."""
+    """Return whether a row is per unit: "Earnings per share", not "Shares used to compute earnings per share"."""
     match = _PER_UNIT.search(name)
     before = name[: match.start()] if match else ""
     return match is not None and "share" not in before.casefold() and not _EXCEPT.search(before)
 
 
 def _for_label(found: Sequence[_Declaration], caption: str, label: str) -> frozenset[float]:
-    """The first scale of a caption; of what it names apart, as in "except shares in thousands", the one named so."""
-    keys = read(label).content_keys
+    """Return the caption's scale for a row label, with exceptions such as "except shares in thousands"."""
+    keys = analyze(label).content_keys
     first, *others = found
     start = first.end
     for other in others:
-        if _apart(caption[start : other.start]) & keys:
+        if _exception_keys(caption[start : other.start]) & keys:
             return frozenset({other.scale})
         start = other.end
     exception = _EXCEPT.search(caption, start)
-    if exception and _apart(caption[exception.end() :]) & keys:
+    if exception and _exception_keys(caption[exception.end() :]) & keys:
         return frozenset()
     return frozenset({first.scale})
 
 
-def _apart(words: str) -> frozenset[str]:
-    """What a part of a caption names; what it says of one unit each concerns other rows."""
-    content = read(_PER_UNIT.sub(" ", words)).content
+def _exception_keys(words: str) -> frozenset[str]:
+    """Return the keys of the rows that a part of a caption names."""
+    content = analyze(_PER_UNIT.sub(" ", words)).content
     return frozenset(word.key for word in content if word.text.casefold() not in _NO_NAMES)

@@ -1,43 +1,50 @@
-"""What a passage can be quoted by: its sentences, headings, pairs of label and value, and whole rows of tables.
+"""Split a passage into quotable units: sentences, headings, label–value pairs and table rows.
 
-A row knows its cells and under which name each of them stands: a figure without its year says nothing.
+A row knows its cells and their column names: a figure without its year says nothing.
 """
 
 import re
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from rag.answering.passages.boilerplate import LEADERS, Placed, furniture_of, is_contents, placed_lines, trim_line
+from rag.answering.passages.boilerplate import (
+    LEADERS,
+    Placed,
+    boilerplate_lines,
+    is_contents_line,
+    placed_lines,
+    trim_line,
+)
 from rag.answering.passages.captions import is_caption
 from rag.answering.passages.table_cells import (
     PERIOD,
     VALUE,
     column_names,
-    figures_in,
+    join_signs,
     label_and_figures,
-    row_cells,
-    with_signs,
+    split_figures,
+    split_row,
 )
-from rag.answering.text.sentences import bounded, has_bullet, split_sentences
+from rag.answering.text.sentences import has_bullet, split_long, split_sentences
 from rag.types import BlockKind, Line, Passage, Span
 
 MAX_HEADER_CHARS = 200
-"""A longer line above a table is text, not the names of its columns."""
+"""Maximum length of a header line above a table."""
 
 HEADER_REACH = 6
-"""Lines above a table in which the names of its columns and its unit are looked for."""
+"""Lines above a table that are searched for column names and units."""
 
 ROW_NUMBER_SHARE = 0.4
-"""A line of which at least this share of words are numbers, and at least two, is a row of a table without rules."""
+"""Minimum share of numbers among the words of a row in a table without rules; at least two."""
 
 LABEL_INDENT = 20.0
-"""Points: the name of the labels' column begins no farther right of a label than this."""
+"""Maximum indent, in points, of the label column's name against a label."""
 _DIALLED = re.compile(r"(?<![\d.,])0\d|:\s+\(?\+\d")
 _PAIR = re.compile(r"\s*[A-Z][\w()/&.'’-]*(?:\s+[\w()/&.'’-]+){0,4}\s?:\s+\S")
 
 
 class Cell(NamedTuple):
-    """A cell of a row and the name of its column, empty where none is given."""
+    """A cell of a row and its column name, "" if unknown."""
 
     span: Span
     column: str = ""
@@ -46,8 +53,8 @@ class Cell(NamedTuple):
 class Unit(NamedTuple):
     """A sentence, heading or table row of a passage, as spans of its text.
 
-    Of a row: `header` is the line that names its columns, `caption` the one that gives its unit, `section` the row
-    that it stands under, `label` what it is called. `is_furniture` marks what belongs to the page and says nothing.
+    Of a row, `header` is the line of column names, `caption` the line with its unit, `section` the row it stands under.
+    `is_boilerplate` marks boilerplate.
     """
 
     span: Span
@@ -57,33 +64,33 @@ class Unit(NamedTuple):
     section: Span | None = None
     label: Span | None = None
     cells: tuple[Cell, ...] = ()
-    is_furniture: bool = False
+    is_boilerplate: bool = False
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """What is quoted with it, itself first."""
+        """The spans quoted with it, itself first."""
         return tuple(span for span in (self.span, self.header, self.caption) if span)
 
 
 def split_passage(passage: Passage) -> list[Unit]:
-    """The passage's sentences, headings and table rows in order."""
+    """Return the passage's sentences, headings and table rows in order."""
     text = passage.text
-    furniture = furniture_of(passage)
+    boilerplate = boilerplate_lines(passage)
     units: list[Unit] = []
     above: list[Placed] = []
     for block in _blocks(passage):
         rows = block[0][1].kind is BlockKind.TABLE
-        found = _Table(text, above, block).rows() if rows else _sentences(text, above, block, furniture)
-        units += [unit._replace(is_furniture=unit.is_furniture or unit.span.start in furniture) for unit in found]
+        found = _Table(text, above, block).rows() if rows else _sentences(text, above, block, boilerplate)
+        units += [unit._replace(is_boilerplate=unit.is_boilerplate or unit.span.start in boilerplate) for unit in found]
         above = (above + block)[-HEADER_REACH:]
     return units
 
 
 def _blocks(passage: Passage) -> Iterator[list[Placed]]:
-    """Lines with their offsets in the passage's text, block by block.
+    """Yield the lines of each block with their offsets.
 
-    A paragraph that a column or page break cut in two is one block: its first part ends in mid-sentence and
-    the next begins with a small letter.
+    Paragraphs cut by a column or page break are joined: the first part ends in mid-sentence and the next begins in
+    lower case.
     """
     block: list[Placed] = []
     for offset, line in placed_lines(passage):
@@ -109,7 +116,7 @@ def _continues(line: Line, following: Line) -> bool:
 
 
 class _Table:
-    """A table's lines, and those above it that may name its columns."""
+    """The lines of a table, and those above it that may name its columns."""
 
     def __init__(self, text: str, above: Sequence[Placed], block: Sequence[Placed]) -> None:
         self._text = text
@@ -123,7 +130,7 @@ class _Table:
         self._has_figures = any(VALUE.fullmatch(field.strip()) for _, line in block for field in line.text.split("\t"))
 
     def rows(self) -> Iterator[Unit]:
-        """Each line that is not empty, the names of columns too."""
+        """Yield all non-empty lines, header lines included."""
         for offset, line in self._block:
             span = trim_line(offset, line)
             if span.start < span.end:
@@ -131,11 +138,11 @@ class _Table:
 
     def _row(self, span: Span) -> Unit:
         row = self._text[span.start : span.end]
-        label, cells = row_cells(self._text, span)
+        label, cells = split_row(self._text, span)
         if self._names_columns(row, label is not None, [self._text[c.start : c.end] for c in cells]):
             self._header = Span(self._header.start, span.end) if self._header and self._in_header else span
             self._in_header = True
-            return Unit(span, BlockKind.TABLE, is_furniture=is_contents(row))
+            return Unit(span, BlockKind.TABLE, is_boilerplate=is_contents_line(row))
         if not cells:
             if is_caption(row):
                 self._caption = span
@@ -158,11 +165,11 @@ class _Table:
             section=self._section,
             label=label,
             cells=tuple(Cell(c, columns[i] if columns else "") for i, c in enumerate(cells)),
-            is_furniture=is_contents(row),
+            is_boilerplate=is_contents_line(row),
         )
 
     def _columns(self, header: Span, row: str, span: Span, count: int) -> tuple[str, ...]:
-        """The names of `count` columns, those of several lines joined where each line tells them apart."""
+        """Return the names of `count` columns, joined over several header lines."""
         is_above = self._left[header.start] < self._left[span.start] + LABEL_INDENT
         lines = self._whole_line(header).splitlines()  # with the empty field above the labels
         told = [column_names(line, row, count, begins_with_label=is_above) for line in lines]
@@ -170,13 +177,13 @@ class _Table:
         return tuple(" ".join(dict.fromkeys(parts)) for parts in zip(*named, strict=True)) if named else ()
 
     def _whole_line(self, span: Span) -> str:
-        """Lines with their first and last fields, though these are empty: tables drawn by us tell every cell."""
+        """Return whole lines with empty first and last fields, which show cell positions."""
         start = self._text.rfind("\n", 0, span.start) + 1
         end = self._text.find("\n", span.end)
         return self._text[start : end if end >= 0 else len(self._text)]
 
     def _names_columns(self, row: str, has_label: bool, cells: Sequence[str]) -> bool:
-        """Whether a row names columns: names or periods, no figure among them; a single name only above figures."""
+        """Return whether a row is a header: names or periods without figures."""
         if not cells:
             return not has_label
         if any(VALUE.fullmatch(cell) and not PERIOD.search(cell) for cell in cells) or _is_sentence(row):
@@ -188,11 +195,11 @@ class _Table:
         return self._header is None and (self._has_figures or len(cells) > 1)
 
     def _names_periods(self) -> bool:
-        """Whether the names of columns are complete: further lines of words are rows."""
+        """Return whether the header has periods, so that further lines of words are rows."""
         return self._header is not None and PERIOD.search(self._text, *self._header) is not None
 
     def _title_above(self) -> Span | None:
-        """A short line right above the table that ends no sentence."""
+        """Return a short line right above the table that ends no sentence."""
         for span in self._above[-1:]:
             line = self._text[span.start : span.end]
             if 0 < len(line) <= MAX_HEADER_CHARS and line[-1] not in ".;":
@@ -200,7 +207,7 @@ class _Table:
         return None
 
     def _scale_above(self) -> Span | None:
-        """The last line above the table that gives the scale of its figures: "(in millions)"."""
+        """Return the last line above the table that declares a scale: "(in millions)"."""
         for span in reversed(self._above):
             line = self._text[span.start : span.end]
             if len(line) <= MAX_HEADER_CHARS and is_caption(line) and line[-1] not in ".;":
@@ -208,7 +215,7 @@ class _Table:
         return None
 
     def _header_above(self, count: int) -> Span | None:
-        """The nearest line above the table that may be the names of `count` columns: periods, or a short line."""
+        """Return the nearest line above with `count` periods, or a short line right above the table."""
         for span in reversed(self._above):
             line = self._text[span.start : span.end]
             if len(line) > MAX_HEADER_CHARS:
@@ -230,10 +237,10 @@ def _is_sentence(row: str) -> bool:
 
 
 def _sentences(
-    text: str, above: Sequence[Placed], block: Sequence[Placed], furniture: Container[int]
+    text: str, above: Sequence[Placed], block: Sequence[Placed], boilerplate: Container[int]
 ) -> Iterator[Unit]:
     kind = block[0][1].kind
-    for run, is_row in _paragraphs(block, furniture):
+    for run, is_row in _paragraphs(block, boilerplate):
         if kind is BlockKind.HEADING:
             yield Unit(run, kind)
             continue
@@ -241,14 +248,14 @@ def _sentences(
             yield _bare_row(text, [*above, *block], run)
             continue
         for span in split_sentences(text[run.start : run.end]):
-            for part in bounded(text, Span(run.start + span.start, run.start + span.end)):
-                yield Unit(part, kind, is_furniture=is_contents(text[part.start : part.end]))
+            for part in split_long(text, Span(run.start + span.start, run.start + span.end)):
+                yield Unit(part, kind, is_boilerplate=is_contents_line(text[part.start : part.end]))
 
 
 def _bare_row(text: str, lines: Sequence[Placed], span: Span) -> Unit:
-    """A row of a table without rules, found among the lines of running text."""
+    """Return a row of a table without rules, found in running text."""
     label, figures = label_and_figures(text, span)
-    cells = [cell for part in figures for cell in with_signs(text, figures_in(text, part))]
+    cells = [cell for part in figures for cell in join_signs(text, split_figures(text, part))]
     above = [placed for placed in lines if placed[0] < span.start][-HEADER_REACH:]
     header = columns = None
     for offset, line in reversed(above):
@@ -262,14 +269,14 @@ def _bare_row(text: str, lines: Sequence[Placed], span: Span) -> Unit:
         header=header if header != span else None,
         label=label if cells else None,
         cells=tuple(Cell(c, columns[i] if columns else "") for i, c in enumerate(cells)) if label else (),
-        is_furniture=is_contents(text[span.start : span.end]),
+        is_boilerplate=is_contents_line(text[span.start : span.end]),
     )
 
 
-def _paragraphs(block: Sequence[Placed], furniture: Container[int]) -> Iterator[tuple[Span, bool]]:
-    """Runs of lines of a block that may hold several sentences, and whether they are a row.
+def _paragraphs(block: Sequence[Placed], boilerplate: Container[int]) -> Iterator[tuple[Span, bool]]:
+    """Yield runs of lines that may hold several sentences, and whether they are a row.
 
-    List items, pairs, rows of numbers and what belongs to the page stand alone.
+    List items, pairs, rows of numbers and boilerplate stand alone.
     """
     run: Span | None = None
     was_row = was_pair = False
@@ -277,7 +284,7 @@ def _paragraphs(block: Sequence[Placed], furniture: Container[int]) -> Iterator[
         span = trim_line(offset, line)
         if span.start == span.end:
             continue
-        is_row = _is_row(line.text) or LEADERS.search(line.text) is not None or span.start in furniture
+        is_row = _is_row(line.text) or LEADERS.search(line.text) is not None or span.start in boilerplate
         is_pair = (run is None or was_pair) and _PAIR.match(line.text) is not None
         if run is not None and not (is_row or was_row or (is_pair and was_pair) or has_bullet(line.text)):
             run = Span(run.start, span.end)

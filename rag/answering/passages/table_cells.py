@@ -1,9 +1,9 @@
-"""The label and the cells of a row of a table, and the names of its columns, as spans of a text."""
+"""Split table rows into label and cells, and headers into column names, as spans."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from rag.answering.text.sentences import flowing, trimmed
+from rag.answering.text.sentences import one_line, trimmed
 from rag.types import Span
 
 _CURRENCY = r"(?:US\$|A\$|C\$|HK\$|[$€£¥₹]|USD|EUR|GBP|CHF|Rs\.?)"
@@ -27,8 +27,8 @@ PERIOD = re.compile(
 _LEADERS_AT_END = re.compile(r"\s*(?:(?:\.\s?){4,}|…{2,})\s*$")
 
 
-def row_cells(text: str, span: Span) -> tuple[Span | None, list[Span]]:
-    """The label of a row, if it begins with one, and its cells; figures that a space parts are cells of their own."""
+def split_row(text: str, span: Span) -> tuple[Span | None, list[Span]]:
+    """Return a row's label, if any, and its cells; figures separated by spaces are cells of their own."""
     parts: list[Span] = []
     start = span.start
     for piece in text[span.start : span.end].split("\t"):
@@ -44,18 +44,18 @@ def row_cells(text: str, span: Span) -> tuple[Span | None, list[Span]]:
             label, parts = label_and_figures(text, label)
     cells: list[Span] = []
     for part in _with_signs_apart(text, parts):
-        cells += figures_in(text, part)
-    return label, with_signs(text, cells)
+        cells += split_figures(text, part)
+    return label, join_signs(text, cells)
 
 
 def _is_of_period(text: str, parts: Sequence[Span]) -> bool:
-    """Whether a row begins with the period that it is of: a year, and then something else."""
+    """Return whether a row begins with its period: a year followed by something else."""
     first, *others = (text[slice(*part)].strip() for part in parts)
     return bool(PERIOD.fullmatch(first)) and bool(others) and not all(PERIOD.fullmatch(other) for other in others)
 
 
 def _with_signs_apart(text: str, parts: Sequence[Span]) -> Iterator[Span]:
-    """`parts`, the sign of the next figure ("$ 1,503 $") parted from one where signs stand before their figures."""
+    """Split off trailing currency signs that belong to the next figure ("$ 1,503 $")."""
     figures = [part for part in parts if any(map(str.isdigit, text[part.start : part.end]))]
     leads = any(_SIGN.match(text, *part) for part in parts[:1]) or not any(
         _TRAILING_SIGN.search(text, *part) for part in figures[-1:]
@@ -70,7 +70,7 @@ def _with_signs_apart(text: str, parts: Sequence[Span]) -> Iterator[Span]:
 
 
 def label_and_figures(text: str, span: Span) -> tuple[Span | None, list[Span]]:
-    """A line without cells: its words, and the two or more figures that it ends with."""
+    """Split a line without cell separators into its words and the two or more figures at its end."""
     for match in re.finditer(r"\s+", text[span.start : span.end]):
         start = span.start + match.end()
         if _VALUES.fullmatch(text, start, span.end):
@@ -79,22 +79,22 @@ def label_and_figures(text: str, span: Span) -> tuple[Span | None, list[Span]]:
 
 
 def _without_leaders(text: str, span: Span) -> Span:
-    """`span` without the dots that lead to a row's figures, unless nothing else is there."""
+    """Drop the dot leaders at the end of a label."""
     leaders = _LEADERS_AT_END.search(text[span.start : span.end])
     return Span(span.start, span.start + leaders.start()) if leaders and leaders.start() else span
 
 
-def figures_in(text: str, span: Span) -> list[Span]:
-    """The figures that `span` holds where it is nothing but several; else itself."""
+def split_figures(text: str, span: Span) -> list[Span]:
+    """Return the figures of a span that consists of several, else the span itself."""
     if not _VALUES.fullmatch(text, span.start, span.end):
         return [span]
     return [trimmed(text, Span(*match.span())) for match in VALUE.finditer(text, span.start, span.end)]
 
 
-def with_signs(text: str, cells: Sequence[Span]) -> list[Span]:
-    """`cells`, with a currency's sign or a closing bracket that stands alone put to its figure.
+def join_signs(text: str, cells: Sequence[Span]) -> list[Span]:
+    """Join lone currency signs and closing brackets with their figures.
 
-    Where a sign stands before one figure, a sign behind it is that of the next.
+    If one sign stands before its figure, a sign behind it belongs to the next.
     """
     joined: list[Span] = []
     opening: Span | None = None
@@ -115,11 +115,11 @@ def with_signs(text: str, cells: Sequence[Span]) -> list[Span]:
 
 
 def column_names(header: str, row: str, count: int, *, begins_with_label: bool = True) -> tuple[str, ...]:
-    """The names of a row's `count` cells in a line that names columns; () where they cannot be told apart.
+    """Return the names of a row's `count` cells from a header line; () if they cannot be told apart.
 
-    `begins_with_label`: the line may begin above the row's label, so that its first name is that of the labels.
+    With `begins_with_label` the first name may be that of the label column.
     """
-    names = [flowing(name) for name in header.split("\t")]
+    names = [one_line(name) for name in header.split("\t")]
     fields = row.split("\t")
     filled = [name for name, field in zip(names[1:], fields[1:], strict=False) if field.strip()]
     if len(names) == len(fields) and len(filled) == count:
@@ -129,7 +129,7 @@ def column_names(header: str, row: str, count: int, *, begins_with_label: bool =
     names = [name for name in names if name]
     if len(names) == count + 1 and begins_with_label:
         return tuple(names[1:])
-    periods = [flowing(match.group()) for match in PERIOD.finditer(header)]
+    periods = [one_line(match.group()) for match in PERIOD.finditer(header)]
     if len(names) == count and (len(periods) == count or not begins_with_label):
         return tuple(names)
     return tuple(periods) if len(periods) == count else ()

@@ -1,4 +1,4 @@
-"""Decimal arithmetic on printed amounts, and how it is written."""
+"""Decimal arithmetic on printed amounts, and its notation."""
 
 import ast
 import itertools
@@ -10,8 +10,8 @@ from rag.answering.tables.figure_rows import Amount
 from rag.vocabulary import Expression, Formula, Operand
 
 
-def evaluated(parts: Sequence[str | Decimal]) -> Decimal | None:
-    """The value of an expression; None where something would be divided by nothing or less."""
+def evaluate(parts: Sequence[str | Decimal]) -> Decimal | None:
+    """Evaluate an expression; None on division by zero or a negative number."""
     values = [part for part in parts if isinstance(part, Decimal)]
     numbers = itertools.count()
     code = "".join(f" v{next(numbers)} " if isinstance(part, Decimal) else part for part in parts)
@@ -41,54 +41,54 @@ def _value(node: ast.expr, values: Sequence[Decimal]) -> Decimal | None:
             return None
 
 
-def result(value: Decimal, formula: Formula, scale: str, places: int | None) -> str:
-    """What a formula gives, in its unit: percent, ratio and days to `places` decimals, an amount exactly."""
+def format_result(value: Decimal, formula: Formula, scale: str, places: int | None) -> str:
+    """Format a formula's result in its unit: percent, ratio and days rounded to `places`, amounts exact."""
     match formula.unit:
         case "percent":
-            return f"{decimal(rounded(100 * value, places or 1))} %"
+            return f"{format_decimal(round_half_up(100 * value, places or 1))} %"
         case "ratio":
-            return decimal(rounded(value, places or 2))
+            return format_decimal(round_half_up(value, places or 2))
         case "days":
-            return f"{decimal(rounded(value, places or 1))} days"
+            return f"{format_decimal(round_half_up(value, places or 1))} days"
         case "amount":
-            return f"{decimal(value)}{f' {scale}' if scale else ''}"
+            return f"{format_decimal(value)}{f' {scale}' if scale else ''}"
 
 
-def rounded(value: Decimal, places: int) -> Decimal:
-    """To so many decimals, halves away from zero."""
+def round_half_up(value: Decimal, places: int) -> Decimal:
+    """Round half away from zero."""
     return value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
 
 
-def decimal(value: Decimal) -> str:
-    """With commas between thousands and a true minus sign."""
+def format_decimal(value: Decimal) -> str:
+    """Format with thousands separators and a true minus sign."""
     return f"{value:,}".replace("-", "−")
 
 
-def signed(amount: Amount, *, inside: bool = False, currency: str = "") -> str:
-    """As printed, a deduction with its sign; inside an expression in brackets. A share has no `currency`."""
+def format_amount(amount: Amount, *, inside: bool = False, currency: str = "") -> str:
+    """Format an amount as printed with its sign, in brackets `inside` an expression; percentages have no `currency`."""
     shown = f"{amount.text} %" if amount.is_percent else f"{currency}{amount.text}"
     if amount.value >= 0:
         return shown
     return f"(−{shown})" if inside else f"−{shown}"
 
 
-def in_words(expression: Expression) -> str:
-    """The definition: line items by their names between signs."""
+def format_expression(expression: Expression) -> str:
+    """Format an expression with the names of its line items."""
 
     def word(part: str | Operand) -> str:
         if isinstance(part, str):
             return part
         return {"average": "average ", "change": "change in "}.get(part.reading, "") + part.figure
 
-    return spaced(map(word, expression))
+    return join_tokens(map(word, expression))
 
 
-def spaced(parts: Iterable[str]) -> str:
-    """Signs and operands on one line, as they are printed."""
+def join_tokens(parts: Iterable[str]) -> str:
+    """Join signs and operands as printed."""
     text = " ".join({"-": "−", "*": "×"}.get(part, part) for part in parts)
     return text.replace("( ", "(").replace(" )", ")")
 
 
-def capital(name: str) -> str:
-    """As at the beginning of a line; an abbreviation stays."""
+def capitalize(name: str) -> str:
+    """Capitalise the first letter; abbreviations stay."""
     return name[0].upper() + name[1:]

@@ -1,8 +1,8 @@
-"""Ratios, differences and growth, worked out from the cells of tables: every figure quoted, decimal arithmetic.
+"""Calculate ratios, differences and growth from table cells, every figure quoted, in decimal arithmetic.
 
-No calculation is better than a wrong one. A question is worked out only if nothing in it is left over; a figure is
-taken only from a row whose whole label is the line item, in a column with one year; nothing is computed across periods,
-scales or documents, or from figures on which the document's own tables disagree.
+No calculation is better than a wrong one. All words of the question must be understood; a figure is only taken from a
+row whose whole label is the line item, in a column of one year; nothing is computed across periods, scales or
+documents, or from figures on which the document's own tables disagree.
 """
 
 import itertools
@@ -10,29 +10,38 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from rag.answering.passages.statements import Label, Row, Source, Statement, quoted_row, shown_text
-from rag.answering.tables.arithmetic import capital, decimal, evaluated, in_words, result, rounded, signed, spaced
+from rag.answering.passages.statements import Label, Row, Source, Statement, display_text, quoted_row
+from rag.answering.tables.arithmetic import (
+    capitalize,
+    evaluate,
+    format_amount,
+    format_decimal,
+    format_expression,
+    format_result,
+    join_tokens,
+    round_half_up,
+)
 from rag.answering.tables.figure_rows import Amount, FigureRow, Statements, figure_rows
-from rag.answering.tables.requested_figures import Task, named_by
+from rag.answering.tables.requested_figures import FigureRequest, identifying_words
 from rag.types import Hit
 from rag.vocabulary import Expression, Figure, Formula, Operand, find_figure, plain_label, years
 
 
-def work_out(asked: Task, hits: Sequence[Hit], statements: Statements) -> list[Statement | Label] | None:
-    """The answer to what is asked from the tables in `hits`, all of one document; None if none of it is found.
+def calculate(asked: FigureRequest, hits: Sequence[Hit], statements: Statements) -> list[Statement | Label] | None:
+    """Answer `asked` from the tables in `hits`, all of one document; None if nothing is found.
 
-    `statements` are the document's own: a line item is read off the one that it belongs to. If some figures are found,
-    but not all, or they must not be put together, they are given by themselves.
+    `statements` locate the document's financial statements, where line items are read. If figures are missing or do not
+    fit together, those found are given by themselves.
     """
     rows = figure_rows(hits, statements)
     if asked.years or not asked.is_level:
         rows = [row for row in rows if not (asked.is_fiscal and row.ends_early)]
     if asked.is_level:
-        return _level(asked, rows)
+        return _line_item(asked, rows)
     return _formula(asked, asked.formula, rows) if asked.formula else _change(asked, rows)
 
 
-def _formula(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+def _formula(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
     if printed := _printed(asked, formula, rows):
         return printed
     for expression in formula.parsed:
@@ -42,21 +51,23 @@ def _formula(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[S
             if (statement := _computed(asked, formula, expression, year, rows))
         ]
         if statements and len(statements) >= len(asked.years):
-            return [Label(f"{capital(formula.name)} = {in_words(expression)}"), *statements]
-    return _found(asked, formula, rows)
+            return [Label(f"{capitalize(formula.name)} = {format_expression(expression)}"), *statements]
+    return _partial_result(asked, formula, rows)
 
 
-def _asked_years(asked: Task, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
-    """The years asked for, else the latest of any of its line items: an earlier one would be taken for it."""
+def _asked_years(asked: FigureRequest, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
+    """Return the years asked for, else the latest year of any line item needed."""
     if asked.years:
         return asked.years
     figures = [figure for part in expression if isinstance(part, Operand) and (figure := find_figure(part.figure))]
-    named = [row for figure in figures for row in _at(figure.place, rows) if row.called(figure) is not None]
+    named = [
+        row for figure in figures for row in _in_statement(figure.place, rows) if row.label_rank(figure) is not None
+    ]
     return tuple(sorted({year for row in named for year in row.amounts})[-1:])
 
 
-def _printed(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """The rows in which the document itself gives what is asked for."""
+def _printed(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+    """Return the rows in which the document prints the result itself."""
     terms = {*map(plain_label, (formula.name, *formula.terms))}
     of_kind = [row for row in rows if plain_label(row.label) in terms]
     of_kind = [
@@ -67,50 +78,47 @@ def _printed(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[S
         given = [row for row in of_kind if year in row.amounts]
         if not given or len({row.amounts[year].value for row in given}) > 1:
             return None
-        statements.append(_given(given[0], year))
+        statements.append(_stated(given[0], year))
     return [*statements] or None
 
 
-def _level(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """The line item's row in its own statement, for each asked year or the latest; None unless that is sure of all."""
+def _line_item(asked: FigureRequest, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+    """Return the line item for each asked year or the latest; None unless all are certain."""
     figure = find_figure(asked.measure)
     if figure is None:
         return None
-    stated = [row for row in rows if row.called(figure) is not None and row.stands_in(figure.place)]
-    latest = sorted({year for row in _at(figure.place, stated) for year in row.amounts})[-1:]
+    stated = [row for row in rows if row.label_rank(figure) is not None and row.stands_in(figure.place)]
+    latest = sorted({year for row in _in_statement(figure.place, stated) for year in row.amounts})[-1:]
     statements = []
     for year in asked.years or latest:
-        row = _best(figure, [year], stated)
+        row = _find_row(figure, [year], stated)
         if row is None:
             return None
-        statements.append((len(asked.years) < 2 and _quoted(row, year)) or _given(row, year, figure))
+        statements.append((len(asked.years) < 2 and _quoted(row, year)) or _stated(row, year, figure))
     return [*statements] or None
 
 
 def _quoted(row: FigureRow, year: int) -> Statement | None:
-    """The row itself, with the cell of that year; None where that is not all of it.
-
-    Its own columns do not name the year once, or its heading is a part of its name.
-    """
+    """Return the row itself with the asked cell; None if its columns or label do not suffice."""
     text = row.hit.passage.text
     named = [place for place, cell in enumerate(row.unit.cells) if years(cell.column) == (year,)]
     quoted = quoted_row(text, row.unit)
     if quoted is None or len(named) != 1 or row.is_under_share:
         return None
     own = Row(row.unit, quoted.model_copy(update={"asked": named[0]}))
-    return Statement(shown_text(text, row.unit), (Source(row.hit, row.unit.span),), own)
+    return Statement(display_text(text, row.unit), (Source(row.hit, row.unit.span),), own)
 
 
-def _given(row: FigureRow, year: int, figure: Figure | None = None) -> Statement:
-    amount = _sized(row.amounts[year], figure) if figure else row.amounts[year]
-    name = f"{capital(figure.name)} ({row.name})" if figure and row.is_under_share else row.name
+def _stated(row: FigureRow, year: int, figure: Figure | None = None) -> Statement:
+    amount = _magnitude(row.amounts[year], figure) if figure else row.amounts[year]
+    name = f"{capitalize(figure.name)} ({row.name})" if figure and row.is_under_share else row.name
     is_bare = row.scale in ("", "?") or amount.is_percent or (figure is not None and figure.per_share)
     scale = "" if is_bare else f" {row.scale}"
-    return Statement(f"{name}, {row.periods[year]}: {signed(amount, currency=row.currency)}{scale}", row.sources)
+    return Statement(f"{name}, {row.periods[year]}: {format_amount(amount, currency=row.currency)}{scale}", row.sources)
 
 
-class _Taken(NamedTuple):
-    """A line item in an expression, put in numbers, with the rows that these come from."""
+class _OperandValue(NamedTuple):
+    """A line item of an expression as text and value, with its rows."""
 
     text: str
     value: Decimal
@@ -118,28 +126,28 @@ class _Taken(NamedTuple):
 
 
 def _computed(
-    asked: Task, formula: Formula, expression: Expression, year: int, rows: Sequence[FigureRow]
+    asked: FigureRequest, formula: Formula, expression: Expression, year: int, rows: Sequence[FigureRow]
 ) -> Statement | None:
     taken = _operands(expression, year, rows)
     if taken is None:
         return None
     parts = iter(taken)
     signs = [next(parts) if isinstance(part, Operand) else part for part in expression]
-    value = evaluated([part.value if isinstance(part, _Taken) else part for part in signs])
+    value = evaluate([part.value if isinstance(part, _OperandValue) else part for part in signs])
     if value is None:
         return None
     used = [row for part in taken for row in part.rows]
-    shown = spaced([part.text if isinstance(part, _Taken) else part for part in signs])
-    text = f"{capital(formula.name)} {year} = {shown} = {result(value, formula, used[0].scale, asked.places)}"
+    shown = join_tokens([part.text if isinstance(part, _OperandValue) else part for part in signs])
+    text = f"{capitalize(formula.name)} {year} = {shown} = {format_result(value, formula, used[0].scale, asked.places)}"
     return Statement(text, tuple(source for row in used for source in row.sources))
 
 
-def _operands(expression: Expression, year: int, rows: Sequence[FigureRow]) -> list[_Taken] | None:
-    """The line items of the expression in that year; None unless all are found, in one scale."""
+def _operands(expression: Expression, year: int, rows: Sequence[FigureRow]) -> list[_OperandValue] | None:
+    """Return the line items of the expression for a year; None unless all are found in one scale."""
     taken = []
     for operand in (part for part in expression if isinstance(part, Operand)):
         figure = find_figure(operand.figure)
-        found = _taken(figure, operand, year, rows) if figure else None
+        found = _operand_value(figure, operand, year, rows) if figure else None
         if found is None:
             return None
         taken.append(found)
@@ -150,91 +158,95 @@ def _operands(expression: Expression, year: int, rows: Sequence[FigureRow]) -> l
     return taken if is_one and (is_known or (len(pages) == 1 and "?" not in scales)) else None
 
 
-def _taken(figure: Figure, operand: Operand, year: int, rows: Sequence[FigureRow]) -> _Taken | None:
+def _operand_value(figure: Figure, operand: Operand, year: int, rows: Sequence[FigureRow]) -> _OperandValue | None:
     needed = (year,) if not operand.reading else (year, year - 1)
-    row = _best(figure, needed, rows)
+    row = _find_row(figure, needed, rows)
     if row is None:
         return None
-    amounts = [_sized(row.amounts[needed_year], figure) for needed_year in needed]
+    amounts = [_magnitude(row.amounts[needed_year], figure) for needed_year in needed]
     if figure.expense and any(amount.value < 0 for amount in amounts):
         return None  # a benefit, or an expense printed as a deduction: the row alone does not say which
-    values, texts = [amount.value for amount in amounts], [signed(amount, inside=True) for amount in amounts]
+    values, texts = [amount.value for amount in amounts], [format_amount(amount, inside=True) for amount in amounts]
     match operand.reading:
         case "average":
-            return _Taken(f"(({texts[0]} + {texts[1]}) / 2)", (values[0] + values[1]) / 2, (row,))
+            return _OperandValue(f"(({texts[0]} + {texts[1]}) / 2)", (values[0] + values[1]) / 2, (row,))
         case "change":
-            return _Taken(f"({texts[0]} − {texts[1]})", values[0] - values[1], (row,))
+            return _OperandValue(f"({texts[0]} − {texts[1]})", values[0] - values[1], (row,))
         case _:
-            return _Taken(texts[0], values[0], (row,))
+            return _OperandValue(texts[0], values[0], (row,))
 
 
-def _sized(amount: Amount, figure: Figure) -> Amount:
+def _magnitude(amount: Amount, figure: Figure) -> Amount:
     return amount._replace(value=abs(amount.value)) if figure.magnitude else amount
 
 
-def _best(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow]) -> FigureRow | None:
-    """The row of the line item in its own statement; None if there are several that differ."""
-    labelled = [(rank, row) for row in _at(figure.place, rows) if (rank := row.called(figure)) is not None]
+def _find_row(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow]) -> FigureRow | None:
+    """Return the line item's row in its own statement; None if several rows differ."""
+    labelled = [
+        (rank, row) for row in _in_statement(figure.place, rows) if (rank := row.label_rank(figure)) is not None
+    ]
     usable = [
         (rank, row)
         for rank, row in labelled
         if all(year in row.amounts and not row.amounts[year].is_percent for year in needed)
     ]
-    return _agreed(usable, needed)
+    return _unambiguous_row(usable, needed)
 
 
-def _at(place: str | None, rows: Sequence[FigureRow]) -> Sequence[FigureRow]:
-    """Those of `rows` that stand in the statement; all where the document has none."""
+def _in_statement(place: str | None, rows: Sequence[FigureRow]) -> Sequence[FigureRow]:
+    """Return the rows of the statement `place`, or all if the document has none."""
     return [row for row in rows if row.may_stand_in(place)]
 
 
-def _agreed(usable: Sequence[tuple[int, FigureRow]], needed: Sequence[int]) -> FigureRow | None:
-    """The row with the first of the labels; None if there are several that differ."""
+def _unambiguous_row(usable: Sequence[tuple[int, FigureRow]], needed: Sequence[int]) -> FigureRow | None:
+    """Return the row with the best label; None if several rows differ."""
     first = min((rank for rank, _ in usable), default=0)
     chosen = [row for rank, row in usable if rank == first]
     values = {tuple(row.amounts[year].value for year in needed) for row in chosen}
     return chosen[0] if len(values) == 1 else None
 
 
-def _found(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """Those of the figures that are there, and what is missing."""
+def _partial_result(
+    asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]
+) -> list[Statement | Label] | None:
+    """Return the figures that were found, and say which are missing."""
     expression = formula.parsed[0]
     names = list(dict.fromkeys(part.figure for part in expression if isinstance(part, Operand)))
     known = sorted({year for row in rows for year in row.amounts}, reverse=True)
     statements, missing = list[Statement](), list[str]()
     for name in names:
         figure = find_figure(name)
-        by_year = [(year, _best(figure, [year], rows)) for year in asked.years or known] if figure else []
-        given = [_given(row, year) for year, row in by_year if row][: len(asked.years) or 1]
+        by_year = [(year, _find_row(figure, [year], rows)) for year in asked.years or known] if figure else []
+        given = [_stated(row, year) for year, row in by_year if row][: len(asked.years) or 1]
         statements += given
         if not given:
             missing.append(name)
     if not statements:
         return None
-    said = f"{capital(formula.name)} = {in_words(expression)}. It is not worked out: "
+    said = f"{capitalize(formula.name)} = {format_expression(expression)}. It is not worked out: "
     why = f"not found: {', '.join(missing)}." if missing else "the figures do not go together for certain."
     return [Label(said + why), *statements]
 
 
-def _change(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """The difference of a row's figures of two years: those asked for, that and the year before, or the last two."""
+def _change(asked: FigureRequest, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+    """Return the change of a row between two years: those asked for, the year and the one before, or the last two."""
     figure = find_figure(asked.measure)
-    wanted = named_by(asked.measure)
+    wanted = identifying_words(asked.measure)
     if figure:
-        at = _at(figure.place, rows)
-        ranked = [(rank, row) for row in at if (rank := row.called(figure)) is not None]
-        labelled = [(-1 if named_by(row.label) == wanted else rank, row) for rank, row in ranked]
+        at = _in_statement(figure.place, rows)
+        ranked = [(rank, row) for row in at if (rank := row.label_rank(figure)) is not None]
+        labelled = [(-1 if identifying_words(row.label) == wanted else rank, row) for rank, row in ranked]
     else:
-        labelled = [(0, row) for row in rows if named_by(row.label) == wanted]
-    for late, early in _pairs(asked.years, [row for _, row in labelled]):
+        labelled = [(0, row) for row in rows if identifying_words(row.label) == wanted]
+    for late, early in _year_pairs(asked.years, [row for _, row in labelled]):
         usable = [(rank, row) for rank, row in labelled if late in row.amounts and early in row.amounts]
-        row = _agreed(usable, (late, early))
+        row = _unambiguous_row(usable, (late, early))
         if row is not None and row.amounts[late].is_percent == row.amounts[early].is_percent:
             return [_difference(row, late, early)]
     return None
 
 
-def _pairs(asked: Sequence[int], rows: Sequence[FigureRow]) -> Iterator[tuple[int, int]]:
+def _year_pairs(asked: Sequence[int], rows: Sequence[FigureRow]) -> Iterator[tuple[int, int]]:
     if len(asked) > 1:
         yield max(asked), min(asked)
     elif asked:
@@ -248,8 +260,9 @@ def _difference(row: FigureRow, late: int, early: int) -> Statement:
     after, before = row.amounts[late], row.amounts[early]
     points = " percentage points" if after.is_percent else f" {row.scale}" if row.scale not in ("", "?") else ""
     difference = after.value - before.value
-    first, second = signed(after, inside=True), signed(before, inside=True)
-    text = f"{row.label}, change from {early} to {late} = {first} − {second} = {decimal(difference)}{points}"
+    first, second = format_amount(after, inside=True), format_amount(before, inside=True)
+    text = f"{row.label}, change from {early} to {late} = {first} − {second} = {format_decimal(difference)}{points}"
     if before.value > 0 and not after.is_percent:
-        text += f"; {decimal(difference)} / {second} = {decimal(rounded(100 * difference / before.value, 1))} %"
+        growth = format_decimal(round_half_up(100 * difference / before.value, 1))
+        text += f"; {format_decimal(difference)} / {second} = {growth} %"
     return Statement(text, row.sources)

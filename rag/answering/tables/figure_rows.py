@@ -1,4 +1,4 @@
-"""Rows of tables read as figures: what each is called, and its amount in each year, where that is sure."""
+"""Read table rows as amounts by year, where label and year are certain."""
 
 import itertools
 import re
@@ -9,20 +9,20 @@ from typing import NamedTuple
 
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import Source
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.types import BlockKind, Hit
 from rag.vocabulary import Figure, find_figure, is_labelled, years
 
 MAX_HEAD_CHARS = 200
-"""A longer line above a table's first row is text."""
-BELOW_YEAR = re.compile(
+"""Maximum length of a line above a table's first row."""
+PART_OF_YEAR = re.compile(
     r"\b(?:three|six|nine|3|6|9)[\s-]+months?\b|\bquarter|\b(?:13|26|39|thirteen|twenty[\s-]six|thirty[\s-]nine)[\s-]+weeks"
     r"|\bhalf[\s-]year\b|\bsix\s+months\b",
     re.IGNORECASE,
 )
-"""What names a part of a year."""
+"""Names of parts of a year."""
 _EARLY_MONTH = re.compile(r"\b(?:january|february|march|april|may|jan|feb|mar|apr)\b\.?\s+\d", re.IGNORECASE)
-"""A fiscal year that ends so early is called by the year before in some companies and by its own in others."""
+"""Fiscal year ends so early that companies disagree on which year they name."""
 
 _SIGN = re.compile(r"(?:US|A|C|HK)?[$€£¥₹]")
 _SCALE = re.compile(r"\b(thousand|million|billion|crore|lakh)s?\b|(?<=\s)000s\b", re.IGNORECASE)
@@ -39,18 +39,18 @@ _AROUND_PERIODS = re.compile(
     r"\w{3}\.)(?!\w)|[\s,.$()*]",
     re.IGNORECASE,
 )
-"""What a line may have beside years that names the columns of a table."""
+"""What a header line may have beside years."""
 
 _OF_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,2}share\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 Statements = Mapping[str, Collection[int]]
-"""A document's statements by name, and the pages on which each stands."""
+"""The pages of a document's financial statements, by name."""
 
 
 class Amount(NamedTuple):
-    """A cell: as it is printed, without its currency, and its value."""
+    """A cell as printed, without currency, and its value."""
 
     text: str
     value: Decimal
@@ -59,10 +59,9 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A row of a table with the amounts of single years, under the heading `section`.
+    """A table row with its amounts by year, under the heading `section`.
 
-    `currency` is the sign beside its own amounts, if it has one; `statements` are the pages of each that its document
-    has.
+    `currency` is the sign beside its own amounts, if any; `statements` are all those of its document.
     """
 
     hit: Hit
@@ -78,18 +77,18 @@ class FigureRow:
     statements: Statements
 
     def stands_in(self, place: str | None) -> bool:
-        """Whether it stands in the document's own statement of that name."""
+        """Return whether the row is on a page of that statement."""
         return self.page in self.statements.get(place or "", ())
 
     def may_stand_in(self, place: str | None) -> bool:
-        """The same, or the document has no statement of that name."""
+        """Return whether the row is on a page of that statement, or the document has no such statement."""
         return self.stands_in(place) or not self.statements.get(place or "")
 
-    def called(self, figure: Figure) -> int | None:
-        """Which of the figure's labels it has, counted from 0; None if it has none of them.
+    def label_rank(self, figure: Figure) -> int | None:
+        """Return the rank of the figure's label that the row has, or None.
 
-        What a share earns is often named by its heading: "Earnings per share: diluted", and under a heading of that
-        kind nothing is a figure of the whole.
+        Per-share figures are often named by their heading ("Earnings per share: diluted"), under which no row is a
+        total.
         """
         if not self.is_under_share:
             return is_labelled(figure, self.label)
@@ -102,33 +101,33 @@ class FigureRow:
 
     @property
     def is_under_share(self) -> bool:
-        """Whether only its heading says that it is of a share."""
+        """Whether only its heading says that it is per share."""
         return is_of_share(self.section) and not is_of_share(self.label)
 
     @property
     def name(self) -> str:
-        """Its label, with its heading where that is a part of it."""
+        """Its label, with a heading that is part of its name."""
         return f"{self.section.rstrip(': ')}: {self.label}" if self.is_under_share else self.label
 
     @property
     def in_statement(self) -> bool:
-        """Whether it stands in any of them."""
+        """Whether it is in any financial statement."""
         return any(map(self.stands_in, self.statements))
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """What is quoted: the row, the names of its columns, and the heading that is a part of its name."""
+        """The spans quoted: row, column names, and a heading that is part of its name."""
         heading = self.unit.section if self.is_under_share else None
         return tuple(Source(self.hit, span) for span in (self.unit.span, self.unit.header, heading) if span)
 
 
 def is_of_share(words: str) -> bool:
-    """Whether a heading or a label says that it is of a share's figures: "(in millions, except per share)" does not."""
+    """Return whether the words mean per-share figures; "(in millions, except per share)" does not."""
     return _OF_SHARE.search(words) is not None and "except" not in words.lower()
 
 
 def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
-    """The rows with an amount of a single year in what was found, each line once; none of parts of years."""
+    """Return the rows with amounts of single years in `hits`, each line once; no quarters or months."""
     seen: set[tuple[object, int]] = set()
     rows: list[FigureRow] = []
     for hit in hits:
@@ -138,7 +137,7 @@ def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
             if unit.label is None or not unit.cells or not lines:
                 continue
             page, key = lines[0].page_number, (hit.passage.document_id, lines[0].number)
-            head = _head(text, units, place)
+            head = _lines_above(text, units, place)
             row = _row(hit, unit, head, _heading(text, units[:place]), page=page, statements=statements)
             if row and key not in seen:
                 seen.add(key)
@@ -146,8 +145,8 @@ def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
     return rows
 
 
-def _head(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
-    """What stands over the rows of the table that the unit is in: short lines before its first row with cells."""
+def _lines_above(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
+    """Return the short lines above the first row with cells."""
     first = place
     for index in range(place - 1, -1, -1):
         unit = units[index]
@@ -162,11 +161,11 @@ def _head(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
 
 
 def _heading(text: str, before: Sequence[Unit]) -> str:
-    """The lines without cells that head the rows of a table; one that names a share's figures may be of several."""
+    """Return the rows without cells right above, which are the row's heading."""
     rows = [*itertools.takewhile(lambda unit: unit.kind is BlockKind.TABLE, reversed(before))]
     below = itertools.dropwhile(lambda unit: unit.cells, rows)
     lines = [*itertools.takewhile(lambda unit: not unit.cells and unit.label, below)]
-    return " ".join(flowing(text[slice(*unit.span)]) for unit in reversed(lines))
+    return " ".join(one_line(text[slice(*unit.span)]) for unit in reversed(lines))
 
 
 def _has_amounts(text: str, unit: Unit) -> bool:
@@ -180,7 +179,7 @@ def _row(
     text = hit.passage.text
     above = "\n".join(text[one.span.start : one.span.end] for one in head)
     above += "".join(f"\n{text[span.start : span.end]}" for span in (unit.header, unit.caption) if span)
-    if BELOW_YEAR.search(above):
+    if PART_OF_YEAR.search(above):
         return None
     amounts, periods = {}, {}
     ends_early = _EARLY_MONTH.search(above) is not None
@@ -193,7 +192,7 @@ def _row(
     if not amounts or unit.label is None:
         return None
     scales = {match[0].lower().removesuffix("s") for match in _SCALE.finditer(above)}
-    label = flowing(text[unit.label.start : unit.label.end])
+    label = one_line(text[unit.label.start : unit.label.end])
     scale = scales.pop() if len(scales) == 1 else "?" if scales else ""
     signs = {*_SIGN.findall(text[unit.label.end : unit.span.end])}
     currency = signs.pop() if len(signs) == 1 else ""
@@ -201,7 +200,7 @@ def _row(
 
 
 def _cells(text: str, unit: Unit, above: str) -> list[tuple[str, Amount | None]]:
-    """The names of the columns and what stands there; none where it is not sure which is which."""
+    """Return column names with amounts; [] if the assignment is uncertain."""
     printed = [text[cell.span.start : cell.span.end] for cell in unit.cells]
     amounts = [_amount(cell) for cell in printed]
     if any(cell.column for cell in unit.cells) and all(

@@ -1,4 +1,4 @@
-"""The figure that a question asks for: a line item, a formula, or a change; none unless its words are understood."""
+"""Parse which figure a question asks for: a line item, a formula or a change."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -21,17 +21,17 @@ from rag.vocabulary import (
 )
 
 MAX_YEARS = 3
-"""A question for more wants a table."""
+"""Maximum number of years; more want a table."""
 
 MAX_MEASURE_WORDS = 6
-"""Labels of rows are short."""
+"""Maximum length of a measure; row labels are short."""
 
 _OTHER_TERMS = re.compile(
     r"\bdefin|\baverage\b|\b(?<!un)adjusted\b|\bnon-?gaap\b|\borganic|\bconstant[- ]currency|\bforecast|\bexpect"
     r"|\bbudget|\bquarter|\b[QH][1-4]\b|\bmonth|\bper\s+(?:share|employee)|\bsegment|\bhow\s+is\b",
     re.IGNORECASE,
 )
-"""Where a question says what it means by a term, or asks for something else than a year's whole figure."""
+"""Questions that define their terms, or want something else than a whole year's figure."""
 
 _PER_SHARE = re.compile(r"\bper\s+share\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(r"\s+or\s+", re.IGNORECASE)
@@ -57,7 +57,7 @@ _PERCENT = re.compile(r"%|\bpercent|\bshare\s+of|\bproportion", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[&'’/-][^\W_]+)*", re.UNICODE)
 
 
-_IDLE = word_set(
+_FILLER = word_set(
     "a an the of in for at and or on to its their this that these as from by with between within is was are were be "
     "been do did does has have had what how much many high low big large it they them we you our your please tell me "
     "show give find calculate compute determine state company company's companies firm firm's corporation group "
@@ -68,17 +68,17 @@ _IDLE = word_set(
     "units using use used based basis base only information provided primarily shown line items report document filing "
     "compare compared comparison versus vs relative there so any over during"
 )
-"""Words that change nothing of what is asked."""
+"""Words that do not change what is asked."""
 
 _FISCAL = re.compile(r"\b(?:FY|fiscal)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is to be worked out: a formula, or with none the change of `measure`, for `years` or the latest.
+class FigureRequest:
+    """The figure asked for: a formula, or without one the change of `measure`, for `years` or the latest.
 
-    `is_fiscal` says that the question calls its years so, `places` how many decimals it wants. With `is_level` the line
-    item `measure` is wanted as its statement gives it.
+    `is_fiscal` says that the question says fiscal year, `places` how many decimals it wants. With `is_level` the line
+    item `measure` itself is wanted.
     """
 
     formula: Formula | None
@@ -90,22 +90,22 @@ class Task:
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """The line items that it needs, as far as they are known by name."""
+        """The known line items it needs."""
         names = [part.figure for expression in _expressions(self) for part in expression if isinstance(part, Operand)]
         found = (find_figure(name) for name in dict.fromkeys([*names, self.measure]))
         return tuple(figure for figure in found if figure)
 
     @property
     def searches(self) -> tuple[str, ...]:
-        """What to search a document for to find them: their statements, and what none is known of by its name."""
+        """The queries that find them: their statements, or the measure itself."""
         by_place: dict[str, list[str]] = {}
         for figure in self.figures:
             by_place.setdefault(figure.place or "", []).append(figure.name)
         return tuple(", ".join([place, *names]).strip(" ,") for place, names in by_place.items()) or (self.measure,)
 
 
-def may_want(question: str) -> bool:
-    """Whether it is worth looking closer at `question`, which costs knowing the documents."""
+def may_request_figure(question: str) -> bool:
+    """Return whether the question may ask for a figure; a cheap check that needs no documents."""
     if _CHANGE.search(question) or any(trade.formula(question) for trade in definitions()):
         return True
     plain = " ".join(word for word in plain_label(question).split() if word not in _AUXILIARIES)
@@ -114,39 +114,39 @@ def may_want(question: str) -> bool:
 
 
 def named_formula(words: str) -> Formula | None:
-    """The formula that a question asks for, or that other words name."""
+    """Return the formula that the words name."""
     return next((found[0] for trade in definitions() if (found := trade.formula(words))), None)
 
 
 def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
-    """The line item that `question` plainly asks for, as it was at some time; None if it asks for anything else.
+    """Return the line item that the question plainly asks for; None if it asks for anything else.
 
-    `names` are words, in lower case, that name the document which is asked.
+    `names` are lower-case words that name the document.
     """
     rest = _STATEMENTS.sub(" ", _without(question, find_periods(question)))
     if _CHANGE.search(rest) or any(trade.formula(rest) for trade in definitions()):
         return None
-    called = {_called(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)}
+    called = {_named_item(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)}
     item = called.pop() if len(called) == 1 else None
     is_other = _OTHER_TERMS.search(_PER_SHARE.sub(" ", question) if item and item.per_share else question)
     return None if is_other else item
 
 
-def _called(part: str, names: frozenset[str]) -> Figure | None:
-    """The line item that is all that the words say: "cash was provided by operating activities"."""
+def _named_item(part: str, names: frozenset[str]) -> Figure | None:
+    """Return the line item that all the words name: "cash was provided by operating activities"."""
     words = (word for word in _core(part, names).split() if word.lower() not in _AUXILIARIES)
-    return find_figure(" ".join(words)) or find_figure(" ".join(_meant(part, names)))
+    return find_figure(" ".join(words)) or find_figure(" ".join(_content(part, names)))
 
 
-def task(question: str, names: Iterable[str] = ()) -> Task | None:
-    """What `question` wants worked out; None unless all of its words are understood.
+def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | None:
+    """Parse what the question wants calculated; None unless all of its words are understood.
 
-    `names` are words, in lower case, that name the document which is asked.
+    `names` are lower-case words that name the document.
     """
     asked = years(question)[:MAX_YEARS]
     is_fiscal = _FISCAL.search(question) is not None
     if item := line_item(question, names):
-        return Task(None, item.name, asked, is_fiscal, is_level=True)
+        return FigureRequest(None, item.name, asked, is_fiscal, is_level=True)
     if _OTHER_TERMS.search(question):
         return None
     rest, known = _without(question, find_periods(question)), frozenset(names)
@@ -158,13 +158,13 @@ def task(question: str, names: Iterable[str] = ()) -> Task | None:
                 rest[span.start : span.end] for span in split_sentences(rest) if words in rest[span.start : span.end]
             )
             shorts = {term.lower() for term in formula.terms}
-            left = _meant(_CHANGE.sub(" ", sentence.replace(words, " ")), known | shorts)
-            return None if left else Task(formula, "", asked, is_fiscal, _places(question))
+            left = _content(_CHANGE.sub(" ", sentence.replace(words, " ")), known | shorts)
+            return None if left else FigureRequest(formula, "", asked, is_fiscal, _places(question))
     share = _share(rest, known)
     if share:
-        return Task(share, "", asked, is_fiscal, _places(question))
+        return FigureRequest(share, "", asked, is_fiscal, _places(question))
     measure = _phrase(_CHANGE.sub(" ", rest), known) if _CHANGE.search(rest) else ""
-    return Task(None, measure, asked, is_fiscal) if measure else None
+    return FigureRequest(None, measure, asked, is_fiscal) if measure else None
 
 
 def _places(question: str) -> int | None:
@@ -178,15 +178,15 @@ def _without(text: str, spans: Sequence[Span]) -> str:
     return text
 
 
-def _meant(text: str, names: frozenset[str]) -> list[str]:
-    """The words of `text` that say something, beside `names`."""
+def _content(text: str, names: frozenset[str]) -> list[str]:
+    """Return the significant words of `text` without `names`."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
-    return [word for word in words if word not in _IDLE and word.removesuffix("'s") not in names]
+    return [word for word in words if word not in _FILLER and word.removesuffix("'s") not in names]
 
 
 def _phrase(text: str, names: frozenset[str]) -> str:
-    """The one phrase of a few words that says something; "" if there are several."""
-    said = _meant(text, names)
+    """Return the one short phrase with content; "" if there are several."""
+    said = _content(text, names)
     core = _core(text, names).lower().replace("’", "'")
     words = [word for word in core.split() if word.removesuffix("'s") not in names]
     is_one = len(words) - len(said) <= sum(word in ("of", "and", "in", "for", "total") for word in words)
@@ -194,9 +194,9 @@ def _phrase(text: str, names: frozenset[str]) -> str:
 
 
 def _share(rest: str, names: frozenset[str]) -> Formula | None:
-    """One line item as a share of another: "current liabilities to total liabilities"."""
+    """Return a formula for one line item as a share of another: "current liabilities to total liabilities"."""
     parts = _SHARE.split(rest, maxsplit=1)
-    items = [find_figure(" ".join(_meant(part, names))) or find_figure(_core(part, names)) for part in parts]
+    items = [find_figure(" ".join(_content(part, names))) or find_figure(_core(part, names)) for part in parts]
     if len(items) != 2 or not items[0] or not items[1] or _CHANGE.search(rest):
         return None
     first, second = items[0].name, items[1].name
@@ -206,19 +206,19 @@ def _share(rest: str, names: frozenset[str]) -> Formula | None:
 
 
 def _core(text: str, names: frozenset[str]) -> str:
-    """`text` from its first word that says something to its last, "total" with it."""
+    """Return `text` from its first significant word to its last, including "total"."""
     words = _WORD.findall(text)
-    said = [place for place, word in enumerate(words) if _meant(word, names)]
+    said = [place for place, word in enumerate(words) if _content(word, names)]
     if not said:
         return ""
     start = said[0] - 1 if said[0] and words[said[0] - 1].lower() == "total" else said[0]
     return " ".join(words[start : said[-1] + 1]).removesuffix("'s")
 
 
-def _expressions(asked: Task) -> tuple[Expression, ...]:
+def _expressions(asked: FigureRequest) -> tuple[Expression, ...]:
     return asked.formula.parsed if asked.formula else ()
 
 
-def named_by(label: str) -> list[str]:
-    """The words of a row's label, or of a measure, that say what it is."""
-    return [word for word in plain_label(label).split() if word not in _IDLE or word == "total"]
+def identifying_words(label: str) -> list[str]:
+    """Return the identifying words of a row label or measure."""
+    return [word for word in plain_label(label).split() if word not in _FILLER or word == "total"]

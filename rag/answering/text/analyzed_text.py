@@ -1,4 +1,4 @@
-"""Texts taken apart for comparing them: words with their stems, figures, negations, and their order."""
+"""Analyse text for comparison: words with stems, figures, negations and their order."""
 
 import difflib
 import functools
@@ -12,19 +12,19 @@ import snowballstemmer
 from rag.answering.text import negation, numbers, periods, term_weights
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
-from rag.answering.text.periods import Period, find_periods
+from rag.answering.text.periods import Period, find_quarters
 from rag.answering.text.term_weights import word_set
 
 MAX_REPLACED = 4
-"""So many words may stand for so many others; more are told in other words altogether."""
+"""Maximum number of words treated as a replacement; longer differences are paraphrases."""
 
 MAX_OF_SAME, MIN_SAME = 8, 3
-"""Up to so many, where the sentence goes on in the same words, so many of them at least."""
+"""A replacement may be longer if at least `MIN_SAME` equal words follow."""
 
 NEGATION = "¬"
 
 
-_LIGHT = word_set(
+_LIGHT_WORDS = word_set(
     "it its they them their he she his her we our us you your i my this that these those there here the a an of in on "
     "at to by for from with as and or but if then than so such both each also again already however therefore thus "
     "hence moreover furthermore additionally overall meanwhile which who whom whose what when where while is are was "
@@ -40,47 +40,47 @@ _LIGHT = word_set(
     "wurde wurden hat hatte im von zu mit auf für bei nach aus le la les un une du de et ou est sont était ont par "
     "pour dans sur au aux el los las una y o es son fue eran han en por para con del al"
 )
-"""Words that state nothing of their own, or nothing that a paraphrase must keep."""
+"""Words without content of their own, or content that a paraphrase may drop."""
 
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힯]+|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMERIC_DATE = re.compile(r"\b(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})\b")
 
 
 class Item(NamedTuple):
-    """A word, figure or negation in the order of a text."""
+    """A word, figure or negation in text order."""
 
     key: str
     text: str
 
 
 class Text:
-    """A claim, or what stands in a source, taken apart once."""
+    """A text analysed once; its parts are computed when first used."""
 
     def __init__(self, text: str, years: Mapping[int, int] | None = None) -> None:
-        """`years` are those of the figures by where each begins, where they are known, as of a table's row."""
+        """`years` maps starts of figures to their years where these are known, as in table rows."""
         self.text = text
         self._years = years
-        self.words = [_word(piece) for match in _WORD.finditer(text) for piece in _pieces(match)]
+        self.words = [_word(piece) for match in _WORD.finditer(text) for piece in _split_unspaced(match)]
         self.numbers = numbers.find_numbers(text)
 
     @functools.cached_property
     def keys(self) -> frozenset[str]:
-        """What its words are compared by, the light ones too."""
+        """The keys of all words, light ones included."""
         return frozenset(word.key for word in self.words)
 
     @functools.cached_property
     def content(self) -> list[Word]:
-        """The words that state something."""
+        """The words with content."""
         return [word for word in self.words if word.is_content]
 
     @functools.cached_property
     def content_keys(self) -> frozenset[str]:
-        """What these are compared by."""
+        """The keys of the words with content."""
         return frozenset(word.key for word in self.content)
 
     @functools.cached_property
     def sequence(self) -> list[Item]:
-        """Its content words, figures and negations, in their order."""
+        """Content words, figures and negations in order."""
         items = [
             (word.start, _item(word))
             for word in self.words
@@ -91,7 +91,7 @@ class Text:
 
     @functools.cached_property
     def figures(self) -> list[Number]:
-        """Its numbers in digits, and the counts that it spells: "one", "twelve"."""
+        """Numbers in digits and spelled counts: "one", "twelve"."""
         spelled = (
             Number(word.text, word.start, word.end, frozenset({value}), None)
             for word in self.words
@@ -101,7 +101,7 @@ class Text:
 
     @functools.cached_property
     def values(self) -> frozenset[float]:
-        """What its figures may mean, without their scales."""
+        """The possible values of its figures, without scales."""
         return frozenset(value for figure in self.figures for value in figure.values)
 
     @functools.cached_property
@@ -111,53 +111,53 @@ class Text:
 
     @functools.cached_property
     def negated(self) -> list[tuple[str, ...]]:
-        """What its negations govern."""
+        """The words governed by each negation."""
         return negation.negated(self.text, self.words)
 
     @functools.cached_property
     def denied(self) -> Mapping[int, tuple[str, ...]]:
-        """What its words that deny govern, by where each stands: "lacks", "failed to"."""
+        """The words governed by each word of denial ("lacks", "failed to"), by its position."""
         return negation.denied(self.text, self.words)
 
     @functools.cached_property
     def years(self) -> Mapping[int, int]:
-        """The year of each of its figures."""
-        return periods.years_of(self.text) if self._years is None else self._years
+        """The year of each figure, by its position."""
+        return periods.figure_years(self.text) if self._years is None else self._years
 
     @functools.cached_property
     def periods(self) -> list[Period]:
-        """The quarters and halves of years that it names."""
-        return find_periods(self.text)
+        """The quarters and halves of years it names."""
+        return find_quarters(self.text)
 
     @functools.cached_property
     def months(self) -> frozenset[float]:
-        """The months that it names, in whatever form: "December", "Dec", "31/12"."""
+        """The months it names, in any form: "December", "Dec", "31/12"."""
         parts = [float(part) for match in _NUMERIC_DATE.finditer(self.text) for part in match.groups()]
-        parts += [numbers.spelled(word) or 0 for word in self.folded if numbers.is_month(word)]
+        parts += [numbers.spelled_value(word) or 0 for word in self.folded if numbers.is_month(word)]
         return frozenset(part for part in parts if 1 <= part <= 12)
 
 
 def _item(word: Word) -> Item:
     if not word.is_content:
         return Item(NEGATION, word.text)
-    value = numbers.spelled(word.text.casefold())
+    value = numbers.spelled_value(word.text.casefold())
     return Item(word.key if value is None else f"{value:g}", word.text)
 
 
 _NO_COUNTS = word_set(
     "first once single second twice both third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 )
-"""Number words that do not count."""
+"""Number words that count nothing."""
 
 
 def _count(word: str) -> float | None:
     if word == "one":
         return 1.0
-    return None if word in _NO_COUNTS or numbers.is_month(word) else numbers.spelled(word)
+    return None if word in _NO_COUNTS or numbers.is_month(word) else numbers.spelled_value(word)
 
 
-def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
-    """A word; where words have no spaces between them, pairs of characters."""
+def _split_unspaced(match: re.Match[str]) -> list[tuple[str, int]]:
+    """Return a word, or pairs of characters in scripts without spaces."""
     word, start = match.group(), match.start()
     if not term_weights.is_unspaced(word[0]):
         return [(word, start)]
@@ -167,7 +167,7 @@ def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
 def _word(piece: tuple[str, int]) -> Word:
     text, start = piece
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    is_content = folded not in _LIGHT and len(folded) > 1 and not negation.CONTRACTED.fullmatch(folded)
+    is_content = folded not in _LIGHT_WORDS and len(folded) > 1 and not negation.CONTRACTED.fullmatch(folded)
     return Word(text, stem(folded), start, start + len(text), is_content)
 
 
@@ -184,7 +184,7 @@ _IRREGULAR = {
 
 @functools.lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """What a lower-case word is compared by: Porter's stem (Snowball's English), of irregular words their own."""
+    """Return the comparison key of a lower-case word: its Porter stem (Snowball), or that of its irregular base."""
     word = word.removesuffix("'s").removesuffix("'")
     return str(_stemmer().stemWord(_IRREGULAR.get(word, word)))
 
@@ -195,23 +195,23 @@ def _stemmer() -> "snowballstemmer.EnglishStemmer":
 
 
 @functools.lru_cache(maxsize=256)
-def read(text: str) -> Text:
-    """A text taken apart; those of late are kept, since a claim is held against many pieces."""
+def analyze(text: str) -> Text:
+    """Analyse a text, with a cache: a claim is compared with many pieces."""
     return Text(text)
 
 
 # --- in which order ---
 
 
-def alike(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
-    """How many items of both are the same in the same order."""
+def count_matching(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+    """Return how many items are the same in the same order."""
     keys = [item.key for item in ours], [item.key for item in theirs]
     matcher = difflib.SequenceMatcher(None, *keys, autojunk=False)
     return sum(block.size for block in matcher.get_matching_blocks())
 
 
 def differences(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
-    """What stands in `ours` and in `theirs` between the same neighbours; or only a negation."""
+    """Yield what stands in each text between equal neighbours, or a lone negation."""
     keys = [item.key for item in ours], [item.key for item in theirs]
     codes = difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
     for index, (kind, start, end, other_start, other_end) in enumerate(codes):
@@ -226,8 +226,8 @@ def differences(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[
             yield mine, (other[:MAX_REPLACED] if is_subject else other)
 
 
-def exchanged(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
-    """Words on both sides of one that are in each other's place: "A bought B", "B bought A"."""
+def exchanges(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
+    """Yield words exchanged around a third: "A bought B", "B bought A"."""
     there = {tuple(item.key for item in theirs[index : index + 3]) for index in range(len(theirs) - 2)}
     for index in range(len(ours) - 2):
         first, verb, last = ours[index : index + 3]
@@ -241,10 +241,10 @@ def exchanged(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Se
 
 
 def is_figure(item: Item) -> bool:
-    """Whether it is a number, in digits or spelled."""
+    """Return whether the item is a number, in digits or spelled."""
     return item.key[0].isdigit()
 
 
 def _size(code: tuple[str, int, int, int, int]) -> int:
-    """How many words are the same there."""
+    """Return the number of equal words of a diff opcode."""
     return code[2] - code[1] if code[0] == "equal" else 0

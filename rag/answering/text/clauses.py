@@ -1,29 +1,29 @@
-"""Where a sentence can be parted into statements that may each be proved by other words."""
+"""Split sentences into clauses that can be proved separately."""
 
 import re
 
-from rag.answering.text.analyzed_text import read
+from rag.answering.text.analyzed_text import analyze
 
 _CLAUSE = re.compile(
     r"\s*;\s+(?:and |but )?|,?\s+(?:and|but|while|whereas|und|während|et(?! al)|y)\s+|"
     r",?\s+(?:compared (?:with|to)|versus|up from|down from|from)\s+(?=[$€£]?\s?\d)"
 )
-"""Where one statement of a sentence may end and another begin."""
+"""Possible clause boundaries."""
 _ANAPHORA = re.compile(
     r"\s*(?:it|its|they|their|he|she|his|her|we|our|this|these|those|that|such|both|the (?:company|group|firm|bank|"
     r"fund|registrant|agreement|plan|former|latter))\b",
     re.IGNORECASE,
 )
-"""A sentence that begins so speaks of what the one before it names."""
+"""Beginnings of sentences that refer back."""
 
 
 def refers_back(sentence: str) -> bool:
-    """Whether it speaks of what the sentence before it names: "It …", "The company …"."""
+    """Return whether a sentence refers to the one before it: "It …", "The company …"."""
     return _ANAPHORA.match(sentence) is not None
 
 
-def splits(claim: str) -> list[tuple[str, str]]:
-    """The ways to part a claim in two that can each be true. One without a subject takes that of the other."""
+def clause_splits(claim: str) -> list[tuple[str, str]]:
+    """Return the ways to split a claim into two statements; a predicate without subject takes that of the other."""
     if re.search(r"\brespectively\b", claim, re.IGNORECASE):
         return []
     found = []
@@ -42,13 +42,13 @@ IRREGULAR_PASTS = (
     "became|began|bore|bought|broke|brought|built|came|chose|cut|drew|drove|fell|gave|got|grew|held|kept|led|left|lent|lost|"
     "made|met|paid|ran|rose|said|sank|saw|sent|sold|spent|stood|told|took|went|won|wrote"
 )
-"""Past forms that do not end in -ed, as a pattern."""
+"""Past forms not ending in -ed, as a pattern."""
 _FINITE = re.compile(
     r"(?<!-)\b(?:is|are|was|were|has|have|had|will|would|can|could|may|might|must|shall|should|does|did|do|[a-z]{2,}ed|"
     rf"{IRREGULAR_PASTS}|ist|sind|war|waren|est|sont|es|son)\b|–"
 )
 _PRESENT = re.compile(r"\b[a-z]{3,}s(?!\s+(?:of|and|or)\b)\b")
-"""What may be a verb where a subject with an article stands before it, and else a plural."""
+"""Possible verbs after a subject with an article; elsewhere they are plurals."""
 _DETERMINED = re.compile(r"\s*(?:the|an?|its|their|our|his|her|this|that|it|he|she)\b", re.IGNORECASE)
 _BARE_PREDICATE = re.compile(
     r"\s*(?:also |then )?(?:(?:is|are|was|were|has|have|had|will|would|can|could|may|might|must|shall|should|does|did|"
@@ -62,38 +62,38 @@ _LEADING = re.compile(
 
 
 def is_bare_predicate(part: str) -> bool:
-    """Whether it begins with a verb, or a figure, and takes its subject from what stands before it."""
+    """Return whether the part begins with a verb or figure and has no subject of its own."""
     return _BARE_PREDICATE.match(part) is not None
 
 
-def leading(text: str) -> str:
-    """The period or place that leads to a statement: "In 2031, "."""
+def lead_in(text: str) -> str:
+    """Return the period or place that introduces a statement: "In 2031, "."""
     return text[: _lead(text)]
 
 
-def postponed(text: str) -> str:
-    """A text with the period or place that leads to it at its end: "Tolls rose in 2031"."""
-    lead = leading(text)
+def move_lead_in_to_end(text: str) -> str:
+    """Move an introducing period or place to the end: "Tolls rose in 2031"."""
+    lead = lead_in(text)
     return f"{text[len(lead) :].rstrip(' .')} {lead.strip(' ,')}" if lead else text
 
 
 def _is_statement(part: str) -> bool:
-    """Whether it has a subject and says something of it."""
+    """Return whether the part has a subject and a predicate with content."""
     verb = finite_verb(part)
     if verb is None:
         return False
-    said = read(part[verb.start() :])
+    said = analyze(part[verb.start() :])
     return bool(said.content or said.numbers)
 
 
 def _subject(text: str) -> str:
-    """What stands before the verb, without a period or place that leads to it."""
+    """Return the text before the verb without an introducing period or place."""
     verb = finite_verb(text)
     return text[_lead(text) : verb.start()].strip() if verb else ""
 
 
 def finite_verb(text: str) -> re.Match[str] | None:
-    """The first finite verb with a subject before it."""
+    """Return the first finite verb with a subject before it."""
     start = _lead(text)
     patterns = [_FINITE, _PRESENT] if _DETERMINED.match(text, start) else [_FINITE]
     verbs = (verb for pattern in patterns for verb in pattern.finditer(text, start))
@@ -104,7 +104,7 @@ _PRONOUNS = frozenset({"i", "we", "you", "he", "she", "it", "they", "there", "th
 
 
 def _names_something(subject: str) -> bool:
-    text = read(subject)
+    text = analyze(subject)
     return bool(text.content or text.folded & _PRONOUNS)
 
 

@@ -1,7 +1,7 @@
-"""From what a model writes to what may be shown: citation marks made uniform, everything that acts taken out.
+"""Filter a model's output for display: normalise citation marks, remove HTML, images, links and quote tags.
 
-The same code serves the stream and the whole answer: however the text is cut into pieces, the output is the
-same. It holds no HTML, no image, no link, no quote tag and no mark of a source that was not given.
+Streaming and one-shot use give the same output, however the text is cut into pieces. Marks of unknown sources are
+removed.
 """
 
 import re
@@ -9,22 +9,22 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 MAX_LABEL_CHARS = 200
-"""Longest text in square brackets that is looked at as a mark, a link or an image."""
+"""Maximum length of bracketed text that is considered a mark, a link or an image."""
 
 MAX_TAG_CHARS = 2000
-"""Longest HTML tag or address that is recognised as such."""
+"""Maximum length of a recognised HTML tag or address."""
 
 MAX_QUOTE_CHARS = 2000
 """A quote tag that is not closed within so many characters, or before a blank line, ends there."""
 
 MAX_HELD_MARK_CHARS = 700
 MAX_HELD_TAG_CHARS = 2 * MAX_TAG_CHARS
-"""So many characters settle whether a bracket or an angle begins something: no pattern below matches more."""
+"""Maximum text held back to decide what a bracket begins; no pattern below matches more."""
 
 MAX_RANGE = 50
 
 INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
-"""Characters without a width: a mark with one in it looks like a mark."""
+"""Zero-width characters, which may hide in marks."""
 
 _GAP = rf"(?:[^\S\n]|{INVISIBLE}){{0,2}}"
 _BETWEEN = rf"(?:{_GAP}(?:[,;/&+–—-]|and|und|et|y){_GAP}(?:S{_GAP})?|[^\S\n]{{1,2}}(?:S{_GAP})?|S)"
@@ -53,14 +53,14 @@ _TAG = re.compile(r"</?[A-Za-z!?][^<>]*>")
 
 _TRIGGER = re.compile(r"[\[【〔⟦［\\(<!]")
 _TOUCHING = re.compile(r"(?<=<)(?=[A-Za-z/!?])|(?<=\])(?=[(:])|(?<=!)(?=\[)")
-"""Between these neighbours a space is put: so no tag, link, link definition or image can come together from pieces."""
+"""Neighbours that get a space between them, so that pieces cannot form a tag, link or image."""
 
-SHOWN_MARK = re.compile(r"\[(S\d{1,4})\]")
-"""A citation mark as it is shown."""
+CITATION_MARK = re.compile(r"\[(S\d{1,4})\]")
+"""A citation mark as displayed."""
 
 
 class ProposedQuote(NamedTuple):
-    """Words a model says are in a source; `position` is where the tag stood in the shown text. No id: any source."""
+    """A quote proposed by the model and its position in the displayed text; without an id it is of any source."""
 
     citation_id: str | None
     text: str
@@ -68,7 +68,7 @@ class ProposedQuote(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """What to do with the beginning of the buffer: drop `length` characters, show `shown`, read `again` first."""
+    """Drop `length` characters of the buffer, display `shown`, and read `again` first."""
 
     length: int
     shown: str = ""
@@ -76,7 +76,7 @@ class _Step(NamedTuple):
 
 
 class AnswerFilter:
-    """Takes a model's text piece by piece; gives back what may be shown of it so far."""
+    """Filter a model's text piece by piece."""
 
     def __init__(self, known: Collection[str]) -> None:
         """`known` are the ids of the sources given to the model, like "S1"."""
@@ -90,12 +90,12 @@ class AnswerFilter:
         self._removed = False
 
     def feed(self, text: str) -> str:
-        """The text that can be shown now."""
+        """Add text; return what can be displayed now."""
         self._buffer += text
         return "".join(self._drain(final=False))
 
     def finish(self) -> str:
-        """The rest, once the model has ended."""
+        """Return the rest at the end of the model's output."""
         return "".join(self._drain(final=True))
 
     def _drain(self, *, final: bool) -> Iterator[str]:
@@ -141,14 +141,14 @@ class AnswerFilter:
         return "" if character in ".,;:!?)" and "\n" not in space else space
 
     def _remove(self) -> None:
-        """Something was taken out here: of the white space around it, one side stays."""
+        """Merge the white space on both sides of removed text."""
         self._before = _wider(self._before, self._after) if self._removed else self._after
         self._after, self._removed = "", True
 
     # --- what is recognised ---
 
     def _decide(self, *, final: bool) -> _Step | None:
-        """What the buffer begins with; None while only more text can tell."""
+        """Recognise what the buffer begins with; None until more text can tell."""
         text = self._buffer
         if len(text) == 1 and not final:
             return None
@@ -206,14 +206,14 @@ class AnswerFilter:
             return _Step(quote.end())
         if link := _AUTOLINK.match(text):
             return _Step(link.end(), again=link["text"])
-        end = _angle_end(text)
+        end = _tag_end(text)
         return _Step(end) if end else _Step(1, text[0])
 
     def _marks(self, ids: str) -> str:
         return "".join(f"[{citation_id}]" for citation_id in _expand(ids) if citation_id in self._known)
 
     def _read_quote(self, *, final: bool) -> bool:
-        """Take the open quote's text out of the buffer; False while its end is not there yet."""
+        """Move the open quote's text from the buffer to `quotes`; return False while its end is missing."""
         end = _QUOTE_END.search(self._buffer)
         if end is not None and end.start() <= MAX_QUOTE_CHARS:
             self._keep_quote(self._buffer[: end.start()])
@@ -236,7 +236,7 @@ def _wider(before: str, after: str) -> str:
 
 
 def _is_open_bracket(text: str) -> bool:
-    """Whether what begins with the bracket `text[0]` may still become a mark or a link."""
+    """Return whether text beginning with a bracket may still become a mark or a link."""
     head = text.split("\n", 1)[0]
     if len(head) < len(text):
         return False
@@ -251,7 +251,7 @@ def _is_open_bracket(text: str) -> bool:
 
 
 def _is_open_angle(text: str) -> bool:
-    """Whether the tag that `text` begins with may go on."""
+    """Return whether the tag that `text` begins with may continue."""
     if len(text) > MAX_HELD_TAG_CHARS:
         return False
     if text.startswith("<!--"[: len(text)]):
@@ -261,8 +261,8 @@ def _is_open_angle(text: str) -> bool:
     return re.match(r"<[^<>]*$", text) is not None
 
 
-def _angle_end(text: str) -> int:
-    """Where the comment, silent element or tag that `text` begins with ends; 0 if it is none."""
+def _tag_end(text: str) -> int:
+    """Return the end of the comment, silent element or tag at the beginning of `text`; 0 if there is none."""
     text = text[:MAX_HELD_TAG_CHARS]
     if comment := _COMMENT.match(text):
         return comment.end()
@@ -274,7 +274,7 @@ def _angle_end(text: str) -> int:
 
 
 def _expand(ids: str) -> list[str]:
-    """The ids of a mark in order, ranges written out, each once."""
+    """Return the ids of a mark in order, ranges expanded, without duplicates."""
     numbers: list[int] = []
     for dash, digits in re.findall(r"([-–—])?\s*S?\s*(\d{1,4})", ids, re.IGNORECASE):
         number = int(digits)
@@ -284,7 +284,7 @@ def _expand(ids: str) -> list[str]:
     return list(dict.fromkeys(f"S{number}" for number in numbers))
 
 
-def plain(text: str) -> str:
-    """Words of a document as an answer may show them: nothing in them acts or looks like a citation."""
+def plain_text(text: str) -> str:
+    """Filter a document's text for display in an answer: no markup, nothing that looks like a citation."""
     markup = AnswerFilter(())
     return markup.feed(text) + markup.finish()

@@ -1,4 +1,4 @@
-"""What a figure is measured in: a share, points of one, times, or money, in the spellings of each."""
+"""Recognise units of figures: percentages, points, multiples and currencies."""
 
 import re
 from typing import NamedTuple
@@ -7,11 +7,11 @@ PERCENT, POINTS, BASIS_POINTS, TIMES = "%", "percentage points", "basis points",
 SHARES = frozenset({PERCENT, POINTS, BASIS_POINTS})
 
 _DOLLAR = "$"
-"""A dollar of no named country: of the one that the table names, else of the United States."""
+"""A dollar without country: the table's dollar, else the US dollar."""
 
 
 class _Currency(NamedTuple):
-    """A currency: what stands before its sign, its code, and its name in words."""
+    """Patterns for a currency's sign, code and name."""
 
     signs: str = ""
     codes: str = ""
@@ -54,7 +54,7 @@ def _pattern(currency: _Currency) -> str:
 
 
 CURRENCY = "|".join(map(_pattern, _CURRENCIES.values()))
-"""A currency as a regular expression without groups."""
+"""A pattern for any currency, without groups."""
 CODE = "|".join(currency.codes for currency in _CURRENCIES.values() if currency.codes)
 _EACH = {name: re.compile(_pattern(currency)) for name, currency in _CURRENCIES.items()}
 
@@ -79,13 +79,13 @@ _SIGN_BEFORE = re.compile(r"([$€£¥₹₩])[\s(]?$")
 _SIGN_BEHIND = re.compile(r"\s?([$€£¥₹₩])(?!\s?\w)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _REACH = 24
-"""A currency before a figure is looked for in so many characters: as many as the longest name of one has."""
+"""Characters before a figure that are searched for its currency."""
 
 
 def unit_at(text: str, start: int, end: int) -> str | None:
-    """The unit of the figure at `start` to `end`, by the one name that it has here.
+    """Return the canonical unit of the figure at `start` to `end`.
 
-    A year has only a sign right beside it: "2023 EUR" names a column.
+    A year only takes an adjacent sign: "2023 EUR" names a column.
     """
     if share := _BEHIND.match(text, end):
         return _BY_GROUP[share.lastgroup or ""]
@@ -96,21 +96,21 @@ def unit_at(text: str, start: int, end: int) -> str | None:
 
 
 def is_same_unit(claimed: str | None, given: str | None, declared: str | None = None) -> bool:
-    """Whether a figure may be in both units: one that is not known may be any, and money is in the table's own."""
+    """Return whether both units can be the same; an unknown unit can be any, bare money is in the declared currency."""
     if given is None and claimed in _CURRENCIES:
         given = declared
     return None in (claimed, given) or _resolved(claimed, declared) == _resolved(given, declared)
 
 
 def _resolved(unit: str | None, declared: str | None) -> str | None:
-    """The dollar of a country that a bare sign means."""
+    """Return the country's dollar that a bare dollar sign means."""
     if unit != _DOLLAR:
         return unit
     return declared if declared and declared.endswith("$") and declared != _DOLLAR else "US$"
 
 
 def currencies(text: str) -> frozenset[str]:
-    """The currencies that `text` names, each by the one name that it has here."""
+    """Return the canonical currencies that `text` names."""
     return frozenset(map(_named, re.findall(CURRENCY, text)))
 
 

@@ -1,6 +1,6 @@
-"""Whether quoted words name a person or an organisation; pure functions.
+"""Detect names of persons and organisations.
 
-A capital alone makes no name: headings, titles and terms that a document defines have them, too.
+Capitals alone are not enough: headings, titles and defined terms have them, too.
 """
 
 import re
@@ -11,17 +11,17 @@ from rag.types import Hit
 
 _CAPITAL = r"(?:(?:[A-Z]\.){2,}|[^\W\d_a-zß-öø-ÿ][\w’'-]*\.?)"
 _RUN = re.compile(rf"(?<![\w’'-]){_CAPITAL}(?:(?:\s*&\s*|,?\s+){_CAPITAL})*")
-"""Words with capitals and what stands between those of a firm's name: "Strand & Sons, Inc."."""
+"""Capitalised words and what joins them in a firm's name: "Strand & Sons, Inc."."""
 _WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_][\w’'-]*\.?")
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
-"""What a document defines, or the title of a chapter."""
+"""Defined terms and quoted titles."""
 _SIGNED = re.compile(r"/s/\s*(?=[^\W\d_])", re.IGNORECASE)
 _BEGINNING = re.compile(r"(?:^|[.!?:;•·●▪\t]|\s[–—-])\s*$")
 _SIGN = re.compile(
     r"[A-ZÄÖÜ]\.|(?:Mr|Mrs|Ms|Dr|Prof|Sir|Dame|Lord|Judge|Justice|Senator|Herr|Frau)\.?"
     r"|(?:LLP|LLC|LP|PLLC|Inc|Corp|Ltd|Limited|plc|PLC|GmbH|AG|SE|KG|SA|NV|BV|AB|Oy|Pty|Brothers|Sons)\.?"
 )
-"""An initial, a title, or the legal form of a firm: what none but a name has."""
+"""Initials, titles and legal forms, which only names have."""
 _TERMS = word_set(
     # offices, bodies and parties, what documents speak of, rules and those that make them, days
     "company corporation group registrant firm bank board director directors shareholder shareholders stockholder "
@@ -39,7 +39,7 @@ _TERMS = word_set(
     "fiscal year participant participants beneficiary beneficiaries administrator borrower lender lenders seller "
     "buyer purchaser tenant landlord licensor licensee "
 )
-"""Words that are written with capitals and name nobody."""
+"""Capitalised words that name nobody."""
 _PLACES = word_set("us u.s usa uk u.k eu united states america american europe european north south new york")
 
 
@@ -48,20 +48,20 @@ _WRITINGS = word_set(
     "reports statement statements agreement act code codes rule rules regulation standard standards topic update "
     "framework plan plans policy policies opinion certificate certification certifications indenture bylaws proxy "
 )
-"""Kinds and parts of documents and rules: with one at its end, capitals are a title: "Definitive Proxy Statement"."""
+"""Kinds and parts of documents: capitals that end with one are a title ("Definitive Proxy Statement")."""
 
 
-def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
-    """Whether `text` names somebody whom `question` does not: no office, no chapter, nor whose document it is.
+def has_new_name(text: str, question: str, hit: Hit | None = None) -> bool:
+    """Return whether `text` names somebody whom `question` does not name.
 
-    `hit` is what it is quoted from: what is written small there, too, is no name.
+    Offices, chapter titles and the document's own subject do not count, nor words that `hit` also has in lower case.
     """
     known = {*map(_plain, _WORD.findall(question))}
     whose = "".join(filter(str.isalpha, f"{hit.document_name} {hit.title or ''}".casefold())) if hit else ""
     small = {_plain(word) for word in _WORD.findall(hit.passage.text) if word.islower()} if hit else set()
 
     def tells(word: str) -> bool:
-        """Whether it tells one name from others."""
+        """Return whether the word distinguishes one name from others."""
         plain = _plain(word)
         if len(plain) < 2 or "." in plain or _SIGN.fullmatch(word) or is_stop_word(plain) or plain in whose:
             return False
@@ -82,19 +82,19 @@ def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
 
 
 def is_term(word: str) -> bool:
-    """Whether a word with a capital is an office, a party, or a kind of document, and names no place either."""
+    """Return whether a capitalised word is an office, a party or a kind of document, and no name."""
     return _plain(word) in _TERMS | _WRITINGS
 
 
 def _has_office(run: str, tells: Callable[[str], bool]) -> bool:
-    """Whether it is a name of several words, and after a comma what its bearer is."""
+    """Return whether the run is a name of several words and, after a comma, its bearer's office."""
     name, _, office = run.partition(",")
     parts, title = _WORD.findall(name), _WORD.findall(office)
     return len(parts) > 1 and all(map(tells, parts)) and bool(title) and not tells(title[0])
 
 
 def is_heading(text: str) -> bool:
-    """Whether each word that says something has a capital, as in a heading or a signature."""
+    """Return whether all content words are capitalised, as in headings and signatures."""
     words = [word for word in _WORD.findall(text) if not is_stop_word(word)]
     return all(word[0].isupper() for word in words)
 

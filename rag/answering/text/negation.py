@@ -1,4 +1,4 @@
-"""What turns a statement into its opposite: negation, and words of which one is true where the other is false."""
+"""Detect negation, denial, antonyms and words of growth and decline."""
 
 import itertools
 import re
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from rag.answering.text.term_weights import word_set
 
-GOVERNED = 3
-"""So many content words after a negation are looked at: "did not, in 2020, pay dividends"."""
+MAX_GOVERNED = 3
+"""Maximum number of content words governed by a negation."""
 
 
 NEGATIONS = word_set(
@@ -20,7 +20,7 @@ NOT_NEGATING = re.compile(
     r"\bnot only\b|\bno(?:t)? (?:more|less|fewer|later|earlier|greater|higher|lower) than\b|\bno doubt\b|\bNo\.\s?\d",
     re.IGNORECASE,
 )
-"""What looks like a negation and bounds or stresses something instead."""
+"""Phrases with a negation word that bound or stress instead."""
 
 CONTRACTED = re.compile(r"\b(\w+?)n['’]t\b", re.IGNORECASE)
 
@@ -29,7 +29,7 @@ DENIALS = word_set(
     "avoided avoiding prohibit prohibits prohibited prohibiting forbid forbids forbade forbidden prevent prevents "
     "prevented preventing deny denies denied denying cease ceases ceased ceasing unable inability absence non"
 )
-"""Verbs and nouns that say that something is not so, or is not done."""
+"""Verbs and nouns that deny."""
 
 _DENIAL = re.compile(
     rf"\b(?:(?!fail|unable|inability|absence|non\b)(?:{'|'.join(sorted(DENIALS))})|"
@@ -37,7 +37,7 @@ _DENIAL = re.compile(
     r"(?=\s+to\s+(?!about|around|approx|nearly|almost|just|under|over)[^\W\d])|absence(?=\s+of\b)|non(?=-))\b",
     re.IGNORECASE,
 )
-"""Where these deny: who declines an offer does not decline to do something; what fails is not a failure to do it."""
+"""Contexts in which these words deny: not "declined an offer", but "declined to"."""
 
 UP = word_set(
     "increase increases increased increasing rise rises rose risen rising grow grows grew grown growing growth climb "
@@ -79,11 +79,11 @@ def _pairs(text: str) -> dict[str, frozenset[str]]:
 
 
 OPPOSITES = _pairs(_OPPOSITES)
-"""To each word those that contradict it."""
+"""The antonyms of each word."""
 
 
 class Word(NamedTuple):
-    """A word of a text: as written, as compared, where it stands; whether it has a meaning of its own."""
+    """A word as written and as compared, its span, and whether it has content."""
 
     text: str
     key: str
@@ -93,7 +93,7 @@ class Word(NamedTuple):
 
 
 def negated(text: str, words: Sequence[Word]) -> list[tuple[str, ...]]:
-    """For each negation in `text`, whose words are `words`, the keys of the content words that it governs, in order."""
+    """Return, for each negation, the keys of the content words that it governs."""
     idle = [match.span() for match in NOT_NEGATING.finditer(text)]
     found = []
     for index, word in enumerate(words):
@@ -104,24 +104,24 @@ def negated(text: str, words: Sequence[Word]) -> list[tuple[str, ...]]:
 
 
 def denied(text: str, words: Sequence[Word]) -> dict[int, tuple[str, ...]]:
-    """The keys of the content words that each denial in `text` governs, by where the denial begins."""
+    """Return the keys governed by each word of denial, by its position."""
     found = {}
     for match in _DENIAL.finditer(text):
         governed = _governed(text, [word for word in words if word.start >= match.end()])
-        most = 1 if match.group().casefold() == "non" else GOVERNED
+        most = 1 if match.group().casefold() == "non" else MAX_GOVERNED
         found[match.start()] = tuple(itertools.islice(governed, most))
     return found
 
 
 def _governed(text: str, following: Sequence[Word]) -> Iterable[str]:
-    content = [word for word in following if word.is_content][:GOVERNED]
+    content = [word for word in following if word.is_content][:MAX_GOVERNED]
     for index, word in enumerate(content):
         if index and re.search(r"[.;:!?]", text[content[index - 1].end : word.start]):
             return
         yield word.key
 
 
-def direction(word: str) -> int:
-    """1 for a word of growth, -1 for one of decline, else 0."""
+def trend(word: str) -> int:
+    """Return 1 for a word of growth, -1 for one of decline, else 0."""
     folded = word.casefold()
     return (folded in UP) - (folded in DOWN)

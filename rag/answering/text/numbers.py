@@ -1,4 +1,4 @@
-"""Numbers in claims and in quotes: the same figure in its many spellings, and figures computed on the spot."""
+"""Find and compare numbers in any spelling, and verify figures computed in a sentence."""
 
 import ast
 import math
@@ -47,7 +47,7 @@ SCALES = {
     "兆": 1e12,
 }
 _ATTACHED_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
-"""Letters that scale a number when they follow it directly and no letter follows them."""
+"""Letters that scale a number directly before them."""
 
 _NUMBER_WORDS = (
     "zero no none|one first once single|two second twice both|three third|four fourth|five fifth|six sixth|"
@@ -82,15 +82,14 @@ _OWN_DIGITS = re.compile(r"[^\W\D]")
 
 
 Scales = frozenset[float] | None
-"""The scales that a bare figure of a source may have; None where nothing says."""
+"""The scales that a bare figure may have; None if unknown."""
 
 
 class Number(NamedTuple):
-    """A number as it stands at `start` to `end`: the values its digits may mean, before its scale word is applied.
+    """A number in a text: its span, the possible values of its digits, its scale and unit.
 
-    `text` is without the bracket that may stand between both: "(27.3) million" is 27.3 million.
-
-    `unit` is what `measures` calls its share, its points of one, its multiple or its currency, where one is beside it.
+    `text` leaves out brackets between digits and scale: "(27.3) million" is 27.3 million. `values` do not include the
+    scale. `unit` is canonical, see `measurement_units`.
     """
 
     text: str
@@ -102,23 +101,23 @@ class Number(NamedTuple):
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a percentage, or points of one."""
+        """Whether it is a percentage or in percentage points."""
         return self.unit in SHARES
 
     @property
     def is_money(self) -> bool:
-        """Whether a currency stands beside it."""
+        """Whether it has a currency."""
         return self.unit is not None and self.unit not in SHARES and self.unit != TIMES
 
     @property
     def year(self) -> int | None:
-        """The year that it may name: four digits between 1900 and 2099, and nothing else."""
+        """The year it may name: four digits, 1900 to 2099, without unit or scale."""
         is_plain = self.unit is None and self.scale is None and _YEAR.fullmatch(self.text)
         return int(self.text) if is_plain else None
 
 
 def find_numbers(text: str) -> list[Number]:
-    """The numbers written with digits, also those in names like Q3 or FY2019; signs are no part of them."""
+    """Return the numbers written in digits, also within names like Q3 or FY2019, without signs."""
     plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
     return [
         Number(
@@ -141,7 +140,7 @@ def _scale(text: str, match: re.Match[str]) -> float | None:
 
 
 def _values(digits: str) -> frozenset[float]:
-    """What `digits` may mean: in 1,234 the comma may part thousands or decimals; both readings are kept."""
+    """Return both readings of an ambiguous separator: the comma of 1,234 may part thousands or decimals."""
     digits = re.sub(r"['’\u00a0\u2009\u202f]", "", digits)
     separators = re.findall(r"[.,]", digits)
     if not separators:
@@ -158,8 +157,8 @@ def _values(digits: str) -> frozenset[float]:
     return frozenset(readings)
 
 
-def either(all_scales: Iterable[Scales]) -> Scales:
-    """The scales of several sources together: None where none of them says."""
+def union_scales(all_scales: Iterable[Scales]) -> Scales:
+    """Return the scales of all sources together; None if all are unknown."""
     known = [scales for scales in all_scales if scales is not None]
     return frozenset[float]().union(*known) if known else None
 
@@ -167,9 +166,9 @@ def either(all_scales: Iterable[Scales]) -> Scales:
 def unsupported(
     sentence: str, quotes: Iterable[str], *, scales: Scales = None, currency: str | None = None
 ) -> tuple[str, ...]:
-    """The numbers of `sentence`, as written, that stand in none of `quotes` and are not computed from ones that do.
+    """Return the numbers of `sentence` that neither occur in `quotes` nor are computed from numbers that do.
 
-    `scales` are those that bare figures of the quotes may take, `currency` is the one that they are in.
+    `scales` are the possible scales of bare figures in the quotes, `currency` is theirs.
     """
     claimed = find_numbers(sentence)
     if not claimed:
@@ -180,20 +179,20 @@ def unsupported(
 
 
 def is_computed(sentence: str, quotes: Iterable[str], *, scales: Scales = None) -> bool:
-    """Whether `sentence` shows how a figure of its own is computed from figures in `quotes`, and rightly."""
+    """Return whether `sentence` computes one of its figures correctly from figures in `quotes`."""
     claimed = find_numbers(sentence)
     return bool(claimed) and bool(_computed(sentence, claimed, _absent(claimed, list(quotes), scales)))
 
 
 def shows_computation(sentence: str) -> bool:
-    """Whether a sign says that figures of `sentence` yield another."""
+    """Return whether `sentence` has an equation of figures."""
     return _EQUALS.search(sentence) is not None and len(find_numbers(sentence)) > 2
 
 
 def _absent(
     claimed: Sequence[Number], quotes: Sequence[str], scales: Scales, currency: str | None = None
 ) -> list[Number]:
-    """Those of the `claimed` numbers that stand in no quote."""
+    """Return the claimed numbers that occur in no quote."""
     quoted = [number for quote in quotes for number in find_numbers(quote)]
     spelled = {_SPELLED[word] for quote in quotes for word in _WORD.findall(quote.casefold()) if word in _SPELLED}
     return [
@@ -204,21 +203,22 @@ def _absent(
     ]
 
 
-def spelled(word: str) -> float | None:
-    """The value of a lower-case number word or month from two on; "one" and "no" mostly mean something else."""
+def spelled_value(word: str) -> float | None:
+    """Return the value of a lower-case number word from two on, or of a month; "one" and "no" are ambiguous."""
     value = _SPELLED.get(word)
     return value if value is not None and (value >= 2 or word in _MONTH_WORDS) and word != "may" else None
 
 
 def is_month(word: str) -> bool:
-    """Whether a lower-case word names a month."""
+    """Return whether a lower-case word names a month."""
     return word in _MONTH_WORDS
 
 
 def is_same(claimed: Number, quoted: Number, scales: Scales, currency: str | None = None) -> bool:
-    """Whether both mean the same; a bare figure takes only a scale of `scales`, any where these are not known.
+    """Return whether both numbers mean the same.
 
-    `currency` is the one that the table of the quoted figure is in, where that is known.
+    A bare figure may have one of `scales`, any scale if these are unknown; `currency` is that of the quoted figure's
+    table.
     """
     if not is_same_unit(claimed.unit, quoted.unit, currency):
         return False
@@ -263,7 +263,7 @@ def _key(number: Number) -> _Key:
 
 
 def _computed(sentence: str, numbers: Sequence[Number], missing: Sequence[Number]) -> set[_Key]:
-    """Those of `missing` that an expression of quoted numbers in the sentence yields, and its constants."""
+    """Return the keys of missing numbers that equations of quoted numbers yield, and of their constants."""
     found: set[_Key] = set()
     unknown = set(map(_key, missing))
     for sign in _EQUALS.finditer(sentence):
@@ -285,7 +285,7 @@ class _Expression(NamedTuple):
 
 
 def _expression_before(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:
-    """The longest expression that ends at `position`."""
+    """Return the longest expression ending at `position`."""
     text, inside = _coded(sentence, max(0, position - MAX_EXPRESSION_CHARS), position, numbers)
     tokens: list[str] = []
     last_end = 0
@@ -302,7 +302,7 @@ def _expression_before(sentence: str, position: int, numbers: Sequence[Number]) 
 
 
 def _expression_after(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:
-    """The longest expression that begins right after the sign at `position`."""
+    """Return the longest expression beginning behind the sign at `position`."""
     text, inside = _coded(sentence, position + 1, position + MAX_EXPRESSION_CHARS, numbers)
     tokens: list[str] = []
     index = 0
@@ -313,7 +313,7 @@ def _expression_after(sentence: str, position: int, numbers: Sequence[Number]) -
 
 
 def _coded(sentence: str, start: int, end: int, numbers: Sequence[Number]) -> tuple[str, list[Number]]:
-    """`sentence[start:end]` with each number replaced by @ and its index in the returned list."""
+    """Return `sentence[start:end]` with numbers replaced by @ and their index, and these numbers."""
     inside = [number for number in numbers if start <= number.start and number.end <= end]
     parts, cursor = [], start
     for index, number in enumerate(inside):
@@ -340,14 +340,14 @@ def _parse(code: str) -> ast.expr | None:
 
 
 def _is_constant(number: Number, expression: _Expression) -> bool:
-    """100 for a percentage, 1, and the count of the summands of a mean need no source."""
+    """Return whether a number needs no source: 1, 100 in percentages, the count of summands in a mean."""
     return number.scale is None and any(
         value in (1.0, 100.0, expression.code.count("+") + 1.0) for value in number.values
     )
 
 
 def _yields(operands: _Expression, outcome: Number) -> bool:
-    """Whether the expression gives `outcome`, within half a unit of the outcome's last digit."""
+    """Return whether the expression gives `outcome` within half a unit of its last digit."""
     tree = _parse(operands.code)
     if tree is None:
         return False
@@ -365,7 +365,7 @@ def _yields(operands: _Expression, outcome: Number) -> bool:
 
 
 def plain_value(number: Number, *, with_scale: bool = True) -> float:
-    """The value as it is read in English where the separator could mean either."""
+    """Return the value in English notation, by default with its scale."""
     value = min(number.values) if "." in number.text else max(number.values)
     return value * (number.scale or 1.0) if with_scale else value
 
@@ -378,7 +378,7 @@ def _half_unit(text: str) -> float:
 
 
 def _evaluate(node: ast.expr, values: Iterator[float]) -> float:
-    """The value of a tree of + - * / whose names take `values` from left to right; NaN where it has none."""
+    """Evaluate a tree of + - * / whose names take `values` from left to right; NaN if undefined."""
     match node:
         case ast.BinOp(left, sign, right) if type(sign) in _OPERATORS:
             first, second = _evaluate(left, values), _evaluate(right, values)

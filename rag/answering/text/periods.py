@@ -1,4 +1,4 @@
-"""Which year a figure belongs to, as its sentence or its row with the names of its columns has it."""
+"""Assign years to figures, and find quarters and halves of years."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from rag.answering.text.numbers import Number, find_numbers
 
-NEAR_CHARS = 30
-"""A year so close behind a figure, with nothing between that separates, is the figure's: "5 million in fiscal 2020"."""
+MAX_YEAR_DISTANCE_CHARS = 30
+"""Maximum distance of a year behind its figure: "5 million in fiscal 2020"."""
 
 _SEPARATES = re.compile(r"[;,]|\b(?:and|und|et|y|while|whereas|from|compared|versus|vs)\b", re.IGNORECASE)
 
@@ -16,7 +16,7 @@ _NO_AMOUNT = re.compile(
     r"october|november|december)\.?\s*$",
     re.IGNORECASE,
 )
-"""Behind these a number is a day or a reference."""
+"""Words after which a number is a day or a reference."""
 
 
 def _is_reference(text: str, number: Number) -> bool:
@@ -24,8 +24,8 @@ def _is_reference(text: str, number: Number) -> bool:
     return _NO_AMOUNT.search(text, 0, number.start) is not None or (in_brackets and len(number.text) <= 2)
 
 
-def years_of(text: str) -> Mapping[int, int]:
-    """The year of each figure in `text`, by where the figure begins; figures whose year is not clear are left out."""
+def figure_years(text: str) -> Mapping[int, int]:
+    """Map the start of each figure to its year; figures without a clear year are left out."""
     found = find_numbers(text)
     years = [number for number in found if number.year is not None]
     amounts = [number for number in found if number.year is None and not _is_reference(text, number)]
@@ -47,18 +47,18 @@ def years_of(text: str) -> Mapping[int, int]:
 
 
 def _are_apart(amounts: Sequence[Number], years: Sequence[Number]) -> bool:
-    """Whether all years stand before all amounts, or behind them: a row under its header."""
+    """Return whether all years precede all amounts or follow them, as in a row under its header."""
     return years[-1].start < amounts[0].start or amounts[-1].start < years[0].start
 
 
 def _right_before(text: str, amount: Number, years: Sequence[Number]) -> Number | None:
-    """The year that a colon parts from its figure: "2020: 5"."""
+    """Return the year before a colon and the amount: "2020: 5"."""
     return next((year for year in years if re.fullmatch(r"\s*[:=]\s*[$€£¥(\s]*", text[year.end : amount.start])), None)
 
 
 def _close_behind(text: str, amount: Number, found: Sequence[Number]) -> Number | None:
     following = next((number for number in found if number.start >= amount.end), None)
-    if following is None or following.year is None or following.start - amount.end > NEAR_CHARS:
+    if following is None or following.year is None or following.start - amount.end > MAX_YEAR_DISTANCE_CHARS:
         return None
     return None if _SEPARATES.search(text[amount.end : following.start]) else following
 
@@ -83,20 +83,20 @@ _PERIOD = re.compile(
 
 
 class Period(NamedTuple):
-    """A quarter or half, as "Q1", and where it stands."""
+    """A quarter or half year as a code like "Q1", and its span."""
 
     code: str
     start: int
     end: int
 
 
-def find_periods(text: str) -> list[Period]:
-    """Those that a text names, in their order."""
+def find_quarters(text: str) -> list[Period]:
+    """Return the quarters and halves that a text names."""
     return [Period(_code(match), match.start(), match.end()) for match in _PERIOD.finditer(text)]
 
 
-def in_one_spelling(text: str) -> str:
-    """The text with its quarters and halves as codes."""
+def normalize_periods(text: str) -> str:
+    """Replace quarters and halves by their codes."""
     return _PERIOD.sub(_code, text)
 
 

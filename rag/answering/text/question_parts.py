@@ -1,39 +1,39 @@
-"""What a question is made of: the periods and names in it, what it is about, and the measure that it asks for."""
+"""Parse a question: its periods, names, topic and measure."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from rag.types import Span
-from rag.vocabulary import either, find_periods, widener, words
+from rag.vocabulary import any_of, find_periods, widener, words
 
 _CAPITALS = frozenset(words("capitals"))
 _TOPICS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in words("topics"))
-"""The ways in which questions are mostly put; the first that fits counts."""
-_TOPIC_END = re.compile(rf"\s+(?:{either(words('prepositions'), words('ends'))})\b", re.IGNORECASE)
-_LEADING = re.compile(rf"\s+(?:{either(words('prepositions'), words('ends'), ['and'])})\s*$", re.IGNORECASE)
-_DETERMINER = re.compile(rf"(?:{either(words('determiners'))})\s+", re.IGNORECASE)
+"""Common forms of questions; the first that matches counts."""
+_TOPIC_END = re.compile(rf"\s+(?:{any_of(words('prepositions'), words('ends'))})\b", re.IGNORECASE)
+_LEADING = re.compile(rf"\s+(?:{any_of(words('prepositions'), words('ends'), ['and'])})\s*$", re.IGNORECASE)
+_DETERMINER = re.compile(rf"(?:{any_of(words('determiners'))})\s+", re.IGNORECASE)
 _NAME = re.compile(
     r"(?<![\w'’])(?P<name>[A-ZÄÖÜÉ][\w&.-]*[\w&](?:\s+(?:of\s+|&\s+)?[A-ZÄÖÜÉ][\w&.-]*[\w&])*|[A-Z](?![\w'’]))"
 )
-_GERMAN = re.compile(rf"\b(?:{either(words('signs'))})\b", re.IGNORECASE)
+_GERMAN = re.compile(rf"\b(?:{any_of(words('signs'))})\b", re.IGNORECASE)
 _GERMAN_NAME = re.compile(
-    rf"\b(?:{either(words('before_names'))})\s+"
+    rf"\b(?:{any_of(words('before_names'))})\s+"
     r"(?P<name>[A-ZÄÖÜ][\w&.-]*[\w&](?:\s+[A-ZÄÖÜ][\w&.-]*[\w&])*)(?=\s|[?.!]|$)"
 )
-"""After the words that names follow: every German noun has a capital."""
+"""In German names are found by the words before them, as every noun has a capital."""
 _OWNER = re.compile(r"(?<![\w'’])(?P<name>[\w&-]+)(?=['’]s\s)")
 
 
 class Slots(NamedTuple):
-    """Where a question names periods and whom it is about."""
+    """The spans of periods and names in a question."""
 
     periods: list[Span]
     names: list[Span]
 
 
-def slots_of(text: str, names: Sequence[str]) -> Slots:
-    """Both in their order; `names` are known in any spelling, others by their capitals."""
+def find_slots(text: str, names: Sequence[str]) -> Slots:
+    """Find periods and names; `names` are known in any spelling, others by their capitals."""
     periods = find_periods(text)
     known = [Span(*match.span()) for match in _known(names)(text)] if names else []
     pattern = _GERMAN_NAME if _GERMAN.search(text) else _NAME
@@ -49,7 +49,7 @@ def slots_of(text: str, names: Sequence[str]) -> Slots:
 
 
 def _trimmed(text: str) -> Callable[[Span], Span]:
-    """Takes words off the beginning of a span that are capital for another reason: "What Acme", "Did Acme"."""
+    """Return a function that drops capitalised question words from a span: "What Acme", "Did Acme"."""
 
     def trim(span: Span) -> Span:
         found = list(re.finditer(r"\S+", text[span.start : span.end]))
@@ -65,48 +65,48 @@ def _known(names: Sequence[str]) -> Callable[[str], Iterable[re.Match[str]]]:
 
 
 def _is_no_name(text: str) -> bool:
-    """Terms are written with capitals, too: EBITDA, R&D, Net Sales."""
+    """Return whether capitals are those of a term: EBITDA, R&D, Net Sales."""
     return text.lower() in _CAPITALS or is_term(text)
 
 
 def is_term(text: str) -> bool:
-    """Whether all of `text` is a term of a trade."""
+    """Return whether `text` is a vocabulary term."""
     widened = widener().widen(text)
     found = [widening.found for widening in widened.widenings]
     return text in found
 
 
 def is_name(word: str) -> bool:
-    """Whether a word is a name by its capital."""
+    """Return whether a word is capitalised like a name."""
     return bool(_NAME.fullmatch(word)) and word.lower() not in _CAPITALS
 
 
-def owner_of(text: str) -> Span | None:
-    """Whose something is, in small letters too: "acme" in "acme's revenue"."""
+def find_owner(text: str) -> Span | None:
+    """Return the span of a possessor in any case: "acme" in "acme's revenue"."""
     owner = _OWNER.search(text)
     return Span(*owner.span("name")) if owner and owner["name"].lower() not in _CAPITALS else None
 
 
 def without_determiner(text: str) -> str:
-    """Without "the" at its beginning."""
+    """Drop a leading "the"."""
     return _DETERMINER.sub("", text, count=1) if _DETERMINER.match(text) else text
 
 
-def topic_of(question: str) -> str:
-    """What the question is about, and all that is said of it: "the revenue of Acme in 2021"; "" if that is not seen."""
+def find_topic(question: str) -> str:
+    """Return the topic of a question with its modifiers, "the revenue of Acme in 2021"; "" if none is found."""
     match = next((match for pattern in _TOPICS if (match := pattern.match(question))), None)
     return question[match.start("topic") :].rstrip(" ?.!") if match else ""
 
 
 def without_periods(topic: str) -> str:
-    """Without its periods, and the words that lead to them."""
+    """Drop periods and the words that introduce them."""
     for span in reversed(find_periods(topic)):
         topic = topic[: span.start].rstrip() + topic[span.end :]
     return _LEADING.sub("", topic.rstrip())
 
 
-def measure_of(question: str) -> Span | None:
-    """The measure that a question asks for: "net income" in "What was Acme's net income in 2020"."""
+def find_measure(question: str) -> Span | None:
+    """Return the span of the measure asked for: "net income" in "What was Acme's net income in 2020"."""
     for pattern in _TOPICS:
         if match := pattern.match(question):
             start, text = match.start("topic"), match["topic"]

@@ -1,4 +1,4 @@
-"""Sentences of passages and of answers, as spans of the text they stand in."""
+"""Split text into sentences, as spans."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from rag.answering.text.term_weights import word_set
 from rag.types import Span
 
 MAX_SENTENCE_CHARS = 600
-"""Text without full stops (contents pages, labels of a drawing) is cut before it gets longer than this."""
+"""Text without full stops, such as contents pages or labels of drawings, is cut at this length."""
 
 
 _CLOSERS = r"[\"'”’»›)\]}）」』】〉》*_]*"
@@ -20,13 +20,13 @@ _NEVER_LAST = word_set(
     "mr mrs ms dr prof messrs gen col sgt capt lt rev hon sen rep gov pres vs viz e.g i.e cf approx ca dept bzw z.b "
     "d.h u.a evtl ggf vgl mme mlle sra srta resp"
 )
-"""Abbreviations that a sentence practically never ends with."""
+"""Abbreviations that do not end sentences."""
 
 _SOMETIMES_LAST = word_set(
     "fig figs eq eqs sec sect ch chap no nos nr vol vols pp p art arts para abs ziff tab app ed eds pág núm st mt ft "
     "inc ltd co corp plc llc bros jr sr etc al usw est jan feb mar apr jun jul aug sep sept oct nov dec ph.d"
 )
-"""Abbreviations after which only a common first word begins a sentence."""
+"""Abbreviations that end a sentence only before a common first word."""
 
 _FIRST_WORDS = word_set(
     "the a an this that these those it its he she they we i you his her their our in on at as if when while although "
@@ -37,7 +37,7 @@ _MONTHS = word_set("januar februar märz april mai juni juli august september ok
 
 
 def split_sentences(text: str) -> list[Span]:
-    """Sentences of running text; a line break counts as a space. Spans never begin or end with white space."""
+    """Split running text into sentences without surrounding white space; a line break counts as a space."""
     spans: list[Span] = []
     start = 0
     for match in _END.finditer(text):
@@ -62,7 +62,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 def _is_abbreviation(before: str, following: str) -> bool:
-    """Whether the full stop after `before` belongs to its last word. `following` begins with no lower-case letter."""
+    """Return whether the full stop after `before` belongs to an abbreviation."""
     if not before or before[-1].isspace():
         return False
     *earlier, word = before.rsplit(maxsplit=1)
@@ -79,7 +79,7 @@ def _is_abbreviation(before: str, following: str) -> bool:
 
 
 def trimmed(text: str, span: Span) -> Span:
-    """`span` without the white space at its ends."""
+    """Return `span` without white space at its ends."""
     start, end = span
     while start < end and text[start].isspace():
         start += 1
@@ -88,8 +88,8 @@ def trimmed(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-def bounded(text: str, span: Span) -> Iterator[Span]:
-    """`span` in parts of at most `MAX_SENTENCE_CHARS`, cut at the end of a line or a word."""
+def split_long(text: str, span: Span) -> Iterator[Span]:
+    """Yield `span` in parts of at most `MAX_SENTENCE_CHARS`, cut at line or word ends."""
     start = span.start
     while span.end - start > MAX_SENTENCE_CHARS:
         limit = start + MAX_SENTENCE_CHARS
@@ -103,12 +103,12 @@ def bounded(text: str, span: Span) -> Iterator[Span]:
 
 
 def has_bullet(text: str) -> bool:
-    """Whether a line begins with a bullet, a number or heading marks."""
+    """Return whether a line begins with a bullet, a number or heading marks."""
     return _BULLET.match(text) is not None
 
 
 def without_bullet(text: str, span: Span) -> Span:
-    """`span` without the bullet, number or heading marks it begins with, unless nothing else is there."""
+    """Return `span` without a leading bullet, number or heading marks, unless nothing else is there."""
     bullet = _BULLET.match(text, span.start, span.end)
     if bullet is None or bullet.end() >= span.end:
         return span
@@ -118,8 +118,8 @@ def without_bullet(text: str, span: Span) -> Span:
 _HYPHEN_BREAK = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n(?=[^\W\d_A-Z])")
 
 
-def flowing(text: str) -> str:
-    """`text` as one line: words hyphenated at a line's end joined, cells of a row parted by a dot."""
+def one_line(text: str) -> str:
+    """Return `text` on one line: hyphenated words joined, table cells separated by a dot."""
     joined = _HYPHEN_BREAK.sub("", text)
     cells = [" ".join(cell.split()) for cell in joined.split("\t")]
     return " · ".join(cell for cell in cells if cell)

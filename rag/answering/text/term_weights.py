@@ -1,4 +1,4 @@
-"""Words and how much they weigh: the lexical half of finding the sentence that supports a claim."""
+"""Lexical matching: comparable words, stop words, inverse document frequency and BM25."""
 
 import math
 import re
@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 STEM_CHARS = 6
-"""Words are compared by their first letters: a stemmer for any alphabet (McNamee & Mayfield 2004 found 4 to 5
-best for European languages on whole collections; within a page longer is safer)."""
+"""Words are compared by their first letters, which works for any alphabet (McNamee & Mayfield 2004 found 4 to 5 best
+for European languages on whole collections; within a page longer is safer)."""
 
 BM25_K1, BM25_B = 1.2, 0.75
 """Robertson & Zaragoza, "The Probabilistic Relevance Framework" (2009)."""
@@ -18,7 +18,7 @@ _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a list, which spaces part."""
+    """Return the words of a space-separated list."""
     return frozenset(words.split())
 
 
@@ -30,7 +30,7 @@ _STOP_WORDS = word_set(
 
 
 def words(text: str) -> list[str]:
-    """The comparable words of `text`: lower case, cut to their stem; pairs of characters where words have no spaces."""
+    """Return the comparable words of `text`: lower case, cut to stems; character pairs in scripts without spaces."""
     found: list[str] = []
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if _UNSPACED.match(word):
@@ -43,26 +43,26 @@ def words(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """`words` without those that carry no meaning; all of them if nothing else is left."""
+    """Return `words` without stop words, or all of them if nothing else is left."""
     found = words(text)
     return [word for word in found if word not in _STOP_WORDS] or found
 
 
 def is_stop_word(word: str) -> bool:
-    """Whether `word` carries no meaning of its own."""
+    """Return whether `word` is a stop word."""
     return word.casefold() in _STOP_WORDS
 
 
-def rarity(texts: Iterable[Iterable[str]]) -> dict[str, float]:
-    """The weight of each word: BM25's inverse document frequency over `texts`, always above 0."""
+def idf(texts: Iterable[Iterable[str]]) -> dict[str, float]:
+    """Return the weight of each word: BM25's inverse document frequency over `texts`, always above 0."""
     bags = [set(bag) for bag in texts]
     counts = Counter(word for bag in bags for word in bag)
     return {word: math.log(1 + (len(bags) - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
 
 
 def bm25(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[float]:
-    """BM25 of each of `texts` for `query`, with the texts themselves as the collection."""
-    weights = rarity(texts)
+    """Return the BM25 score of each text for `query`, with the texts themselves as the collection."""
+    weights = idf(texts)
     mean = sum(map(len, texts)) / max(1, len(texts)) or 1.0
     return [_bm25(query, Counter(text), BM25_K1 * (1 - BM25_B + BM25_B * len(text) / mean), weights) for text in texts]
 
@@ -74,5 +74,5 @@ def _bm25(query: Sequence[str], counts: Counter[str], norm: float, weights: dict
 
 
 def is_unspaced(character: str) -> bool:
-    """Whether `character` is of a script that puts no spaces between words."""
+    """Return whether `character` is of a script without spaces between words."""
     return _UNSPACED.match(character) is not None

@@ -1,4 +1,4 @@
-"""Whether answers to one question agree, as far as that can be read off them: yes against no, figure against figure."""
+"""Compare answers to the same question: yes against no, figure against figure."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s*$")
 
 
 class Reading(NamedTuple):
-    """What an answer says: yes or no where that was asked, else its main figure; None where nothing can be told."""
+    """The comparable content of an answer: yes or no for a yes/no question, else its main figure."""
 
     says: bool | None = None
     figure: Number | None = None
@@ -26,22 +26,22 @@ class Reading(NamedTuple):
 
 
 def read(question: str, answer: str) -> Reading:
-    """What `answer` says to `question`.
+    """Read the comparable content of `answer`; fields stay None where nothing can be told.
 
-    A statement that answers whether something is so says no if a negation governs a word of the question, else yes.
+    A yes/no question without a literal yes or no is answered no if a negation governs one of its words, else yes.
     """
     if asks_whether(question):
-        return Reading(says=_yes(question, answer))
+        return Reading(says=_answers_yes(question, answer))
     return Reading(figure=_figure(answer), scales=declared_scales(answer) or None)
 
 
 def asks_whether(question: str) -> bool:
-    """Whether `question` wants yes or no."""
+    """Return whether `question` wants yes or no."""
     return _ASKS_WHETHER.match(question.strip()) is not None
 
 
 def agree(one: Reading, other: Reading) -> bool:
-    """Whether two answers can both be right; what cannot be compared can."""
+    """Return whether two answers can both be right; answers that cannot be compared agree."""
     if one.says is not None and other.says is not None:
         return one.says == other.says
     if one.figure is not None and other.figure is not None:
@@ -49,8 +49,8 @@ def agree(one: Reading, other: Reading) -> bool:
     return True
 
 
-def dissenting(readings: Sequence[Reading]) -> set[int]:
-    """Which of `readings`, by number, stand against the most that agree; all that differ where no group is the most."""
+def outliers(readings: Sequence[Reading]) -> set[int]:
+    """Return the indexes of `readings` outside the largest agreeing group, or of all that differ if there is a tie."""
     groups: list[list[int]] = []
     for number, reading in enumerate(readings):
         if reading.says is None and reading.figure is None:
@@ -67,7 +67,7 @@ def dissenting(readings: Sequence[Reading]) -> set[int]:
     return {number for group in groups if len(largest) > 1 or group is not largest[0] for number in group}
 
 
-def _yes(question: str, answer: str) -> bool | None:
+def _answers_yes(question: str, answer: str) -> bool | None:
     if said := _SAYS.match(answer):
         return said[1].casefold() == "yes"
     asked, stated = Text(question), Text(answer)
@@ -77,7 +77,7 @@ def _yes(question: str, answer: str) -> bool | None:
 
 
 def _figure(answer: str) -> Number | None:
-    """The first amount or share, else the first number that is neither a year nor a day."""
+    """Return the first amount or share, else the first number that is neither a year nor a day."""
     found = [number for number in Text(answer).numbers if number.year is None and not _is_day(answer, number)]
     return next((number for number in found if number.unit or number.scale), found[0] if found else None)
 

@@ -1,11 +1,11 @@
-"""What a sentence of an answer states, if it states anything that words of a source could prove."""
+"""Extract the statement of an answer's sentence that a source can be asked to prove."""
 
 import re
 from collections.abc import Sequence
 
 from rag import prompts
 from rag.answering.text.analyzed_text import Text
-from rag.answering.text.markup import SHOWN_MARK
+from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification.quote_matching import normalize
 from rag.types import Sentence
 
@@ -56,7 +56,7 @@ _REFUSAL = re.compile(
     ),
     re.IGNORECASE,
 )
-"""The ways in which models say that the sources do not tell: English, and the commonest of others."""
+"""Phrases by which models say that the sources do not contain the answer: English and the commonest of others."""
 
 _OFFER = re.compile(
     r"\s*(?:let me know|please let me|feel free|if you (?:need|would like|want|have)|would you like|happy to help|"
@@ -76,34 +76,34 @@ _LEAD_IN = re.compile(
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 
 
-def claimed(sentence: Sentence, answer: str = "") -> str:
-    """What a sentence of `answer` claims, as it is held against its quotes; "" if it claims nothing."""
+def checkable_statement(sentence: Sentence, answer: str = "") -> str:
+    """Return the statement of a sentence of `answer` as it is compared with quotes; "" if it states nothing."""
     answer = answer or sentence.text
-    blank = SHOWN_MARK.sub(lambda mark: " " * len(mark.group()), answer)
+    blank = CITATION_MARK.sub(lambda mark: " " * len(mark.group()), answer)
     before, after = blank[: sentence.start], blank[sentence.end :]
-    row = row_of_table(blank.split("\n"), before.count("\n"))
+    row = markdown_row(blank.split("\n"), before.count("\n"))
     if row is not None:
         return row
-    return stated(sentence.text) if states_something(sentence.text, before, after) else ""
+    return strip_lead_ins(sentence.text) if is_checkable(sentence.text, before, after) else ""
 
 
-def stated(sentence: str) -> str:
-    """What `sentence` states, without marks of form and words that only lead to it: "According to the report, …"."""
+def strip_lead_ins(sentence: str) -> str:
+    """Return `sentence` without markup and lead-ins such as "According to the report, …"."""
     bare = _MARKUP.sub("", sentence).strip()
     while (lead := _LEAD_IN.match(bare)) and lead.end() < len(bare) and Text(bare[lead.end() :]).content:
         bare = bare[lead.end() :]
     return bare
 
 
-def refuses(sentence: str) -> bool:
-    """Whether it says that the sources do not hold what was asked."""
+def is_refusal(sentence: str) -> bool:
+    """Return whether a sentence says that the sources do not contain what was asked."""
     return _SENTINEL in normalize(sentence).text or _REFUSAL.search(sentence) is not None
 
 
-def states_something(sentence: str, before: str = "", after: str = "") -> bool:
-    """Whether words of a source could prove it. `before` and `after` are what surrounds it in the answer.
+def is_checkable(sentence: str, before: str = "", after: str = "") -> bool:
+    """Return whether a source could prove `text`; `before` and `after` surround it in the answer.
 
-    A heading, a question, an announcement ("The figures are:") or an offer states nothing.
+    Headings, questions, announcements ("The figures are:") and offers state nothing.
     """
     text = _MARKUP.sub("", sentence).strip()
     line = before.rsplit("\n", 1)[-1]
@@ -124,10 +124,10 @@ _ROW = re.compile(r"\s*\|.*\|?\s*$")
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 
 
-def row_of_table(lines: Sequence[str], index: int) -> str | None:
-    """What line `index` states as the row of a Markdown table, with the names of its columns.
+def markdown_row(lines: Sequence[str], index: int) -> str | None:
+    """Return line `index` as a statement if it is a row of a Markdown table: its cells with their column names.
 
-    "" for the row that names the columns; None where the line is no row of one.
+    Returns "" for the header row and None for a line outside a table.
     """
     if not _ROW.match(lines[index]):
         return None

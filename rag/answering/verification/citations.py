@@ -1,11 +1,11 @@
-"""Which sentence of an answer cites which source, and with which words. Pure text, no sources needed."""
+"""Parse an answer into sentences, the sources they cite and the quotes proposed for them."""
 
 import bisect
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from rag.answering.text.markup import SHOWN_MARK, AnswerFilter, ProposedQuote
+from rag.answering.text.markup import CITATION_MARK, AnswerFilter, ProposedQuote
 from rag.answering.text.sentences import split_sentences, without_bullet
 from rag.types import Sentence, Span
 
@@ -21,22 +21,22 @@ class Claim(NamedTuple):
 
 
 class ParsedAnswer(NamedTuple):
-    """An answer as it is shown, marks included, and its sentences."""
+    """An answer as displayed, citation marks included, and its sentences."""
 
     text: str
     claims: tuple[Claim, ...]
 
 
 def parse(raw: str, known: Collection[str]) -> ParsedAnswer:
-    """What a model wrote, with only the marks of `known` ids left in, split into claims."""
+    """Split a model's raw output into claims, keeping only citation marks of `known` ids."""
     markup = AnswerFilter(known)
-    return parse_shown(markup.feed(raw) + markup.finish(), markup.quotes)
+    return parse_filtered(markup.feed(raw) + markup.finish(), markup.quotes)
 
 
-def parse_shown(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
-    """The claims of `text`, which an AnswerFilter has put out together with `quotes`.
+def parse_filtered(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
+    """Split `text`, the output of an AnswerFilter, into claims with its `quotes`.
 
-    A sentence that has a quote but no mark gets the mark of the quote's source.
+    A sentence with a quote but no citation mark gets the mark of the quote's source.
     """
     claims = _claims(text, quotes)
     unmarked = [claim for claim in claims if claim.quotes and not claim.sentence.citation_ids]
@@ -50,12 +50,12 @@ def parse_shown(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
 
 
 def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
-    blank = SHOWN_MARK.sub(lambda match: " " * len(match.group()), text)
+    blank = CITATION_MARK.sub(lambda match: " " * len(match.group()), text)
     lines = [Span(*match.span()) for match in _LINE.finditer(text)]
     spans = [span for line in lines for span in _line_sentences(blank, line)]
-    owner = _Owner(lines, spans)
+    owner = _SentenceFinder(lines, spans)
     marks: list[list[re.Match[str]]] = [[] for _ in spans]
-    for match in SHOWN_MARK.finditer(text):
+    for match in CITATION_MARK.finditer(text):
         if (index := owner.of(match.start())) is not None:
             marks[index].append(match)
     owned: list[list[ProposedQuote]] = [[] for _ in spans]
@@ -69,21 +69,21 @@ def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
 
 
 def _line_sentences(blank: str, line: Span) -> list[Span]:
-    """Sentences of one line, without its bullet."""
+    """Split one line into sentences, without its bullet."""
     line = without_bullet(blank, line)
     found = (Span(line.start + s, line.start + e) for s, e in split_sentences(blank[line.start : line.end]))
     return [span for span in found if any(character.isalnum() for character in blank[span.start : span.end])]
 
 
-class _Owner:
-    """Finds the sentence that a mark belongs to."""
+class _SentenceFinder:
+    """Find the sentence that a citation mark belongs to."""
 
     def __init__(self, lines: Sequence[Span], spans: Sequence[Span]) -> None:
         self._lines = [line.start for line in lines]
         self._starts = [span.start for span in spans]
 
     def of(self, position: int) -> int | None:
-        """The sentence before `position`; at the beginning of a line, the line's first sentence."""
+        """Return the sentence before `position`; at the beginning of a line, the first sentence of that line."""
         if not self._starts:
             return None
         index = bisect.bisect_left(self._starts, position) - 1

@@ -1,20 +1,20 @@
-"""Under what condition, and with what exception, something is said to be so: "if", "subject to", "unless", "except"."""
+"""Detect dropped conditions and exceptions: "if", "subject to", "unless", "except"."""
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rag.answering.text.analyzed_text import Text, read
+from rag.answering.text.analyzed_text import Text, analyze
 
-_WHETHER = (
+_NO_CONDITION = (
     r"(?<!even )(?<!as )(?<!what )(?<!determine )(?<!determines )(?<!determined )(?<!ask )(?<!asked )(?<!see )"
     r"(?<!know )(?<!assess )"
 )
-"""Behind these "if" makes no condition."""
+"""Lookbehinds: words after which "if" introduces no condition."""
 
 _KINDS = {
     "if_clause": (
-        rf"{_WHETHER}if(?! (?:any|applicable|needed|necessary|required|appropriate)\b)|provided that|^provided|"
+        rf"{_NO_CONDITION}if(?! (?:any|applicable|needed|necessary|required|appropriate)\b)|provided that|^provided|"
         r"provided(?<=, provided)|in the event (?:of|that)|(?:so|as) long as|only when|on condition that|assuming|^had"
     ),
     "if_phrase": (
@@ -31,24 +31,24 @@ _MARK = re.compile(
     r"(?:^|(?<![^\W_]))(?:" + "|".join(rf"(?P<{kind}>{words})" for kind, words in _KINDS.items()) + r")(?![^\W_])",
     re.IGNORECASE,
 )
-_LOOSE = {
+_EQUIVALENTS = {
     "if": re.compile(
         r"\b(?:when|whenever|where|subject to|upon|once|pending|depend(?:s|ed|ing)? on|would)\b", re.IGNORECASE
     ),
     "unless": re.compile(r"\b(?:without|absent|exclud(?:e|es|ed)|otherwise)\b", re.IGNORECASE),
 }
-"""What a claim may have in the place of a condition or of an exception."""
+"""Words that may replace a condition or an exception in a claim."""
 
-_ANYWAY = re.compile(
+_UNCONDITIONAL = re.compile(
     r"\b(?:whether or not|even if|regardless|irrespective|unconditional(?:ly)?|without exception|always|definitely|"
     r"in (?:all|any|every) (?:cases?|events?)|under (?:all|any) circumstances)\b",
     re.IGNORECASE,
 )
-"""What says that there is neither."""
+"""Words that rule out any condition or exception."""
 
 
 class _Mark(NamedTuple):
-    """A word that makes a condition ("if") or an exception ("unless"), and what it makes one."""
+    """A word that introduces a condition ("if") or an exception ("unless"), and the text under it."""
 
     text: str
     start: int
@@ -57,30 +57,32 @@ class _Mark(NamedTuple):
     what: Text
 
 
-def differing(claim: Text, clause: Text, own: Text) -> list[str]:
-    """The conditions and exceptions of `clause` that the claim drops, and what the claim says instead.
+def mismatches(claim: Text, clause: Text, own: Text) -> list[str]:
+    """Return the conditions and exceptions of the source clause that the claim drops, or rules out.
 
-    What a sentence `own` begins with holds for all its clauses.
+    A condition at the beginning of the sentence `own` holds for all its clauses.
     """
     leading = [mark for mark in _marks(own) if mark.start == 0]
     required = {mark.text: mark for mark in (*_marks(clause), *leading)}
     dropped = [mark.text for mark in required.values() if _is_dropped(mark, claim, own)]
     return (
-        dropped if _ANYWAY.search(own.text) else [*dropped, *(found.group() for found in _ANYWAY.finditer(claim.text))]
+        dropped
+        if _UNCONDITIONAL.search(own.text)
+        else [*dropped, *(found.group() for found in _UNCONDITIONAL.finditer(claim.text))]
     )
 
 
 def _marks(text: Text) -> Iterator[_Mark]:
     for match in _MARK.finditer(text.text):
         kind, _, form = (match.lastgroup or "").partition("_")
-        what = read(re.split(r"[,.;]\s", text.text[match.end() :], maxsplit=1)[0])
+        what = analyze(re.split(r"[,.;]\s", text.text[match.end() :], maxsplit=1)[0])
         if what.content or what.numbers:
             yield _Mark(match.group(), match.start(), kind, form == "clause", what)
 
 
 def _is_dropped(mark: _Mark, claim: Text, own: Text) -> bool:
-    """Whether the claim speaks of what stands under the mark, or says it to be so itself, and has none of its kind."""
-    if any(other.kind == mark.kind for other in _marks(claim)) or _LOOSE[mark.kind].search(claim.text):
+    """Return whether the claim repeats what the condition governs, or what depends on it, without a condition."""
+    if any(other.kind == mark.kind for other in _marks(claim)) or _EQUIVALENTS[mark.kind].search(claim.text):
         return False
     elsewhere = {word.key for word in own.content} - mark.what.content_keys
     return mark.is_clause or not elsewhere.isdisjoint(claim.content_keys)

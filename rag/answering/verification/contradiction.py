@@ -1,4 +1,4 @@
-"""Words of a claim that its source denies, or has in their opposite: "not", "fell" for "rose", "after" for "before"."""
+"""Detect contradictions: negation, antonyms ("fell" for "rose", "after" for "before") and stated trends."""
 
 import re
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number, plain_value
 
 
-def negated(claim: Text, quoted: Text, known: frozenset[str]) -> list[str]:
-    """What only one of both denies; `known` are the words of the source and of what it is read with."""
+def negation_conflicts(claim: Text, quoted: Text, known: frozenset[str]) -> list[str]:
+    """Return the words that only one of claim and quote negates; `known` has all words of the source and context."""
     claimed = frozenset[str]().union(*claim.negated, *claim.denied.values())
     there = frozenset[str]().union(*quoted.negated, *quoted.denied.values())
     found = []
@@ -29,17 +29,17 @@ def _stands_only_negated(quoted: Text, key: str) -> bool:
     return sum(word.key == key for word in quoted.words) <= sum(key in governed for governed in quoted.negated)
 
 
-def turned_round(claim: Text, own: Text) -> list[str]:
-    """Words that the source has only in their opposite, or nearer to what the claim says them of."""
+def antonyms(claim: Text, own: Text) -> list[str]:
+    """Return the claim's words that the source has only as an antonym, or has farther away than an antonym."""
     found = []
     for word in claim.words:
         folded = word.text.casefold()
-        way = negation.direction(folded)
+        way = negation.trend(folded)
         same = {other for other in own.folded if other == folded or stem(other) == word.key}
         opposite = {other for other in own.folded if other in negation.OPPOSITES.get(folded, ())}
         if way:
-            same |= {other for other in own.folded if negation.direction(other) == way}
-            opposite |= {other for other in own.folded if negation.direction(other) == -way}
+            same |= {other for other in own.folded if negation.trend(other) == way}
+            opposite |= {other for other in own.folded if negation.trend(other) == -way}
         opposite -= same | claim.folded
         if opposite and (not same or _are_nearer(word, claim, own, opposite, same)):
             found.append(word.text)
@@ -47,16 +47,16 @@ def turned_round(claim: Text, own: Text) -> list[str]:
 
 
 def _are_nearer(word: Word, claim: Text, own: Text, ones: set[str], others: set[str]) -> bool:
-    """Whether what surrounds `word` in the claim is, in the source, closer to one of `ones` than of `others`."""
+    """Return whether the context of `word` in the claim is closer, in the source, to one of `ones` than of `others`."""
     anchors = _anchors(word, claim, own)
     if not anchors:
         return False
-    leads = bool(negation.direction(word.text) and claim.numbers)
+    leads = bool(negation.trend(word.text) and claim.numbers)
     return _distance(own, ones, anchors, leads=leads) < _distance(own, others, anchors, leads=leads)
 
 
 def _anchors(word: Word, claim: Text, own: Text) -> list[int]:
-    """Where the figure next to `word` stands in the source, or else the words beside it."""
+    """Return the source positions of the figure nearest to `word`, or else of the word beside it."""
     figures = sorted(claim.numbers, key=lambda number: abs(number.start - word.start))
     for figure in figures[:1]:
         places = [number.start for number in own.numbers if number.values & figure.values]
@@ -68,7 +68,7 @@ def _anchors(word: Word, claim: Text, own: Text) -> list[int]:
 
 
 def _distance(own: Text, folded: set[str], anchors: Sequence[int], *, leads: bool) -> int:
-    """How far the nearest of `folded` is from one of `anchors`; if it `leads` to these, all behind is farther."""
+    """Return the least distance of a word in `folded` to an anchor; with `leads`, later words count farther."""
     places = [word.start for word in own.words if word.text.casefold() in folded]
     return min(
         abs(place - anchor) + (len(own.text) if leads and place > anchor else 0)
@@ -83,7 +83,7 @@ _TO = re.compile(rf"\b(?:to|was|were|of|at|reached){_AMOUNT}", re.IGNORECASE)
 
 
 def stated_trend(claim: Text) -> int:
-    """1 if its figures show growth, -1 if they show a decline, else 0; of figures in the same unit only."""
+    """Return 1 if the claim's own figures grow, -1 if they decline, else 0 ("from 3 in 2021 to 5 in 2022")."""
     figures = [number for number in claim.numbers if number.year is None]
     before = [number for number in figures if _FROM.search(claim.text[: number.start])]
     after = [number for number in figures if number not in before and _TO.search(claim.text[: number.start])]

@@ -1,7 +1,7 @@
-"""The statements of a text that says several things in one breath: "90% at Varna and 75% at Lodz".
+"""Split coordinated text into its statements: "90% at Varna and 75% at Lodz".
 
-What one of them leaves out it has from the one before it (ellipsis and gapping: Huddleston and Pullum, *The Cambridge
-Grammar of the English Language* (2002), chapter 15).
+A statement inherits what it leaves out from the one before it (ellipsis and gapping: Huddleston and Pullum, *The
+Cambridge Grammar of the English Language* (2002), chapter 15).
 """
 
 import functools
@@ -12,8 +12,8 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from rag.answering.text import negation, numbers
-from rag.answering.text.analyzed_text import Text, read, stem
-from rag.answering.text.clauses import finite_verb, is_bare_predicate, leading
+from rag.answering.text.analyzed_text import Text, analyze, stem
+from rag.answering.text.clauses import finite_verb, is_bare_predicate, lead_in
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 
@@ -27,21 +27,21 @@ _BREAK = re.compile(
     rf"(?!(?:19|20)\d\d\b){_AMOUNT})",
     re.IGNORECASE,
 )
-"""Where one statement may end and another begin; "to" only after "from"."""
+"""Possible boundaries between statements; "to" only after "from"."""
 _BETWEEN = re.compile(r"\bbetween\s[^.;]{1,40}$", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)|,\s(?:which|who|whose)\b[^,;.]*(?:,\s(?!and|but)|(?=[;.]))", re.IGNORECASE)
-"""What is said in passing, and ends before the statement that it stands in."""
+"""Parentheses and relative clauses, which end within their statement."""
 _IN_BRACKETS = re.compile(r"\s\([^()\d]*\)")
-"""Words that explain others, and may be left out; figures may not."""
+"""Parentheses without figures, which may be left out."""
 _BEGINS_WITH_FIGURE = re.compile(rf"\s*{_AMOUNT}")
 
 _NOUNS = frozenset(map(stem, ("notes", "states", "records", "reports", "shows")))
-"""Light words, unless they stand behind an article."""
+"""Words that are light verbs, except after an article."""
 _DETERMINER = re.compile(r"\b(?:the|these|those|our|its|their|an?|each|all|both)\s+$", re.IGNORECASE)
 
 
-class Kind(Enum):
-    """What a figure can be exchanged with."""
+class FigureKind(Enum):
+    """The kind of a figure; only figures of one kind can be exchanged."""
 
     AMOUNT = auto()
     SHARE = auto()
@@ -50,22 +50,22 @@ class Kind(Enum):
 
 
 class Figure(NamedTuple):
-    """A figure as it stands, and what it may mean."""
+    """A figure as printed, with its kind and its possible values."""
 
     text: str
-    kind: Kind
+    kind: FigureKind
     values: frozenset[float]
 
     def stands_in(self, figures: tuple["Figure", ...]) -> bool:
-        """Whether one of them may be the same."""
+        """Return whether one of `figures` may be the same."""
         return any(self.kind is other.kind and self.values & other.values for other in figures)
 
 
 @dataclass(frozen=True)
-class Member:
-    """A part of a text that says something of its own; `inherited` is what it leaves out, of the parts before it.
+class Conjunct:
+    """One statement of a text; `inherited` is what it takes over from earlier ones.
 
-    `has_verb`, whether it has one of its own; `is_clause`, whether it has a subject, too.
+    `has_verb` says whether it has a verb of its own, `is_clause` whether also a subject.
     """
 
     text: Text
@@ -75,38 +75,38 @@ class Member:
 
     @functools.cached_property
     def all_keys(self) -> frozenset[str]:
-        """What all of its words are compared by."""
+        """The keys of all its words."""
         return frozenset(key_of(word) for text in (self.text, self.inherited) for word in text.words)
 
     @functools.cached_property
     def own_keys(self) -> frozenset[str]:
-        """What the words of its own are compared by, of those that state something."""
-        return _stated(self.text)
+        """The keys of its own content words."""
+        return _content_keys(self.text)
 
     @functools.cached_property
     def keys(self) -> frozenset[str]:
-        """These and the inherited ones."""
-        return self.own_keys | _stated(self.inherited)
+        """The keys of its own and inherited content words."""
+        return self.own_keys | _content_keys(self.inherited)
 
     @functools.cached_property
     def own_figures(self) -> tuple[Figure, ...]:
-        """The figures of its own."""
+        """Its own figures."""
         return _figures(self.text)
 
     @functools.cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """These and the inherited ones."""
+        """Its own and inherited figures."""
         return (*self.own_figures, *_figures(self.inherited))
 
 
 def key_of(word: Word) -> str:
-    """What a word is compared by; of growth and of decline all words are the same."""
-    way = negation.direction(word.text)
+    """Return the comparison key of a word; all words of growth share one key, and so do those of decline."""
+    way = negation.trend(word.text)
     return f"{way:+d}" if way else word.key
 
 
-def _stated(text: Text) -> frozenset[str]:
-    """The words that state something; names are of light words, too: "United States"."""
+def _content_keys(text: Text) -> frozenset[str]:
+    """Return the keys of the words with content, names of light words included: "United States"."""
     return frozenset(
         key_of(word)
         for place, word in enumerate(text.words)
@@ -122,33 +122,33 @@ def _figures(text: Text) -> tuple[Figure, ...]:
     return tuple(Figure(number.text, _kind(number, text), number.values) for number in text.figures)
 
 
-def _kind(number: Number, text: Text) -> Kind:
+def _kind(number: Number, text: Text) -> FigureKind:
     if number.year is not None:
-        return Kind.YEAR
+        return FigureKind.YEAR
     before = text.text[: number.start].split()
     if before and numbers.is_month(before[-1].casefold()):
-        return Kind.DAY
-    return Kind.SHARE if number.is_share else Kind.AMOUNT
+        return FigureKind.DAY
+    return FigureKind.SHARE if number.is_share else FigureKind.AMOUNT
 
 
 @functools.lru_cache(maxsize=256)
-def members(text: str) -> tuple[Member, ...]:
-    """The statements of a text, in their order."""
-    found: list[Member] = []
+def conjuncts(text: str) -> tuple[Conjunct, ...]:
+    """Return the statements of a text in order."""
+    found: list[Conjunct] = []
     for part, is_new in _parts(_IN_BRACKETS.sub(" ", text)):
         is_bare = is_bare_predicate(part)
         has_verb = is_bare or finite_verb(part) is not None
         is_clause = is_new or (has_verb and not is_bare)
         before = found[-1] if found else None
-        inherited = "" if before is None else leading(before.text.text) if is_clause else _head(before, part)
-        found.append(Member(read(part), read(inherited), has_verb, is_clause))
+        inherited = "" if before is None else lead_in(before.text.text) if is_clause else _inherited(before, part)
+        found.append(Conjunct(analyze(part), analyze(inherited), has_verb, is_clause))
     return tuple(found)
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """A text at its breaks, each part with whether it begins a sentence, or what is like one.
+    """Yield the text between boundaries, with whether each part begins a sentence.
 
-    What says nothing by itself stays with the next: "sales" of "sales and marketing costs".
+    A part that says nothing by itself stays with the next: "sales" of "sales and marketing costs".
     """
     asides = [range(*match.span()) for match in _ASIDE.finditer(text)]
     start, is_new, is_range = 0, True, False
@@ -163,17 +163,17 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _says_something(part: str) -> bool:
-    return is_bare_predicate(part) or finite_verb(part) is not None or bool(read(part).figures)
+    return is_bare_predicate(part) or finite_verb(part) is not None or bool(analyze(part).figures)
 
 
-def _head(before: Member, part: str) -> str:
-    """What a part without a subject, or without a verb, takes from the one before it."""
+def _inherited(before: Conjunct, part: str) -> str:
+    """Return what a part without a subject or verb inherits from the statement before it."""
     whole = f"{before.inherited.text} {before.text.text}".strip()
     verb = finite_verb(whole)
     if is_bare_predicate(part) and not _BEGINS_WITH_FIGURE.match(part):
         return whole[: verb.start()] if verb else before.inherited.text
-    figures = [number for number in read(whole).figures if number.year is None]
-    first = next(iter(read(part).figures), None)
-    if first and verb and read(part[: first.start]).content:
+    figures = [number for number in analyze(whole).figures if number.year is None]
+    first = next(iter(analyze(part).figures), None)
+    if first and verb and analyze(part[: first.start]).content:
         return whole[: verb.end()]
     return whole[: figures[0].start] if figures else whole

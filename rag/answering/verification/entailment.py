@@ -1,4 +1,8 @@
-"""Whether the words of a source prove a claim: its content, figures, years, units, names and polarity."""
+"""Judge whether evidence proves a claim: its words, figures, years, units, names and polarity.
+
+`judge` returns the verdict for a claim against pieces of evidence. It compares the claim with each piece as a whole
+and, if none proves it, clause by clause. Facts that the words alone do not settle are vetoed by `entailment_checks`.
+"""
 
 import functools
 import itertools
@@ -12,27 +16,27 @@ from rag.answering.text.analyzed_text import (
     NEGATION,
     Item,
     Text,
-    alike,
+    analyze,
+    count_matching,
     differences,
-    exchanged,
+    exchanges,
     is_figure,
-    read,
 )
-from rag.answering.text.clauses import postponed, splits
+from rag.answering.text.clauses import clause_splits, move_lead_in_to_end
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
 from rag.answering.verification import contradiction, table_figures
-from rag.answering.verification.entailment_checks import doubts
-from rag.answering.verification.evidence import Evidence, Weights, together
+from rag.answering.verification.entailment_checks import failed_checks
+from rag.answering.verification.evidence import Evidence, Weights, combine
 from rag.types import Support
 
 
 class Thresholds(NamedTuple):
     """Shares of a claim's words, weighted by rarity.
 
-    `held` must stand in its evidence to prove it, `own` of these in the quoted words themselves and not in the headings
-    and titles around them; with less than `partly` the evidence has nothing to do with the claim.
+    `held` must occur in the evidence to prove it, `own` in the quoted words themselves rather than in headings and
+    titles around them; below `partly` the evidence is unrelated.
     """
 
     held: float = 0.8
@@ -43,17 +47,17 @@ class Thresholds(NamedTuple):
 THRESHOLDS = Thresholds()
 
 MIN_COMPUTED = 0.3
-"""Where the claim shows how its figure is computed, its words name the result, and the sources need not."""
+"""Threshold in place of `held` for a computed figure: the claim names the result, which sources need not."""
 
 MAX_MISSING = 6
-"""So many words are named as missing, at most."""
+"""Maximum number of missing words to report."""
 
 
 class Judgement(NamedTuple):
-    """What evidence is to a claim, and what of the claim it does not hold, as the claim has it.
+    """The verdict of evidence on a claim, with the claim's words that it does not support.
 
-    `held` is the share of the claim's weight that it holds; `contradicted`, whether it says otherwise. `clauses` are
-    the parts of the claim that were judged each by itself.
+    `held` is the share of the claim's weight that the evidence has; `contradicted` says that it states otherwise.
+    `clauses` are the parts of the claim that were judged separately.
     """
 
     support: Support
@@ -64,7 +68,7 @@ class Judgement(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, float, bool]:
-        """Of several that with the greatest counts: what proves, or proves a clause, else what speaks most of it."""
+        """Sort key: proved first, then proved in a clause, then the largest share held."""
         if self.support is Support.SUPPORTED:
             return 3, self.held, False
         if self.support is Support.PARTLY and len(self.clauses) > 1:
@@ -72,35 +76,35 @@ class Judgement(NamedTuple):
         return int(self.support is Support.PARTLY or self.contradicted), self.held, self.contradicted
 
 
-GENERIC = word_set("company group firm corporation bank fund issuer registrant agency organization partnership")
-"""What a document calls itself: an answer may give its name instead."""
+GENERIC_NAMES = word_set("company group firm corporation bank fund issuer registrant agency organization partnership")
+"""Words a document calls its subject by; a claim may use them in place of its name."""
 
 _THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
-"""Before such a word it is the one that the document is of: "we", "Acme", "the company"."""
+"""Before a generic word, "the" makes it the document's own subject."""
 
 MAX_CLAUSES = 4
 
-NOTHING = Judgement(Support.UNSUPPORTED)
+UNRELATED = Judgement(Support.UNSUPPORTED)
 
 
-_EQUAL = Weights({})
+_EQUAL_WEIGHTS = Weights({})
 
 
 def judge(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds = THRESHOLDS) -> Judgement:
-    """How far `evidence` proves `claim`: one piece all of it, or each of its clauses by a piece of its own."""
-    return judge_parts(claim, lambda part: judge_whole(part, evidence, thresholds))
+    """Judge how far `evidence` proves `claim`: as a whole by one piece, or each clause by a piece of its own."""
+    return judge_by_clause(claim, lambda part: judge_whole(part, evidence, thresholds))
 
 
-def judge_parts(claim: str, judged: Callable[[str], Judgement], most: int = MAX_CLAUSES) -> Judgement:
-    """What `judged` says of the claim or, if that is better, of the clauses that it can be parted into."""
+def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = MAX_CLAUSES) -> Judgement:
+    """Judge a claim as a whole or, if that gives a better verdict, by the clauses it can be split into."""
     whole = judged(claim)._replace(clauses=(claim,))
     if whole.support is Support.SUPPORTED or most < 2:
         return whole
     best = whole
-    for left, right in splits(claim):
+    for left, right in clause_splits(claim):
         first = judged(left)
         if first.support is Support.SUPPORTED:
-            both = _together([first._replace(clauses=(left,)), judge_parts(right, judged, most - 1)])
+            both = _combined([first._replace(clauses=(left,)), judge_by_clause(right, judged, most - 1)])
             best = max(best, both, key=_rank)
             if both.support is Support.SUPPORTED:
                 break
@@ -108,15 +112,15 @@ def judge_parts(claim: str, judged: Callable[[str], Judgement], most: int = MAX_
 
 
 def judge_whole(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds = THRESHOLDS) -> Judgement:
-    """How far one piece of `evidence` proves all of `claim`; for a figure that is computed, all pieces together."""
-    text = read(claim)
+    """Judge how far one piece of `evidence` proves the whole claim; for computed figures, all pieces together."""
+    text = analyze(claim)
     if numbers.shows_computation(claim) and len(evidence) > 1:
-        evidence = [*evidence, together(evidence)]
-    return max((_Comparison(text, piece).judgement(thresholds) for piece in evidence), key=_rank, default=NOTHING)
+        evidence = [*evidence, combine(evidence)]
+    return max((_Comparison(text, piece).judgement(thresholds) for piece in evidence), key=_rank, default=UNRELATED)
 
 
-def _together(judged: Sequence[Judgement]) -> Judgement:
-    """What is true of a claim whose clauses are judged so."""
+def _combined(judged: Sequence[Judgement]) -> Judgement:
+    """Combine the judgements of a claim's clauses."""
     held = sum(judgement.held for judgement in judged) / len(judged)
     clauses = tuple(clause for judgement in judged for clause in judgement.clauses)
     if all(judgement.support is Support.SUPPORTED for judgement in judged):
@@ -129,100 +133,108 @@ def _rank(judgement: Judgement) -> tuple[int, float, bool]:
     return judgement.rank
 
 
-def judge_loosely(claim: str, evidence: Evidence) -> Judgement:
-    """What evidence that is known to speak of the claim, in other words, is to it: never more than a part of it."""
-    return _Comparison(read(claim), evidence).loose_judgement()
+def judge_paraphrase(claim: str, evidence: Evidence) -> Judgement:
+    """Judge evidence that is known to paraphrase the claim; at best it supports the claim partly."""
+    return _Comparison(analyze(claim), evidence).loose_judgement()
 
 
 class _Comparison:
-    """A claim beside one piece of evidence."""
+    """A claim compared with one piece of evidence."""
 
     def __init__(self, claim: Text, evidence: Evidence) -> None:
         self.claim = claim
         self.evidence = evidence
-        self.weights = evidence.weights or _EQUAL
-        self.lacking = numbers.unsupported(
+        self.weights = evidence.weights or _EQUAL_WEIGHTS
+        self.missing_figures = numbers.unsupported(
             claim.text, evidence.texts, scales=evidence.scales, currency=evidence.currency
         )
-        self.is_computed = not self.lacking and numbers.is_computed(claim.text, evidence.texts, scales=evidence.scales)
-        self.open = [word for word in claim.content if not self._is_held(word, evidence.all_keys)]
+        self.is_computed = not self.missing_figures and numbers.is_computed(
+            claim.text, evidence.texts, scales=evidence.scales
+        )
+        self.missing_words = [word for word in claim.content if not self._is_held(word, evidence.all_keys)]
 
     @functools.cached_property
-    def _shown(self) -> int:
-        """Whether the claim's own figures, all of which are there, show growth (1) or a decline (-1)."""
-        return 0 if self.lacking else contradiction.stated_trend(self.claim)
+    def _trend(self) -> int:
+        """The trend of the claim's own figures if the evidence has all of them: 1, -1 or 0."""
+        return 0 if self.missing_figures else contradiction.stated_trend(self.claim)
 
     def judgement(self, thresholds: Thresholds) -> Judgement:
-        """What the evidence is to the claim."""
+        """Return the verdict of the evidence on the claim."""
         if not self.claim.content and not self.claim.numbers:
-            return NOTHING
+            return UNRELATED
         held, own = self._share(self.evidence.all_keys), self._share(self.evidence.own_keys)
-        opposed = self._contradictions()
+        contradictions = self._contradictions()
         least = MIN_COMPUTED if self.is_computed else thresholds.held
-        required = [word.text for word in self.open if self._must_stand(word)]
-        missing = [*opposed, *self.lacking, *self._other_units(), *required, *self._replaced()]
+        required = [word.text for word in self.missing_words if self._must_match(word)]
+        missing = [*contradictions, *self.missing_figures, *self._other_units(), *required, *self._substitutions()]
         if held < least or missing:
-            missing += [word.text for word in self.open]
+            missing += [word.text for word in self.missing_words]
         named = tuple(dict.fromkeys(missing))[:MAX_MISSING]
-        has_no_figure = bool(self.claim.numbers) and len(set(self.lacking)) == len({n.text for n in self.claim.numbers})
-        if opposed or has_no_figure or held < min(thresholds.partly, least):
-            return Judgement(Support.UNSUPPORTED, named, held, bool(opposed) and held >= least)
+        has_no_figure = bool(self.claim.numbers) and len(set(self.missing_figures)) == len(
+            {n.text for n in self.claim.numbers}
+        )
+        if contradictions or has_no_figure or held < min(thresholds.partly, least):
+            return Judgement(Support.UNSUPPORTED, named, held, bool(contradictions) and held >= least)
         if missing or own < min(thresholds.own, least):
             return Judgement(Support.PARTLY, named, held)
-        doubted = tuple(dict.fromkeys(self._doubts()))[:MAX_MISSING]
-        return Judgement(Support.PARTLY if doubted else Support.SUPPORTED, doubted, held)
+        failed = tuple(dict.fromkeys(self._failed_checks()))[:MAX_MISSING]
+        return Judgement(Support.PARTLY if failed else Support.SUPPORTED, failed, held)
 
     def loose_judgement(self) -> Judgement:
-        """What it is if its words cannot be compared: figures must hold, and nothing may speak against it."""
+        """Return the verdict if words cannot be compared: figures must match and nothing may contradict."""
         held = self._share(self.evidence.all_keys)
-        if self.lacking or self._contradictions():
-            return Judgement(Support.UNSUPPORTED, self.lacking, held)
-        return Judgement(Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.open))[:MAX_MISSING], held)
+        if self.missing_figures or self._contradictions():
+            return Judgement(Support.UNSUPPORTED, self.missing_figures, held)
+        return Judgement(
+            Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.missing_words))[:MAX_MISSING], held
+        )
 
-    def _doubts(self) -> list[str]:
-        """Why it is not proved although its words and figures stand in the evidence."""
+    def _failed_checks(self) -> list[str]:
+        """Return why the claim is not proved although its words and figures occur in the evidence."""
         if self.is_computed:
             return []
         evidence = self.evidence
-        found = doubts(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
-        found += table_figures.not_shown(self.claim, evidence.own, evidence.scales)
+        found = failed_checks(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
+        found += table_figures.undeclared_scales(self.claim, evidence.own, evidence.scales)
         if row := evidence.row:
             label, _, _ = row.text.partition(" –")
-            found += table_figures.left_out(
+            found += table_figures.omitted_scale(
                 self.claim, row, [column.cell for column in evidence.columns], evidence.declared
             )
-            found += table_figures.other_columns(self.claim, label, evidence.columns, self._is_same)
-            found += table_figures.parts_of_year(self.claim, evidence.columns, self._is_same)
+            found += table_figures.wrong_columns(self.claim, label, evidence.columns, self._is_same)
+            found += table_figures.partial_periods(self.claim, evidence.columns, self._is_same)
         return found
 
     def _other_units(self) -> list[str]:
-        """The units of the claim's figures that stand in the evidence in others."""
-        lacking = [number for number in self.claim.numbers if number.unit and number.text in self.lacking]
+        """Return the units of claimed figures that the evidence gives in other units."""
+        lacking = [number for number in self.claim.numbers if number.unit and number.text in self.missing_figures]
         bare = [(number.unit, number._replace(unit=None)) for number in lacking]
         return [
             unit for unit, number in bare if unit and any(self._is_same(number, n) for n in self.evidence.own.numbers)
         ]
 
     def _contradictions(self) -> list[str]:
-        return [*self._turned(), *self._opposed(), *self._misbound(), *self._contested()]
+        return [*self._negation_conflicts(), *self._opposites(), *self._wrong_years(), *self._replaced_figures()]
 
     @functools.cached_property
     def _differences(self) -> list[tuple[Sequence[Item], Sequence[Item]]]:
-        """Where the claim, in the same words, has something else than the evidence; a row has its columns instead."""
+        """Where claim and evidence differ between the same words; empty for rows, which are checked by column."""
         if self.is_computed or self.evidence.row:
             return []
-        orders = itertools.product(_orders(self.claim), _orders(self.evidence.own))
-        ours, theirs = max(((one.sequence, other.sequence) for one, other in orders), key=lambda pair: alike(*pair))
+        orders = itertools.product(_word_orders(self.claim), _word_orders(self.evidence.own))
+        ours, theirs = max(
+            ((one.sequence, other.sequence) for one, other in orders), key=lambda pair: count_matching(*pair)
+        )
         found = list(differences(ours, theirs))
-        return found if self._is_passive else [*found, *exchanged(ours, theirs)]
+        return found if self._is_passive else [*found, *exchanges(ours, theirs)]
 
     @property
     def _is_passive(self) -> bool:
-        """Whether either may name who acts behind what is done: there an exchange says the same."""
+        """Whether either text may be passive, where exchanged names can mean the same."""
         return "by" in self.claim.folded | self.evidence.own.folded
 
-    def _turned(self) -> list[str]:
-        """Negations that only one of both has, between the same words."""
+    def _negation_conflicts(self) -> list[str]:
+        """Return a "not" for each negation that only one of both texts has."""
         return [
             "not"
             for ours, theirs in self._differences
@@ -230,84 +242,84 @@ class _Comparison:
             and sum(map(_is_negative, ours)) != sum(map(_is_negative, theirs))
         ]
 
-    def _replaced(self) -> list[str]:
-        """What stands in the claim in the place of something else."""
+    def _substitutions(self) -> list[str]:
+        """Return the claim's words that stand in place of others in the evidence."""
         return [
             item.text
             for ours, theirs in self._differences
             for item in ours
             if item.key != NEGATION
-            and not (self._shown and negation.direction(item.text) == self._shown)
+            and not (self._trend and negation.trend(item.text) == self._trend)
             and not self._means_one_of(item, theirs)
-            and not self._names(ours, theirs)
+            and not self._replaces_generic_name(ours, theirs)
             and any(is_figure(other) == is_figure(item) for other in theirs)
             and (len(theirs) <= MAX_REPLACED or item.key not in self.evidence.own_keys)
         ]
 
     @staticmethod
     def _means_one_of(item: Item, others: Sequence[Item]) -> bool:
-        """Whether one of `others` says the same, maybe in another word for growth, decline or denial."""
-        way = negation.direction(item.text)
+        """Return whether one of `others` means the same as `item`: same stem, trend or negation."""
+        way = negation.trend(item.text)
         if _is_negative(item) and any(other.key == NEGATION for other in others):
             return True
-        return any(item.key == other.key or (way and way == negation.direction(other.text)) for other in others)
+        return any(item.key == other.key or (way and way == negation.trend(other.text)) for other in others)
 
-    def _names(self, ours: Sequence[Item], theirs: Sequence[Item]) -> bool:
-        """Whether a name that stands around the evidence takes the place of what the document calls itself."""
+    def _replaces_generic_name(self, ours: Sequence[Item], theirs: Sequence[Item]) -> bool:
+        """Return whether a name from the evidence's context replaces a generic word such as "company"."""
         are_names = len(ours) <= MAX_REPLACED and all(item.text[0].isupper() for item in ours)
         return (
             are_names
-            and all(item.text.casefold() in GENERIC for item in theirs)
+            and all(item.text.casefold() in GENERIC_NAMES for item in theirs)
             and all(any(item.key in text.keys for text in self.evidence.around) for item in ours)
         )
 
     def _share(self, keys: frozenset[str]) -> float:
-        """The share of the claim's words that are among `keys`, by weight; of figures alone, whether they hold."""
+        """Return the weighted share of the claim's words among `keys`; 1 for a claim of figures only, if they match."""
         weights = [self.weights.of(word.key) for word in self.claim.content]
         if not weights:
-            return 0.0 if self.lacking else 1.0
+            return 0.0 if self.missing_figures else 1.0
         held = [self._is_held(word, keys) for word in self.claim.content]
         return sum(weight for weight, is_held in zip(weights, held, strict=True) if is_held) / sum(weights)
 
     def _is_held(self, word: Word, keys: frozenset[str]) -> bool:
-        if word.text.casefold() in GENERIC and _THE.search(self.claim.text[: word.start]):
+        if word.text.casefold() in GENERIC_NAMES and _THE.search(self.claim.text[: word.start]):
             return True
-        way = negation.direction(word.text)
-        if word.key in keys or (way and any(negation.direction(other) == way for other in self.evidence.own.folded)):
+        way = negation.trend(word.text)
+        if word.key in keys or (way and any(negation.trend(other) == way for other in self.evidence.own.folded)):
             return True
-        if way and way == self._shown:
+        if way and way == self._trend:
             return True
-        if self._is_not(word) or self._names_period(word):
+        if self._matches_denial(word) or self._names_period(word):
             return True
         folded = word.text.casefold()
-        value = numbers.spelled(folded)
+        value = numbers.spelled_value(folded)
         if value is None:
             return False
         return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
 
-    def _is_not(self, word: Word) -> bool:
-        """Whether a word that denies something stands for a negation of it: "lacks", "does not have"."""
+    def _matches_denial(self, word: Word) -> bool:
+        """Return whether a word of denial corresponds to a negation in the evidence: "lacks", "does not have"."""
         governed = self.claim.denied.get(word.start, ())
         return any(not set(negated).isdisjoint(governed) for negated in self.evidence.own.negated)
 
     def _names_period(self, word: Word) -> bool:
-        """Whether it is a word for a quarter or half that the evidence names in whatever spelling: "Q1"."""
+        """Return whether the word names a quarter or half year that the evidence spells differently: "Q1"."""
         evidence = self.evidence
         there = {period.code for text in (evidence.own, evidence.header) if text for period in text.periods}
         return any(period.start <= word.start < period.end and period.code in there for period in self.claim.periods)
 
     def _has_value(self, value: float) -> bool:
         own = self.evidence.own
-        spelled = {numbers.spelled(word) for word in own.folded}
+        spelled = {numbers.spelled_value(word) for word in own.folded}
         return value in spelled or any(value in number.values and number.scale is None for number in own.numbers)
 
-    def _must_stand(self, word: Word) -> bool:
-        """Whether a word may not be told in others: a name, a spelled number, the way that something went."""
+    def _must_match(self, word: Word) -> bool:
+        """Return whether a word must occur literally: a name, a spelled number, a word of growth or decline."""
         if self.is_computed:
             return False
-        is_count = numbers.spelled(word.text.casefold()) is not None
-        way = negation.direction(word.text)
-        return is_count or bool(way and way != self._shown) or self._is_name(word)
+        is_count = numbers.spelled_value(word.text.casefold()) is not None
+        way = negation.trend(word.text)
+        return is_count or bool(way and way != self._trend) or self._is_name(word)
 
     def _is_name(self, word: Word) -> bool:
         if len(word.text) > 1 and word.text.isupper():
@@ -316,23 +328,23 @@ class _Comparison:
 
     # --- what speaks against it ---
 
-    def _opposed(self) -> list[str]:
-        """Words of the claim that the evidence turns into their opposite."""
+    def _opposites(self) -> list[str]:
+        """Return the claim's words that the evidence negates or has as antonyms."""
         if self.is_computed:
             return []
         evidence = self.evidence
         return [
-            *contradiction.negated(self.claim, evidence.quoted, evidence.own_keys),
-            *contradiction.turned_round(self.claim, evidence.own),
+            *contradiction.negation_conflicts(self.claim, evidence.quoted, evidence.own_keys),
+            *contradiction.antonyms(self.claim, evidence.own),
         ]
 
-    def _misbound(self) -> list[str]:
-        """Years and columns of the claim that its figures have not in the evidence."""
+    def _wrong_years(self) -> list[str]:
+        """Return the years that the evidence assigns to other figures than the claim does."""
         own = self.evidence.own
         found = []
         for number in self.claim.numbers:
             year = self.claim.years.get(number.start)
-            if year is None or number.text in self.lacking:
+            if year is None or number.text in self.missing_figures:
                 continue
             there = {own.years.get(other.start) for other in own.numbers if self._is_same(number, other)}
             if there and None not in there and year not in there:
@@ -342,21 +354,21 @@ class _Comparison:
     def _is_same(self, number: Number, other: Number) -> bool:
         return numbers.is_same(number, other, self.evidence.scales, self.evidence.currency)
 
-    def _contested(self) -> list[str]:
-        """Figures that are not there, where others of their kind are, and none of the claim's."""
+    def _replaced_figures(self) -> list[str]:
+        """Return absent figures where the evidence has figures of their kind, but none of the claim's."""
         found = []
         for kind in (_is_year, _is_share, _is_amount):
             claimed = [number for number in self.claim.numbers if kind(number)]
-            absent = [number for number in claimed if number.text in self.lacking]
+            absent = [number for number in claimed if number.text in self.missing_figures]
             if claimed and len(absent) == len(claimed) and any(map(kind, self.evidence.own.numbers)):
                 found += [number.text for number in absent]
         return found
 
 
-def _orders(text: Text) -> list[Text]:
-    """It, and if a period or a place leads to what it says, that with it at the end."""
-    later = postponed(text.text)
-    return [text] if later == text.text else [text, read(later)]
+def _word_orders(text: Text) -> list[Text]:
+    """Return the text, and with a leading period or place moved to its end if it has one."""
+    later = move_lead_in_to_end(text.text)
+    return [text] if later == text.text else [text, analyze(later)]
 
 
 def _is_negative(item: Item) -> bool:

@@ -1,9 +1,13 @@
-"""Why evidence that has all the words of a claim may still not prove it: what the small words between them say."""
+"""Check a claim whose words all occur in the source for what small words change.
+
+The checks compare quantifiers, numeric bounds, denials, conditions, semantic roles, hedging and mixed-up statements.
+Each returns the words that speak against entailment.
+"""
 
 from collections.abc import Iterator
 
-from rag.answering.text.analyzed_text import Text, read
-from rag.answering.text.clauses import splits
+from rag.answering.text.analyzed_text import Text, analyze
+from rag.answering.text.clauses import clause_splits
 from rag.answering.text.numbers import Scales
 from rag.answering.verification import (
     conditions,
@@ -15,25 +19,29 @@ from rag.answering.verification import (
 )
 
 
-def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
-    """The words of either for which `own`, where the words of the claim stand, does not prove it.
+def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
+    """Return the words for which the source text `own` does not entail the claim.
 
-    `scales` are those that are declared around it; `is_row`, whether it is a row of a table.
+    `scales` are the declared scales of its figures; `is_row` says that it is a row of a table.
     """
     if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
-        return [] if is_row else _exchanged(claim, own)  # word for word
-    clause = own if is_row else _clause(claim, own)
-    return [
-        *quantifiers.differing(claim, clause),
-        *numeric_bounds.differing(claim, clause, scales),
-        *_denied(claim, clause),
-        *conditions.differing(claim, clause, own),
-        *([] if is_row else _of_sentences(claim, clause, own)),
+        return [] if is_row else _exchanged_figures(claim, own)  # word for word
+    clause = own if is_row else _shortest_clause(claim, own)
+    found = [
+        *quantifiers.mismatches(claim, clause),
+        *numeric_bounds.mismatches(claim, clause, scales),
+        *_denials(claim, clause),
+        *conditions.mismatches(claim, clause, own),
     ]
+    if not is_row:  # only sentences have subjects, modality and coordination
+        found += semantic_roles.mismatches(claim, clause)
+        found += hedging.mismatches(claim, clause)
+        found += mixed_statements.mismatches(claim, own)
+    return found
 
 
-def _exchanged(claim: Text, own: Text) -> list[str]:
-    """The figures that stand in the place of others; the words are the same."""
+def _exchanged_figures(claim: Text, own: Text) -> list[str]:
+    """Return figures exchanged for others between otherwise equal words."""
     if len(claim.figures) != len(own.figures):
         return []
     return [
@@ -41,28 +49,19 @@ def _exchanged(claim: Text, own: Text) -> list[str]:
     ]
 
 
-def _of_sentences(claim: Text, clause: Text, own: Text) -> list[str]:
-    """What only sentences have: who does it, whether it is done, and several statements in one."""
-    return [
-        *semantic_roles.differing(claim, clause),
-        *hedging.differing(claim, clause),
-        *mixed_statements.crossed(claim, own),
-    ]
-
-
-def _clause(claim: Text, own: Text) -> Text:
-    """The shortest clause of `own` that has all that the claim has of it."""
+def _shortest_clause(claim: Text, own: Text) -> Text:
+    """Return the shortest clause of `own` with all words and figures that it shares with the claim."""
     shared = claim.content_keys & own.keys
-    for parts in splits(own.text):
-        for part in map(read, parts):
+    for parts in clause_splits(own.text):
+        for part in map(analyze, parts):
             lost = claim.values & own.values - part.values
             if len(part.words) < len(own.words) and shared <= part.keys and not lost:
-                return _clause(claim, part)
+                return _shortest_clause(claim, part)
     return own
 
 
-def _denied(claim: Text, own: Text) -> Iterator[str]:
-    """Words that deny, where the other says the same and has nothing that denies: "lacks"."""
+def _denials(claim: Text, own: Text) -> Iterator[str]:
+    """Yield words of denial ("lacks") where the other text states the same without any."""
     for one, other in ((claim, own), (own, claim)):
         if other.negated or other.denied:
             continue

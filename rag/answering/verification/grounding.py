@@ -1,4 +1,9 @@
-"""Tying an answer's sentences to their sources: for each a verdict, and the words that it rests on."""
+"""Ground the sentences of an answer: find the quotes that prove each, judge it, and locate the quotes.
+
+For each claim: take the quotes that the model proposed; if they do not prove it, widen them to whole sentences, then
+align the claim with the best sentences of the cited passages, then look for a paraphrase. The verdict comes from
+`entailment.judge`.
+"""
 
 import functools
 import uuid
@@ -17,21 +22,21 @@ from rag.retrieval import Reranker
 from rag.types import Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
 
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
-"""Boxes of the characters `passage.text[start:end]` in the document of that id; () if they can't be found."""
+"""Return the boxes of `passage.text[start:end]` in the document of that id; () if they can't be found."""
 
-Found = Mapping[str, Sequence[Quote]]
+QuotesBySource = Mapping[str, Sequence[Quote]]
 """The quotes of a claim by the ids of their sources."""
 
 
 class Grounded(NamedTuple):
-    """The sentences of an answer with their verdicts, and all their citations in order."""
+    """The sentences of an answer with their verdicts, and all citations in order."""
 
     sentences: tuple[Sentence, ...]
     citations: tuple[Citation, ...]
 
 
-class _Place(NamedTuple):
-    """Words of a source, and what they are to a claim."""
+class _Match(NamedTuple):
+    """A span of a source, and its judgement for a claim."""
 
     citation_id: str
     span: Span
@@ -39,7 +44,7 @@ class _Place(NamedTuple):
 
 
 class Grounder:
-    """Finds the quotes for claims in the sources of one answer and judges them; each source is prepared once."""
+    """Find and judge quotes for claims in the sources of one answer; each source is prepared once."""
 
     def __init__(
         self,
@@ -49,7 +54,7 @@ class Grounder:
         reranker: Reranker | None = None,
         thresholds: Thresholds = THRESHOLDS,
     ) -> None:
-        """`sources` maps citation ids to hits; a `reranker` also finds what says the same in other words."""
+        """`sources` maps citation ids to hits; a `reranker` also finds paraphrases."""
         self._sources = sources
         self._locate = locate
         self._reranker = reranker
@@ -57,56 +62,52 @@ class Grounder:
         self._passages: dict[str, QuotablePassage] = {}
 
     def ground(self, claims: Sequence[Claim], text: str = "") -> Grounded:
-        """Each claim's sentence with its verdict, and the citations of all; at least one for each id that is cited.
+        """Return each claim's sentence with its verdict, and all citations, at least one for each cited id.
 
-        `text` is the answer that the claims are sentences of: it tells headings and rows of tables.
+        `text` is the answer around the claims; headings and table rows are recognised by it.
         """
         sentences: list[Sentence] = []
         citations: list[Citation] = []
         for index, claim in enumerate(claims):
-            claimed = checkable_statements.claimed(claim.sentence, text)
-            found, judgement = self._judged(claimed or claim.sentence.text, claim)
+            claimed = checkable_statements.checkable_statement(claim.sentence, text)
+            found, judgement = self._find_quotes(claimed or claim.sentence.text, claim)
             sentences.append(_with_verdict(claim.sentence, claimed, judgement))
             citations += self._citations(index, claimed or claim.sentence.text, found, judgement)
         return Grounded(tuple(sentences), tuple(citations))
 
     # --- which words prove a claim ---
 
-    def _judged(self, claimed: str, claim: Claim) -> tuple[Found, Judgement]:
-        """The quotes of a claim, and what they are to it.
-
-        Those that the model proposes; where these do not prove it, their whole sentences or, if they prove it better,
-        other words of the passages that it cites.
-        """
+    def _find_quotes(self, claimed: str, claim: Claim) -> tuple[QuotesBySource, Judgement]:
+        """Return the quotes of a claim and their verdict: proposed, widened, aligned or paraphrasing ones."""
         ids = claim.sentence.citation_ids
-        found: Found = {citation_id: self._proposed(citation_id, claimed, claim) for citation_id in ids}
+        found: QuotesBySource = {citation_id: self._locate_proposed(citation_id, claimed, claim) for citation_id in ids}
         judgement = self._judgement(claimed, found)
         if not ids or judgement.support is Support.SUPPORTED:
             return found, judgement
-        for other in (self._widened(found), self._aligned(claimed, ids)):
+        for other in (self._widen(found), self._align(claimed, ids)):
             better = self._judgement(claimed, other)
             if better.rank > judgement.rank:
                 found, judgement = other, better
         if judgement.support is Support.UNSUPPORTED and not judgement.contradicted:
-            found, judgement = self._reworded(claimed, found, judgement)
+            found, judgement = self._find_paraphrase(claimed, found, judgement)
         least = MIN_COVERAGE / len(ids)  # each of several sources may cover its part only
         return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
 
-    def _proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
-        """Where the quotes stand that the model proposes, if they have to do with the claim."""
+    def _locate_proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
+        """Return the located quotes that the model proposed, if they have words in common with the claim."""
         passage = self.passage(citation_id)
         proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
         found = [quote for text in proposed if (quote := passage.find(text))]
-        return list(dict.fromkeys(quote for quote in found if passage.supports(claimed, quote.span)))
+        return list(dict.fromkeys(quote for quote in found if passage.is_related(claimed, quote.span)))
 
-    def _judgement(self, claimed: str, found: Found) -> Judgement:
+    def _judgement(self, claimed: str, found: QuotesBySource) -> Judgement:
         evidence = [
             piece for source in found for quote in found[source] for piece in self.passage(source).evidence(quote.span)
         ]
         return entailment.judge(claimed, evidence, self._thresholds)
 
-    def _widened(self, found: Found) -> Found:
-        """The whole sentences and rows that quotes stand in."""
+    def _widen(self, found: QuotesBySource) -> QuotesBySource:
+        """Extend quotes to their whole sentences and rows."""
         return {
             source: list(
                 dict.fromkeys(
@@ -118,42 +119,42 @@ class Grounder:
             for source in found
         }
 
-    def _aligned(self, claimed: str, ids: Sequence[str]) -> Found:
-        """The sentence or row of the passages that proves the claim best, or one for each of its clauses."""
+    def _align(self, claimed: str, ids: Sequence[str]) -> QuotesBySource:
+        """Return the sentence or row that proves the claim best, or one for each of its clauses."""
 
         @functools.cache
-        def best(part: str) -> _Place | None:
+        def best(part: str) -> _Match | None:
             return self._best(part, ids)
 
         def judge(part: str) -> Judgement:
             place = best(part)
-            return place.judgement if place else entailment.NOTHING
+            return place.judgement if place else entailment.UNRELATED
 
         if numbers.shows_computation(claimed):
             places = [
-                place for number in numbers.find_numbers(claimed) if (place := self._holding(number, claimed, ids))
+                place for number in numbers.find_numbers(claimed) if (place := self._find_figure(number, claimed, ids))
             ]
         else:
-            parts = entailment.judge_parts(claimed, judge).clauses
+            parts = entailment.judge_by_clause(claimed, judge).clauses
             places = [place for part in parts if (place := best(part))]
         found: dict[str, list[Quote]] = {citation_id: [] for citation_id in ids}
         for citation_id, span in dict.fromkeys((place.citation_id, place.span) for place in places):
-            found[citation_id].append(self.passage(citation_id).aligned(claimed, span))
+            found[citation_id].append(self.passage(citation_id).quote_at(claimed, span))
         return found
 
-    def _holding(self, number: numbers.Number, claimed: str, ids: Sequence[str]) -> _Place | None:
-        """Where the first of the likely sentences and rows stands that has a figure."""
+    def _find_figure(self, number: numbers.Number, claimed: str, ids: Sequence[str]) -> _Match | None:
+        """Return the first likely sentence or row that has a figure."""
         for citation_id in ids:
-            for span in self.passage(citation_id).likely(claimed):
+            for span in self.passage(citation_id).likely_spans(claimed):
                 if not numbers.unsupported(number.text, [self.passage(citation_id).read(span)]):
-                    return _Place(citation_id, span, entailment.NOTHING)
+                    return _Match(citation_id, span, entailment.UNRELATED)
         return None
 
-    def _best(self, claimed: str, ids: Sequence[str]) -> _Place | None:
+    def _best(self, claimed: str, ids: Sequence[str]) -> _Match | None:
         places = [
-            _Place(citation_id, span, self._judged_whole(claimed, citation_id, span))
+            _Match(citation_id, span, self._judge_whole(claimed, citation_id, span))
             for citation_id in ids
-            for span in self.passage(citation_id).likely(claimed)
+            for span in self.passage(citation_id).likely_spans(claimed)
         ]
         best = max(places, key=lambda place: place.judgement.rank, default=None)
         return (
@@ -162,18 +163,20 @@ class Grounder:
             else None
         )
 
-    def _judged_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
+    def _judge_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
         return entailment.judge_whole(claimed, self.passage(citation_id).evidence(span), self._thresholds)
 
-    def _reworded(self, claimed: str, found: Found, judgement: Judgement) -> tuple[Found, Judgement]:
-        """What may say the same in words that cannot be compared: by the cross-encoder, or in another language."""
+    def _find_paraphrase(
+        self, claimed: str, found: QuotesBySource, judgement: Judgement
+    ) -> tuple[QuotesBySource, Judgement]:
+        """Look for a paraphrase by the cross-encoder, or for the same figures in another language."""
         for source in found:
             passage = self.passage(source)
-            quote = passage.reworded(claimed, self._reranker)
+            quote = passage.find_paraphrase(claimed, self._reranker)
             if quote is None:
                 continue
             loose = max(
-                (entailment.judge_loosely(claimed, piece) for piece in passage.evidence(quote.span)),
+                (entailment.judge_paraphrase(claimed, piece) for piece in passage.evidence(quote.span)),
                 key=lambda judged: judged.rank,
             )
             if loose.support is Support.PARTLY:
@@ -185,7 +188,7 @@ class Grounder:
         return [quote] if quote else []
 
     def passage(self, citation_id: str) -> QuotablePassage:
-        """The prepared passage of a source."""
+        """Return the prepared passage of a source."""
         if citation_id not in self._passages:
             hit = self._sources[citation_id]
             self._passages[citation_id] = QuotablePassage(hit.passage, titles=_titles(hit))
@@ -193,10 +196,10 @@ class Grounder:
 
     # --- how they are shown ---
 
-    def _citations(self, index: int, claimed: str, found: Found, judgement: Judgement) -> Iterator[Citation]:
-        missing = self._missing(claimed, found, judgement)
-        found = {source: self._complete(source, quotes, claimed, missing) for source, quotes in found.items()}
-        missing = self._missing(claimed, found, judgement)
+    def _citations(self, index: int, claimed: str, found: QuotesBySource, judgement: Judgement) -> Iterator[Citation]:
+        missing = self._missing_numbers(claimed, found, judgement)
+        found = {source: self._with_context(source, quotes, claimed, missing) for source, quotes in found.items()}
+        missing = self._missing_numbers(claimed, found, judgement)
         for citation_id, quotes in found.items():
             if not quotes:
                 yield self.cite(index, citation_id, None, missing)
@@ -204,7 +207,7 @@ class Grounder:
                 yield self.cite(index, citation_id, quote, missing)
 
     def cite(self, sentence: int, citation_id: str, quote: Quote | None, missing: tuple[str, ...] = ()) -> Citation:
-        """The citation of sentence number `sentence`; one that states numbers which no quote has is never verified.
+        """Return a citation for sentence number `sentence`; it is unverified if numbers are `missing` from all quotes.
 
         Raises:
             errors.GroundingError: the document cannot be read any more.
@@ -225,9 +228,9 @@ class Grounder:
         )
 
     def cite_unit(self, sentence: int, citation_id: str, unit: Unit, row: QuotedRow | None) -> Citation:
-        """The citation of a unit of a source as sentence number `sentence`, word for word.
+        """Return a verbatim citation of a unit of a source for sentence number `sentence`.
 
-        With a row are lit the names of its columns and the line that gives its unit. Raises as `cite`.
+        A row is highlighted with its column names and the line that gives its unit. Raises as `cite`.
         """
         hit = self._sources[citation_id]
         citation = self.cite(sentence, citation_id, Quote(unit.span, Verdict.VERIFIED))
@@ -248,28 +251,30 @@ class Grounder:
                 details={"document_id": str(hit.passage.document_id)},
             ) from error
 
-    def _missing(self, claimed: str, found: Found, judgement: Judgement) -> tuple[str, ...]:
-        """Numbers that no quote has; of a proved claim not the year that its document's name or title says."""
+    def _missing_numbers(self, claimed: str, found: QuotesBySource, judgement: Judgement) -> tuple[str, ...]:
+        """Return numbers that no quote has; for a proved claim, document titles may supply the year."""
         quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
         if judgement.support is Support.SUPPORTED:
             quotes += [title for source in found for title in self.passage(source).titles]
-        scales = numbers.either(self.passage(citation_id).scales for citation_id in found)
+        scales = numbers.union_scales(self.passage(citation_id).scales for citation_id in found)
         return numbers.unsupported(claimed, quotes, scales=scales)
 
-    def _complete(self, citation_id: str, quotes: Sequence[Quote], claimed: str, missing: Sequence[str]) -> list[Quote]:
-        """`quotes` with what they are read with: the header of a row, what stands beside and has `missing` numbers."""
+    def _with_context(
+        self, citation_id: str, quotes: Sequence[Quote], claimed: str, missing: Sequence[str]
+    ) -> list[Quote]:
+        """Add to `quotes` their column names and neighbouring units with `missing` numbers."""
         passage = self.passage(citation_id)
         complete = list(quotes)
         for quote in quotes:
-            beside = passage.context_of(quote.span, missing) if missing else []
-            for span in dict.fromkeys([*beside, *passage.beside(quote.span, claimed)]):
+            beside = passage.context_with(quote.span, missing) if missing else []
+            for span in dict.fromkeys([*beside, *passage.mentioned_context(quote.span, claimed)]):
                 complete = [other for other in complete if not _within(other.span, span)]
                 complete.append(Quote(span, quote.verdict))
         return list(dict.fromkeys(complete))
 
 
 def _with_verdict(sentence: Sentence, claimed: str, judgement: Judgement) -> Sentence:
-    if judgement.support is not Support.SUPPORTED and (not claimed or checkable_statements.refuses(sentence.text)):
+    if judgement.support is not Support.SUPPORTED and (not claimed or checkable_statements.is_refusal(sentence.text)):
         return sentence
     if not sentence.citation_ids:
         return sentence.model_copy(update={"support": Support.UNCITED})
@@ -277,13 +282,13 @@ def _with_verdict(sentence: Sentence, claimed: str, judgement: Judgement) -> Sen
 
 
 def _titles(hit: Hit) -> tuple[str, ...]:
-    """What a passage is read under: the name and title of its document, and its section."""
+    """Return what a passage is read under: the name and title of its document, and its section."""
     name = PurePath(hit.document_name).stem.replace("_", " ")
     return tuple(title for title in (name, hit.title, hit.chunk.section) if title)
 
 
 def _cells(regions: Sequence[Region]) -> str | None:
-    """The cells of a sheet that a quote stands in."""
+    """Return the spreadsheet cells of a quote."""
     return ", ".join(dict.fromkeys(region.cells for region in regions if region.cells)) or None
 
 

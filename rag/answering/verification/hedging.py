@@ -1,7 +1,7 @@
-"""Whether something is said to be so, or to be expected, possible, owed or alleged: "will", "may", "must", "alleges".
+"""Detect changed modality: facts against expected, possible, obliged or alleged ("will", "may", "must").
 
-Auxiliaries and verbs are those of the modal and evidential expressions in Palmer, *Mood and Modality* (2001), as far
-as reports and contracts have them.
+Auxiliaries and verbs follow the modal and evidential expressions in Palmer, *Mood and Modality* (2001), as far as
+reports and contracts use them.
 """
 
 import re
@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import NamedTuple
 
-from rag.answering.text.analyzed_text import Text, read
+from rag.answering.text.analyzed_text import Text, analyze
 from rag.answering.text.clauses import IRREGULAR_PASTS
 
 
 class Modality(Enum):
-    """In what way something is said, where it is not said to be so."""
+    """How a statement is hedged."""
 
     FUTURE = auto()
     EXPECTED = auto()
@@ -45,7 +45,7 @@ _MARK = re.compile(
     r"(?<![^\W_])(?:" + "|".join(rf"(?P<{kind.name}>{words})" for kind, words in _VERBS.items()) + r")(?![^\W_])",
     re.IGNORECASE,
 )
-_OTHERWISE: Mapping[Modality, str] = {
+_OTHER_WORDS: Mapping[Modality, str] = {
     Modality.FUTURE: r"future|upcoming|shall|going to|to be|scheduled|due|planned",
     Modality.EXPECTED: (
         r"guid(?:ance|es?|ed)|outlook|target(?:s|ed|ing)?|plan(?:s|ned)?|estimat\w*|expect\w*|anticipat\w*|"
@@ -66,11 +66,11 @@ _OTHERWISE: Mapping[Modality, str] = {
         r"consider(?:s|ed)?|belie(?:fs?|ve[sd]?)|think|thinks|thought|suspect\w*|expect\w*|estimat\w*"
     ),
 }
-"""What says the same of a statement in other words than a verb that governs it."""
+"""Other words that hedge a statement."""
 
-_SAID_SO = {
+_HEDGED = {
     kind: re.compile(rf"(?<![^\W_])(?:{_VERBS[kind]}|{words})(?![^\W_])", re.IGNORECASE)
-    for kind, words in _OTHERWISE.items()
+    for kind, words in _OTHER_WORDS.items()
 }
 
 _PROVES: Mapping[Modality, frozenset[Modality]] = {
@@ -80,15 +80,15 @@ _PROVES: Mapping[Modality, frozenset[Modality]] = {
     Modality.OBLIGED: frozenset({Modality.OBLIGED, Modality.FUTURE}),
     Modality.ALLEGED: frozenset({Modality.ALLEGED}),
 }
-"""To each way in which a source says something those in which a claim may."""
+"""The modalities a claim may have, by the modality of its source."""
 
-_TIMELESS = frozenset({Modality.FUTURE, Modality.OBLIGED})
-"""What is told in the present tense, too: "the tenant pays" for "shall pay"."""
+_PRESENT_TENSE = frozenset({Modality.FUTURE, Modality.OBLIGED})
+"""Modalities that the present tense can express, too: "the tenant pays" for "shall pay"."""
 _INTENDED = frozenset({Modality.EXPECTED, Modality.OBLIGED})
-"""What no fact proves: who did something need not have planned it, nor been obliged to."""
+"""Modalities that no fact proves: who did something need not have planned it, nor been obliged to."""
 
-_OF_RIGHTS = frozenset({Modality.POSSIBLE, Modality.OBLIGED})
-"""These say the same where they are denied: "may not", "shall not", "prohibits"."""
+_DEONTIC = frozenset({Modality.POSSIBLE, Modality.OBLIGED})
+"""Modalities that mean the same when negated: "may not", "shall not", "prohibits"."""
 _FORBIDS = re.compile(
     r"\b(?:may|shall|must|can) ?not\b|\b(?:prohibit|forbid|preclud|restrict)|\b(?:no|neither|nor|none|never)\b",
     re.IGNORECASE,
@@ -101,14 +101,14 @@ _PAST = re.compile(
 _END = re.compile(
     r"[.;:]\s|,\s(?:and|but|while|whereas|although|though|which|who|whereby)\b|\b(?:but|whereas|although)\b"
 )
-"""Up to here a verb governs what follows it."""
+"""The end of what a verb governs."""
 
 MIN_GOVERNED = 1 / 3
-"""So much of what the claim has of its source must be governed, if none of it is a figure."""
+"""Minimum share of the words shared by claim and source that must be governed, if no figure is."""
 
 
 class _Mark(NamedTuple):
-    """A verb that makes what follows it something else than a fact."""
+    """A hedging verb and the range of text that it governs."""
 
     text: str
     modality: Modality
@@ -116,35 +116,35 @@ class _Mark(NamedTuple):
     governs: range
 
 
-def differing(claim: Text, own: Text) -> list[str]:
-    """The words for which its source `own` says of the claim something else than that it is so, or the claim does."""
+def mismatches(claim: Text, own: Text) -> list[str]:
+    """Return the word that hedges the source but not the claim, or the claim but not the source."""
     found = _dropped(claim, own) or _added(claim, own)
     return [found.text] if found else []
 
 
 def _dropped(claim: Text, own: Text) -> _Mark | None:
-    """What `own` has for the words of the claim, which has it not."""
-    marks = [mark for mark in _marks(own) if _asserts(claim, own, mark)]
+    """Return a hedge of the source that the claim drops."""
+    marks = [mark for mark in _marks(own) if _governs_shared(claim, own, mark)]
     if not marks:
         return None
     modalities = {mark.modality for mark in marks}
-    if any(_is_said(claim, kind) for modality in modalities for kind in _PROVES[modality]):
+    if any(_has_modality(claim, kind) for modality in modalities for kind in _PROVES[modality]):
         return None
-    if modalities & _OF_RIGHTS and _forbids(claim) and _forbids(own):
+    if modalities & _DEONTIC and _forbids(claim) and _forbids(own):
         return None
-    if modalities & _TIMELESS and not any(_marks(claim)) and not _PAST.search(claim.text):
+    if modalities & _PRESENT_TENSE and not any(_marks(claim)) and not _PAST.search(claim.text):
         return None
     return marks[0]
 
 
 def _added(claim: Text, own: Text) -> _Mark | None:
-    """What the claim has, and `own` has not, for the words of `own`."""
+    """Return a hedge of the claim that the source does not have."""
     for mark in _marks(claim):
-        if not _asserts(own, claim, mark) or any(_is_said(own, kind) for kind in _PROVES[mark.modality]):
+        if not _governs_shared(own, claim, mark) or any(_has_modality(own, kind) for kind in _PROVES[mark.modality]):
             continue
-        if mark.modality in _OF_RIGHTS and _forbids(claim) and _forbids(own):
+        if mark.modality in _DEONTIC and _forbids(claim) and _forbids(own):
             continue
-        if mark.modality in _INTENDED or (mark.modality is Modality.POSSIBLE and _is_said(own, Modality.OBLIGED)):
+        if mark.modality in _INTENDED or (mark.modality is Modality.POSSIBLE and _has_modality(own, Modality.OBLIGED)):
             return mark
     return None
 
@@ -153,12 +153,12 @@ def _forbids(text: Text) -> bool:
     return _FORBIDS.search(text.text) is not None
 
 
-def _is_said(text: Text, modality: Modality) -> bool:
-    return _SAID_SO[modality].search(text.text) is not None
+def _has_modality(text: Text, modality: Modality) -> bool:
+    return _HEDGED[modality].search(text.text) is not None
 
 
 def _marks(text: Text) -> Iterator[_Mark]:
-    """What is under one mark is not under another."""
+    """Yield the hedges of a text; they are not nested."""
     governs = range(0)
     for match in _MARK.finditer(text.text):
         if match.start() not in governs:
@@ -167,10 +167,10 @@ def _marks(text: Text) -> Iterator[_Mark]:
             yield _Mark(match.group(), Modality[match.lastgroup or ""], match.start(), governs)
 
 
-def _asserts(claim: Text, own: Text, mark: _Mark) -> bool:
-    """Whether what the claim says of `own` is what its `mark` governs."""
-    governed = read(own.text[mark.governs.start : mark.governs.stop])
-    rest = read(f"{own.text[: mark.start]} {own.text[mark.governs.stop :]}")
+def _governs_shared(claim: Text, own: Text, mark: _Mark) -> bool:
+    """Return whether what the claim shares with `own` is what the hedge governs."""
+    governed = analyze(own.text[mark.governs.start : mark.governs.stop])
+    rest = analyze(f"{own.text[: mark.start]} {own.text[mark.governs.stop :]}")
     shared = claim.content_keys & own.keys
     only = (shared & governed.keys) - rest.keys
     has_figure = bool(claim.values & governed.values - rest.values)

@@ -1,4 +1,4 @@
-"""What bounds a figure: "at least 5", "up to 5", "5 or more". With another the same figure says something else."""
+"""Compare the bounds of figures: "at least 5", "up to 5", "5 or more"."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from rag.answering.text.numbers import Number, Scales, is_same
 
 
 class Bound(Enum):
-    """What a phrase beside a figure says of the value meant."""
+    """How a phrase beside a figure bounds its value."""
 
     NONE = auto()
     EXACT = auto()
@@ -56,7 +56,7 @@ _BEHIND = re.compile(
 )
 _DURATION = re.compile(r"[\s-]?(?:days?|weeks?|months?|quarters?|years?|hours?)\b", re.IGNORECASE)
 _OVER = re.compile(r"\bover\s+(?:the\s+)?$", re.IGNORECASE)
-"""Before a time this tells how long, not more than how long: "over 5 years"."""
+"""Before a duration "over" means during: "over 5 years"."""
 
 _RANGE = re.compile(r"[\s%]*(?:\s(?P<and>and)\s|\sto\s|[–—-])\s*[$€£¥]?\s?", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+[$€£¥]?\s?$", re.IGNORECASE)
@@ -75,11 +75,11 @@ _PROVED_BY: Mapping[Bound, frozenset[Bound]] = {
     Bound.MOST: frozenset({Bound.MOST, Bound.LESS, Bound.NEARLY}),
     Bound.LESS: frozenset({Bound.LESS, Bound.NEARLY}),
 }
-"""To each bound of a claim those of a source that prove it."""
+"""The bounds of a source that prove a claim, by the claim's bound."""
 
 
 def bound(text: str, number: Number) -> Bound:
-    """What the phrase right before or behind a figure of `text` says of it."""
+    """Return the bound set by the phrase right before or behind a figure."""
     start = max(0, number.start - MAX_PHRASE_CHARS)
     before = _BEFORE.search(text[start : number.start])
     if before and not (_OVER.search(text[start : number.start]) and _DURATION.match(text, number.end)):
@@ -88,8 +88,8 @@ def bound(text: str, number: Number) -> Bound:
     return Bound[behind.lastgroup or ""] if behind else Bound.NONE
 
 
-def differing(claim: Text, own: Text, scales: Scales) -> list[str]:
-    """The figures of the claim that its source `own` has too, and bounds otherwise; years have no bound."""
+def mismatches(claim: Text, own: Text, scales: Scales) -> list[str]:
+    """Return the claim's figures that the source bounds differently; years have no bound."""
     found = []
     ends = _other_ends(own)
     for figure in claim.figures:
@@ -107,7 +107,7 @@ def differing(claim: Text, own: Text, scales: Scales) -> list[str]:
 
 
 def _other_ends(text: Text) -> Mapping[int, Number]:
-    """The other end of each range that a figure is an end of, by where the figure begins."""
+    """Map the start of each figure in a range to the other end of the range."""
     found = {}
     for first, last in pairwise(text.figures):
         link = _RANGE.fullmatch(text.text, first.end, last.start)

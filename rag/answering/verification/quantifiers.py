@@ -1,4 +1,4 @@
-"""How much of what a claim speaks of: "all", "most", "only", "some of", "two of the five", "the second largest"."""
+"""Compare quantifiers: "all", "most", "only", "some of", "two of the five", "the second largest"."""
 
 import itertools
 import re
@@ -14,17 +14,17 @@ _QUANTIFIERS: Mapping[str, frozenset[str]] = {
     "most": word_set("most mostly majority"),
     "many": word_set("many numerous"),
 }
-"""Words that say of how much a statement is true; a claim may use any of those that its source uses one of."""
+"""Quantifiers by strength; a claim may use any of a group if its source uses one of it."""
 
 _LIMITING = word_set("some certain several few portion part parts partly partially one number half many most majority")
-"""A claim with one of these speaks of a part."""
+"""Words that limit a claim to a part."""
 
 _NO_QUANTIFIER = re.compile(
     r"\bnot only\b|\bonly(?=\s+[$€£¥]?\d)|\bat all\b|\bthe most\b|\bat most\b|"
     r"\b(?:every|each|any|all|throughout|whole|entire)\s+(?:the\s+)?(?:days?|weeks?|months?|quarters?|years?)\b",
     re.IGNORECASE,
 )
-"""Where such a word stresses a figure, bounds it, compares, or tells a period."""
+"""Uses of these words that quantify nothing: emphasis, bounds, comparisons and periods."""
 
 _PART_OF = re.compile(
     r"\b(?P<part>(?:some|certain|several|few)(?:\s+of)?|(?:part|(?<=a )(?:portion|part|number)) of)\s+"
@@ -33,7 +33,7 @@ _PART_OF = re.compile(
 )
 
 _OUT_OF = re.compile(r"\s+(?:out of|of|in|from)\s+(?:(?:the|its|our|their|these|those|a total of)\s+)?", re.IGNORECASE)
-"""What stands between a part and its whole: "two of the five"."""
+"""Text between a part and its whole: "two of the five"."""
 
 _RANKED = re.compile(
     r"\b(?P<rank>second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|next|one of the|one of its|one of our|"
@@ -41,16 +41,25 @@ _RANKED = re.compile(
     r"oldest|newest|youngest|fastest|slowest|strongest|weakest|cheapest|leading)\b",
     re.IGNORECASE,
 )
-"""A superlative that something else precedes or shares."""
+"""A superlative that is outranked or shared."""
 
 
-def differing(claim: Text, own: Text) -> list[str]:
-    """What makes the claim speak of more, or of less, than its source `own` does."""
-    return list(dict.fromkeys([*_stronger(claim, own), *_whole(claim, own), *_counted(claim, own), *_top(claim, own)]))
+def mismatches(claim: Text, own: Text) -> list[str]:
+    """Return the words that make the claim more, or less, general than its source."""
+    return list(
+        dict.fromkeys(
+            [
+                *_stronger(claim, own),
+                *_generalised(claim, own),
+                *_dropped_counts(claim, own),
+                *_dropped_ranks(claim, own),
+            ]
+        )
+    )
 
 
 def _stronger(claim: Text, own: Text) -> Iterator[str]:
-    """Quantifiers of the claim that its source has not."""
+    """Yield quantifiers of the claim that its source lacks."""
     claimed, there = _quantified(claim), _quantified(own)
     for words in _QUANTIFIERS.values():
         if not words & there:
@@ -61,8 +70,8 @@ def _quantified(text: Text) -> frozenset[str]:
     return Text(_NO_QUANTIFIER.sub(" ", text.text)).folded
 
 
-def _whole(claim: Text, own: Text) -> Iterator[str]:
-    """What is said of a part in the source, and of the whole in the claim."""
+def _generalised(claim: Text, own: Text) -> Iterator[str]:
+    """Yield words that limit the source to a part where the claim states the whole."""
     if claim.folded & _LIMITING:
         return
     matches = list(_PART_OF.finditer(own.text))
@@ -73,8 +82,8 @@ def _whole(claim: Text, own: Text) -> Iterator[str]:
             yield match["part"]
 
 
-def _counted(claim: Text, own: Text) -> Iterator[str]:
-    """The part where the claim has only the whole of which it is one, or the two in each other's place."""
+def _dropped_counts(claim: Text, own: Text) -> Iterator[str]:
+    """Yield counts of a part that the claim drops for the whole, or exchanges with it."""
     turned = [(whole, part) for part, whole in _parts(claim)]
     for part, whole in _parts(own):
         is_dropped = _has(claim, whole) and not _has(claim, part)
@@ -91,15 +100,15 @@ def _is_same(one: Number, other: Number) -> bool:
 
 
 def _parts(text: Text) -> Iterator[tuple[Number, Number]]:
-    """Each count of a part with the count of its whole."""
+    """Yield each count of a part with the count of its whole."""
     for part, whole in itertools.pairwise(text.figures):
         are_counts = "%" not in (part.unit, whole.unit) and part.year is None and whole.year is None
         if are_counts and not _is_same(part, whole) and _OUT_OF.fullmatch(text.text[part.end : whole.start]):
             yield part, whole
 
 
-def _top(claim: Text, own: Text) -> Iterator[str]:
-    """What stands before a superlative of the source and not before the claim's: "second largest"."""
+def _dropped_ranks(claim: Text, own: Text) -> Iterator[str]:
+    """Yield ranks before superlatives that the claim drops: "second largest"."""
     claimed = {match["top"].casefold() for match in _RANKED.finditer(claim.text)}
     for match in _RANKED.finditer(own.text):
         if match["top"].casefold() in claim.folded - claimed:

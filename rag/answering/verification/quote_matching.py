@@ -1,6 +1,6 @@
-"""Finding the words of a passage that prove a claim, as offsets into the passage's own characters.
+"""Match quotes and claims with the exact text of a passage, as character offsets.
 
-What a model proposes is only a hint: what is shown and lit is always a slice of the passage.
+A model's quote is only a hint: what is shown and highlighted is always a slice of the passage.
 """
 
 import functools
@@ -18,7 +18,7 @@ from rag.answering.text import numbers, term_weights
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.measurement_units import currencies
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.answering.verification.evidence import Evidence, Weights
 from rag.answering.verification.table_figures import Column
 from rag.ingestion.language_detection import detect
@@ -26,34 +26,32 @@ from rag.retrieval import Reranker
 from rag.types import BlockKind, Passage, Span, Verdict
 
 NEAR_MATCH = 85.0
-"""From this similarity (rapidfuzz's normalised indel similarity, 0..100) a proposed quote counts as misspelt, below
-it as made up."""
+"""Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a misspelt quote; below it is made up."""
 
 MIN_NEAR_CHARS = 20
-"""A shorter quote resembles too much by chance; it must stand there word for word."""
+"""Shorter quotes must match exactly: they resemble too much by chance."""
 
 MAX_ELISION_CHARS = 400
-"""Two parts of a quote with dots between them may lie this far apart to be shown as one."""
+"""Maximum distance between the parts of a quote with an ellipsis."""
 
 MIN_COVERAGE = 0.5
-"""Share of a claim's words, weighted by rarity, that a sentence must hold to be shown as its source."""
+"""Minimum share of a claim's words, weighted by rarity, in a sentence shown as its source."""
 
 MIN_RERANK_SCORE = 0.5
-"""A cross-encoder score from which a sentence supports a claim that it words differently: the model's own
-decision boundary, its logit being 0."""
+"""Minimum cross-encoder score of a paraphrase: the model's decision boundary (logit 0)."""
 
 MIN_SHARED = 0.15
-"""A proposed quote with less in common with its claim is kept only if nothing in the passage fits better."""
+"""Minimum share of a claim's words in a proposed quote."""
 
 SECOND_SENTENCE_GAIN = 0.15
-"""How much more of a claim two neighbouring sentences must cover for both to be quoted."""
+"""Minimum gain in coverage for quoting a neighbouring sentence, too."""
 
 RERANKED_SENTENCES = 6
 LIKELY_UNITS = 12
-"""So many sentences of a passage are held against a claim whose own quotes do not prove it."""
+"""Limits on the sentences of a passage that are compared with a claim whose own quotes do not prove it."""
 
 NUMBER_WEIGHT = 3.0
-"""A number identifies its source better than a word does."""
+"""Weight of a number in relation to a word: it identifies its source better."""
 
 
 def _is_sentence(unit: Unit, text: str) -> bool:
@@ -61,14 +59,14 @@ def _is_sentence(unit: Unit, text: str) -> bool:
 
 
 class Quote(NamedTuple):
-    """A slice of a passage's text and how it was found."""
+    """A span of a passage and how it was found."""
 
     span: Span
     verdict: Verdict
 
 
 class NormalizedText(NamedTuple):
-    """Text reduced to what makes words the same, and for each of its characters where it stood before."""
+    """Text reduced for comparison, and the original offset of each of its characters."""
 
     text: str
     offsets: tuple[int, ...]
@@ -86,9 +84,9 @@ _EDGES = " \t\r\n\"'“”‘’«»*_`"
 
 
 def normalize(text: str) -> NormalizedText:
-    """`text` without white space, case, ligatures, kinds of quote mark and dash, and hyphens between letters.
+    """Remove white space, case, ligatures, typographic quotes and dashes, and hyphens between letters.
 
-    So a quote is found across line breaks, hyphenation and the loss of spaces that PDFs are prone to.
+    Quotes then match across line breaks, hyphenation and spaces that PDFs lose.
     """
     characters: list[str] = []
     offsets: list[int] = []
@@ -107,38 +105,38 @@ def normalize(text: str) -> NormalizedText:
 
 
 class QuotablePassage:
-    """A passage prepared once for finding many quotes in it."""
+    """A passage prepared for finding many quotes in it."""
 
     def __init__(self, passage: Passage, titles: Sequence[str] = ()) -> None:
-        """`titles` are what it is read under: the name and title of its document, and its section."""
+        """`titles` are the name and title of its document, and its section."""
         self.text = passage.text
         self.titles = tuple(titles)
         self.units: list[Unit] = split_passage(passage)
         self.scales: numbers.Scales = declared_scales(self.text) or None
         self._normalized = normalize(self.text)
         self._words = [term_weights.content_words(self.read(unit.span)) for unit in self.units]
-        self._rarity = term_weights.rarity(self._words)
+        self._rarity = term_weights.idf(self._words)
 
     def slice(self, span: Span) -> str:
-        """The passage's own characters."""
+        """Return the passage's own characters."""
         return self.text[span.start : span.end]
 
     def read(self, span: Span) -> str:
-        """The same on one line, broken words joined."""
-        return flowing(self.slice(span))
+        """Return the same on one line, hyphenated words joined."""
+        return one_line(self.slice(span))
 
     # --- what words are held against a claim ---
 
     def evidence(self, span: Span) -> list[Evidence]:
-        """The words at `span`, sentence by sentence, with what they are read with; of a table always the whole row."""
+        """Return the text at `span` with its context, sentence by sentence; table rows are always whole."""
         return [self._evidence_at(index, span) for index in self._indices(span)]
 
     def units_at(self, span: Span) -> list[Span]:
-        """The whole sentences and rows that `span` touches."""
+        """Return the whole sentences and rows that `span` touches."""
         return [self.units[index].span for index in self._indices(span)]
 
-    def likely(self, claim: str) -> list[Span]:
-        """The sentences and rows that have most of the claim's words and figures, the best first."""
+    def likely_spans(self, claim: str) -> list[Span]:
+        """Return the sentences and rows with most of the claim's words and figures, best first."""
         keys = Text(claim).content_keys
         values = frozenset(value for number in Text(claim).numbers for value in number.values)
         scores = [
@@ -149,13 +147,13 @@ class QuotablePassage:
         order = sorted(range(len(scores)), key=lambda index: -scores[index])[:LIKELY_UNITS]
         return [self.units[index].span for index in order if scores[index] > 0]
 
-    def aligned(self, claim: str, span: Span) -> Quote:
-        """The words at `span` as a quote that nobody proposed: VERIFIED where the claim stands there word for word."""
+    def quote_at(self, claim: str, span: Span) -> Quote:
+        """Return `span` as a quote: VERIFIED if the claim occurs in it word for word, else CORRECTED."""
         exact = normalize(claim).text.rstrip(".") in normalize(self.slice(span)).text
         return Quote(span, Verdict.VERIFIED if exact else Verdict.CORRECTED)
 
-    def beside(self, span: Span, claim: str) -> list[Span]:
-        """What is quoted with the rows at `span` where `claim` speaks of it: names of columns, unit, section."""
+    def mentioned_context(self, span: Span, claim: str) -> list[Span]:
+        """Return the column names, unit and section of the rows at `span` that `claim` mentions."""
         asked = Text(claim)
         found = []
         for index in self._indices(span):
@@ -179,34 +177,34 @@ class QuotablePassage:
 
     @functools.cached_property
     def _word_weights(self) -> Weights:
-        return Weights(term_weights.rarity([[word.key for word in text.content] for text in self._texts]))
+        return Weights(term_weights.idf([[word.key for word in text.content] for text in self._texts]))
 
     def _evidence_at(self, index: int, span: Span) -> Evidence:
         unit = self.units[index]
         part = Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
         is_whole = part == unit.span or unit.kind is BlockKind.TABLE
-        declared = self._declared(unit)
+        declared = self._declared_scales(unit)
         beside = [self.read(header) for header in (unit.header, unit.caption, unit.section) if header]
         return Evidence(
             self._texts[index] if is_whole else Text(self.read(part)),
             row=self._named_row(unit) if unit.cells else None,
             header=Text("\n".join(beside)) if beside else None,
-            around=tuple(self._read_with(index)),
-            scales=self._possible(unit, declared),
+            around=tuple(self._context(index)),
+            scales=self._possible_scales(unit, declared),
             declared=declared,
             columns=tuple(Column(cell.column, Text(self.read(cell.span))) for cell in unit.cells),
             currency=self._currency(unit) if unit.cells else None,
             weights=self._word_weights,
         )
 
-    def _declared(self, unit: Unit) -> numbers.Scales:
-        """What the bare figures of a row are in, as far as its own names and caption say."""
+    def _declared_scales(self, unit: Unit) -> numbers.Scales:
+        """Return the scales of a row's bare figures from its label, column names and caption."""
         captions = [self.read(span) for span in (unit.label, unit.header, unit.caption) if span]
         label, section = (self.read(span) if span else "" for span in (unit.label, unit.section))
         return scales_of_row(label, section, captions)
 
     def _currency(self, unit: Unit) -> str | None:
-        """The money of a row's figures: as its caption or the names of its columns say, else the tables' only one."""
+        """Return a row's currency from its caption or column names, else the only one of the passage's tables."""
         label = unit.label if unit.label and declared_scales(self.read(unit.label)) else None
         for span in (label, unit.header, unit.caption, unit.section):
             if found := currencies(self.read(span)) if span else None:
@@ -219,8 +217,8 @@ class QuotablePassage:
         rows = (self.read(unit.span) for unit in self.units if unit.kind is BlockKind.TABLE)
         return frozenset[str]().union(*map(currencies, rows))
 
-    def _possible(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
-        """What they may be in: of a sentence only what it says, of a row also the one scale that its page names."""
+    def _possible_scales(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
+        """Return the scales its bare figures may have: for rows also the only scale that the page declares."""
         if _is_sentence(unit, text := self.read(unit.span)):
             return declared_scales(text)
         if declared is not None:
@@ -228,7 +226,7 @@ class QuotablePassage:
         return self.scales if self.scales and len(self.scales) == 1 else None
 
     def _named_row(self, unit: Unit) -> Text:
-        """A table's row with the names of its columns before its cells; figures have their columns' years."""
+        """Return a table row with its column names before its cells; figures get the years of their columns."""
         row = f"{self.read(unit.label) if unit.label else ''} –"
         years: dict[int, int] = {}
         for cell in unit.cells:
@@ -240,8 +238,8 @@ class QuotablePassage:
             row += f"{content};"
         return Text(row, years)
 
-    def _read_with(self, index: int) -> Iterator[Text]:
-        """The titles, the heading above, and the sentence before one that speaks of it."""
+    def _context(self, index: int) -> Iterator[Text]:
+        """Yield the titles, the heading above, and the sentence before one that refers back."""
         yield from map(Text, self.titles)
         heading = next((i for i in range(index - 1, -1, -1) if self.units[i].kind is BlockKind.HEADING), None)
         if heading is not None:
@@ -252,7 +250,7 @@ class QuotablePassage:
     # --- a quote that the model proposes ---
 
     def find(self, proposed: str) -> Quote | None:
-        """Where `proposed` stands: word for word, in parts, or nearly so; None if it does not."""
+        """Find `proposed` exactly, in parts, or nearly; return None if it does not occur."""
         proposed = proposed.strip(_EDGES)
         exact = self._find_exact(proposed)
         if exact is not None:
@@ -261,7 +259,7 @@ class QuotablePassage:
         return self._find_parts(parts) if len(parts) > 1 else self._find_near(proposed)
 
     def _find_parts(self, parts: Sequence[str]) -> Quote | None:
-        """From the first to the last of `parts` if they follow each other closely, else the longest that is there."""
+        """Return the span from the first to the last part if they are close, else the longest part found."""
         spans = [span for span in map(self._find_exact, parts) if span]
         if not spans:
             return None
@@ -288,14 +286,14 @@ class QuotablePassage:
         match = fuzz.partial_ratio_alignment(wanted, self._normalized.text, score_cutoff=NEAR_MATCH)
         if match is None or match.dest_end <= match.dest_start:
             return None
-        return Quote(self._widen(self._span(match.dest_start, match.dest_end)), Verdict.CORRECTED)
+        return Quote(self._extend_to_words(self._span(match.dest_start, match.dest_end)), Verdict.CORRECTED)
 
     def _span(self, start: int, end: int) -> Span:
         offsets = self._normalized.offsets
         return Span(offsets[start], offsets[end - 1] + 1)
 
     def _is_whole(self, span: Span) -> bool:
-        """Whether neither end cuts a word or a number in two."""
+        """Return whether neither end cuts a word or a number."""
         return not (self._cuts_word(span.start) or self._cuts_word(span.end))
 
     def _cuts_word(self, position: int) -> bool:
@@ -308,7 +306,7 @@ class QuotablePassage:
             return self.text[position - 2 : position - 1].isdigit()
         return all(c.isalnum() for c in around) and not term_weights.is_unspaced(around[0])
 
-    def _widen(self, span: Span) -> Span:
+    def _extend_to_words(self, span: Span) -> Span:
         start, end = span
         while self._cuts_word(start):
             start -= 1
@@ -319,9 +317,9 @@ class QuotablePassage:
     # --- no quote proposed: the sentence that says the same ---
 
     def align(self, claim: str, reranker: Reranker | None = None, *, least: float = MIN_COVERAGE) -> Quote | None:
-        """The sentence, or two neighbours, that says what `claim` says; None if none does.
+        """Return the sentence, or two neighbours, that states the claim; None if none does.
 
-        VERIFIED where the claim itself stands there word for word, else CORRECTED.
+        VERIFIED if the claim occurs word for word, else CORRECTED.
         """
         exact = self._find_exact(claim)
         if exact is not None:
@@ -341,13 +339,13 @@ class QuotablePassage:
         }
 
     def _coverages(self, claim: str) -> list[float]:
-        """For each unit, the share of the claim's weighted words in it."""
+        """Return the share of the claim's weighted words in each unit."""
         weights = self._weights(claim)
         total = sum(weights.values()) or 1.0
         return [sum(weights.get(word, 0.0) for word in set(words)) / total for words in self._words]
 
     def _best_window(self, claim: str, coverages: Sequence[float]) -> tuple[Span, float] | None:
-        """The unit that covers the claim best, or two neighbours if together they cover clearly more."""
+        """Return the unit that covers the claim best, or two neighbours that cover clearly more."""
         if not coverages:
             return None
         best = max(range(len(coverages)), key=lambda index: (coverages[index], -len(self._words[index])))
@@ -364,11 +362,11 @@ class QuotablePassage:
                 span, coverage = Span(self.units[first].span.start, self.units[first + 1].span.end), both
         return span, coverage
 
-    def reworded(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
-        """The sentence that says `claim` in other words, by the cross-encoder; in another language, by its figures."""
+    def find_paraphrase(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
+        """Return a paraphrase of `claim` found by the cross-encoder, or in another language by its figures."""
         span = self._best_paraphrase(claim, self._coverages(claim), reranker) if reranker else None
         if span is None and detect(claim) != detect(self.text):
-            span = next(iter(self.likely(claim)), None)
+            span = next(iter(self.likely_spans(claim)), None)
         return Quote(span, Verdict.CORRECTED) if span else None
 
     def _best_paraphrase(self, claim: str, coverages: Sequence[float], reranker: Reranker) -> Span | None:
@@ -377,16 +375,16 @@ class QuotablePassage:
         score, index = max(zip(scores, order, strict=True), default=(0.0, 0))
         return self.units[index].span if score >= MIN_RERANK_SCORE else None
 
-    def supports(self, claim: str, span: Span) -> bool:
-        """Whether the words at `span` have to do with `claim` at all: at least a little of its weight in common."""
+    def is_related(self, claim: str, span: Span) -> bool:
+        """Return whether the text at `span` has some of the claim's weighted words."""
         weights = self._weights(claim)
         shared = sum(weights.get(word, 0.0) for word in set(term_weights.content_words(self.read(span))))
         return shared >= MIN_SHARED * (sum(weights.values()) or 1.0)
 
     # --- numbers that a quote leaves open ---
 
-    def context_of(self, span: Span, missing: Sequence[str]) -> list[Span]:
-        """Units around `span` that hold some of `missing`: its table's header, its heading, itself, its neighbours."""
+    def context_with(self, span: Span, missing: Sequence[str]) -> list[Span]:
+        """Return units around `span` with some of the `missing` numbers: column names, heading, neighbours."""
         wanted = " ".join(missing)
         found: list[Span] = []
         for candidate in self._around(span):

@@ -1,4 +1,4 @@
-"""Who does what to whom: what a preposition points at, and which of two names acts on the other."""
+"""Compare semantic roles: what prepositions point at, and who acts on whom."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +14,16 @@ _ROLES: Mapping[str, str] = {
     "into": "goal",
     "against": "opponent",
 }
-"""What a preposition makes of the name behind it."""
+"""The role of a name after a preposition."""
 
-_IDLE = (
+_NO_ROLE = (
     r"(?<!subject )(?<!according )(?<!due )(?<!prior )(?<!compared )(?<!respect )(?<!relating )(?<!related )"
     r"(?<!relative )(?<!equal )(?<!up )"
 )
-"""Behind these a preposition points at nothing."""
+"""Lookbehinds: words after which a preposition sets no role."""
 
 _POINTED = re.compile(
-    rf"{_IDLE}\b(?P<preposition>{'|'.join(_ROLES)})\s+(?:(?:the|an?|its|their|our|his|her|any|all|certain)\s+)*"
+    rf"{_NO_ROLE}\b(?P<preposition>{'|'.join(_ROLES)})\s+(?:(?:the|an?|its|their|our|his|her|any|all|certain)\s+)*"
     r"(?P<what>(?:[A-Z]{0,3}[$€£¥]\s?)?[\w’'-]+(?:[.,]\d+)*)",
     re.IGNORECASE,
 )
@@ -34,29 +34,29 @@ _PASSIVE = re.compile(
 )
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
 
-REACH = 4
-"""So many content words before and behind a verb may name who acts, and on whom."""
+MAX_ACTOR_DISTANCE = 4
+"""Content words before and behind a verb that may name its subject and object."""
 
 MAX_NAMES = 2
 
 _Actors = tuple[frozenset[str], frozenset[str]]
-"""The names of who acts, and of what it acts on."""
+"""The names of the subject and of the object."""
 
 
-def differing(claim: Text, own: Text) -> list[str]:
-    """What has another role in the claim than in its source `own`."""
-    return [*_pointed_elsewhere(claim, own), *_turned_round(claim, own)]
+def mismatches(claim: Text, own: Text) -> list[str]:
+    """Return the words whose role in the claim differs from that in the source."""
+    return [*_changed_roles(claim, own), *_exchanged_actors(claim, own)]
 
 
-def _pointed_elsewhere(claim: Text, own: Text) -> Iterator[str]:
-    there = _pointed(own)
-    for key, (text, roles) in _pointed(claim).items():
+def _changed_roles(claim: Text, own: Text) -> Iterator[str]:
+    there = _prepositional_roles(own)
+    for key, (text, roles) in _prepositional_roles(claim).items():
         if key in there and not roles & there[key][1]:
             yield text
 
 
-def _pointed(text: Text) -> dict[str, tuple[str, set[str]]]:
-    """The roles of each word or figure that a preposition points at: of a figure "by" tells a change, not a source."""
+def _prepositional_roles(text: Text) -> dict[str, tuple[str, set[str]]]:
+    """Return the roles of each word or figure after a preposition; with figures "by" marks a change."""
     found: dict[str, tuple[str, set[str]]] = {}
     for match in _POINTED.finditer(text.text):
         what, preposition = match["what"], match["preposition"].casefold()
@@ -67,23 +67,25 @@ def _pointed(text: Text) -> dict[str, tuple[str, set[str]]]:
     return found
 
 
-def _turned_round(claim: Text, own: Text) -> Iterator[str]:
-    """Verbs before and behind which both have the same names, in each other's place."""
-    there = _acts(own)
-    for word, (agent, object_) in _acts(claim):
+def _exchanged_actors(claim: Text, own: Text) -> Iterator[str]:
+    """Yield verbs whose subject and object are exchanged."""
+    there = _verbs_with_actors(own)
+    for word, (agent, object_) in _verbs_with_actors(claim):
         others = [actors for other, actors in there if other.key == word.key]
         is_straight = any(agent & one or object_ & other for one, other in others)
         if not is_straight and any(agent & other and object_ & one for one, other in others):
             yield word.text
 
 
-def _acts(text: Text) -> list[tuple[Word, _Actors]]:
-    """Each word that may be a verb with the names around it, who acts first, also where it is passive."""
+def _verbs_with_actors(text: Text) -> list[tuple[Word, _Actors]]:
+    """Return possible verbs with the names of subject and object, the agent first also in the passive."""
     passive = {match.start("verb") for match in _PASSIVE.finditer(text.text)}
     found = []
     for index, word in enumerate(text.content):
         around = [
-            other for other in text.content[max(0, index - REACH) : index + 1 + REACH] if _joined(text, word, other)
+            other
+            for other in text.content[max(0, index - MAX_ACTOR_DISTANCE) : index + 1 + MAX_ACTOR_DISTANCE]
+            if _joined(text, word, other)
         ]
         before = _names([other for other in around if other.start < word.start])[-MAX_NAMES:]
         behind = _names([other for other in around if other.start > word.start])[:MAX_NAMES]
@@ -97,7 +99,7 @@ def _acts(text: Text) -> list[tuple[Word, _Actors]]:
 
 
 def _joined(text: Text, one: Word, other: Word) -> bool:
-    """Whether both stand in the same statement, as far as a semicolon tells."""
+    """Return whether no semicolon separates the words."""
     start, end = sorted((one.start, other.start))
     return ";" not in text.text[start:end]
 

@@ -72,7 +72,7 @@ def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, mess
     """Ask the question of a saved answer again with the same settings, and report differences. Nothing is stored."""
     engine = sender.engine.access.conversation(conversation_id)
     with request.app.state.questions.acquire():
-        asked = engine.answers.again(conversation_id, message_id)
+        asked = engine.answers.rerun(conversation_id, message_id)
     request.state.usage = asked.response.usage
     return AgainBody.of(asked)
 

@@ -148,7 +148,7 @@ def _disks(config: Config) -> Iterator[Check]:
         DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
         DiskState.FULL: ". Uploads are refused until there is room.",
     }
-    for space in disk_space.spaces(config):
+    for space in disk_space.disk_spaces(config):
         message = f"{output.size(space.free_bytes)} free in {space.path}{words[space.state]}"
         yield Check(f"Disk ({space.place})", states[space.state], message)
 
@@ -190,12 +190,12 @@ def _tesseract(config: Config) -> Result:
 
 def _keys(config: Config) -> Iterator[Check]:
     """Check which vendors have a key, in the settings or stored by the user."""
-    from rag.engine.models import filled
+    from rag.engine.models import apply_preferences
     from rag.providers import Registry
     from rag.store import Preferences
 
     try:
-        settings = filled(config, Preferences(config.rag_data_dir).get())
+        settings = apply_preferences(config, Preferences(config.rag_data_dir).get())
     except errors.Error as error:
         yield Check("Settings", State.BROKEN, error.message)
         return

@@ -15,7 +15,7 @@ from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-    from rag.engine.users.api_keys import KeysOfAll
+    from rag.engine.users.api_keys import AllKeys
 
 DAYS = re.compile(r"(\d{1,5})d")
 
@@ -97,7 +97,7 @@ def revoke(key_id: KeyId, user: User = LOCAL_USER, as_json: AsJson = False) -> N
     output.print_result(revoked, f"revoked  {name_lookup.short_id(revoked.id)}  {revoked.name}", as_json=as_json)
 
 
-def _keys_of_all(engine: "RAGEngine") -> "KeysOfAll":
+def _keys_of_all(engine: "RAGEngine") -> "AllKeys":
     """Return the keys of all users, to be changed by the local user: the audit log names who made a change."""
     return engine.installation.accounts.by(engine.user_id, engine.origin).keys
 

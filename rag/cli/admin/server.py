@@ -124,7 +124,7 @@ def serve(
         RAG_API_KEY=... pagelight serve --host 0.0.0.0 --port 80
     """
     from rag.api import server
-    from rag.worker import keep
+    from rag.worker import keep_running
 
     with open_engine() as engine:
         port = port or engine.config.port
@@ -132,7 +132,7 @@ def serve(
         require_key(engine.installation, host)
         engine.installation.warm_up()
         if engine.config.rag_worker:
-            keep()
+            keep_running()
         keys = "with a key" if engine.installation.keys_exist() else "to this machine, without a key"
         output.print_note(f"Serving http://{host}:{port} {keys}. Stop with Ctrl-C.")
         server.serve(engine.installation, host, port)

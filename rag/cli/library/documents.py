@@ -13,7 +13,7 @@ from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
 from rag.cli.options import AsJson, DocumentName, IndexName, Password, takes_filters
-from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress, PurgeReceipt, reading_of
+from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress, PurgeReceipt, reading_progress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -103,7 +103,7 @@ def _row(document: Document) -> Sequence[object]:
     status = document.status.value
     if document.status is DocumentStatus.FAILED:
         status = f"failed: {document.error}"
-    elif reading := reading_of(document):
+    elif reading := reading_progress(document):
         status = f"{status}: {reading}"
         if document.retry_after:
             status = f"{status}: {document.error}"

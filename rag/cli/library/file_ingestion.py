@@ -11,7 +11,7 @@ import typer
 
 from rag import errors
 from rag.cli import output, progress
-from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, told_parts
+from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, parts_summary
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -86,7 +86,7 @@ def _explain(outcome: Outcome) -> str:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
     if document.note:
         parts.append(document.note)
-    if told := told_parts(document.parts):
+    if told := parts_summary(document.parts):
         parts.append(told)
     if document.completeness is not None and not document.completeness.is_complete:
         parts.append(f"characters kept: {document.completeness.summary}")
@@ -205,10 +205,10 @@ def read_document(engine: "RAGEngine", document: Document, path: Path, on_progre
 
 def _process(engine: "RAGEngine", document_id: uuid.UUID, on_progress: OnProgress) -> Document:
     """Read a queued document; after a temporary failure a worker will try again, too."""
-    from rag.engine.ingestion.document_reader import PASSING_CODES
+    from rag.engine.ingestion.document_reader import TRANSIENT_CODES
 
     read = engine.documents.process(document_id, on_progress)
-    if read.status is not DocumentStatus.FAILED or read.error_code not in PASSING_CODES:
+    if read.status is not DocumentStatus.FAILED or read.error_code not in TRANSIENT_CODES:
         return read
     engine.documents.retry(document_id)
     return read.model_copy(update={"error": f"{read.error} A worker tries again, or run the same command again."})

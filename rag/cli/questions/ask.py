@@ -26,7 +26,7 @@ from rag.types import (
     RetrievalOptions,
     Sentence,
     Support,
-    are_in_picture,
+    any_recognized,
 )
 
 MARKS = {
@@ -161,7 +161,7 @@ def _print_citation(sentence: Sentence, citation: Citation, hit: Hit) -> None:
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
     place = hit.page_name(pages[0]) if len(pages) == 1 else f"{hit.page_name(pages[0])} to {hit.page_name(pages[-1])}"
     place = f"{citation.cells}, {place}" if citation.cells else place
-    place += ", recognised in a picture" if are_in_picture(citation.lines_in(hit)) else ""
+    place += ", recognised in a picture" if any_recognized(citation.lines_in(hit)) else ""
     name = hit.document_name
     console = output.console()
     head = Text.assemble((f"[{citation.citation_id}]", "bold"), f" {name}, {place}  ", (verdict, style))

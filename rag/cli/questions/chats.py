@@ -101,7 +101,7 @@ def again(
     pagelight chats again 6f0c… 2
     """
     with open_engine() as engine:
-        asked = engine.access.conversation(chat).answers.again(chat, _answer(engine, chat, answer))
+        asked = engine.access.conversation(chat).answers.rerun(chat, _answer(engine, chat, answer))
     if as_json:
         output.print_json(AgainBody.of(asked))
         return

@@ -1,4 +1,4 @@
-"""What an answer is made from, kept with it; and what of it is not as it was."""
+"""Provenance of answers: what an answer was made from, and what has changed since."""
 
 import datetime as dt
 import uuid
@@ -23,15 +23,15 @@ from rag.types import (
 )
 
 WRITING = ("provider", "model", "temperature", "max_output_tokens")
-"""Of who was to write, and how. Keys are none of it."""
-MOST_NAMED = 3
+"""Generation options that are saved; keys are not."""
+MAX_NAMED = 3
 PARAMETERS = {"configured": "search", "answering": "answer", "writing": "writing"}
 
 
 def with_provenance(
     events: Generator[AnswerEvent, None, None], workspace: Workspace, index: Index, request: AnswerRequest
 ) -> Generator[AnswerEvent, None, None]:
-    """`events`, the answer to `request` with what it was made from."""
+    """Yield `events`, with the provenance added to the answer."""
     at = dt.datetime.now(dt.UTC)
     for event in events:
         if isinstance(event, AnswerResponse):
@@ -67,27 +67,27 @@ def _provenance(
 
 
 def differences(before: AnswerResponse, after: AnswerResponse, workspace: Workspace) -> tuple[Difference, ...] | None:
-    """What two answers to a question were made from, as far as it differs; None if it was not kept of one."""
+    """Return the differences between two answers' provenance, or None if one has none."""
     old, new = before.provenance, after.provenance
     if old is None or new is None:
         return None
     found = [
-        *((DifferenceKind.DOCUMENT, message) for message in _documents(old, workspace)),
-        *((DifferenceKind.LIBRARY, message) for message in _library(old, workspace)),
-        *_stated(old, new),
+        *((DifferenceKind.DOCUMENT, message) for message in _document_changes(old, workspace)),
+        *((DifferenceKind.LIBRARY, message) for message in _library_changes(old, workspace)),
+        *_index_and_version_changes(old, new),
     ]
     if before.model != after.model:
-        found.append((DifferenceKind.MODEL, f"{_written(before)}, now {_written(after)}"))
-    found += ((DifferenceKind.PARAMETER, message) for message in _parameters(old, new))
+        found.append((DifferenceKind.MODEL, f"{_describe_model(before)}, now {_describe_model(after)}"))
+    found += ((DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
     return tuple(Difference(kind=kind, message=message) for kind, message in found)
 
 
-def _written(response: AnswerResponse) -> str:
+def _describe_model(response: AnswerResponse) -> str:
     return f"the model was {response.model}" if response.model != "extractive" else "the documents were quoted"
 
 
-def _documents(old: Provenance, workspace: Workspace) -> Iterator[str]:
-    """Of the documents that the earlier answer names: what became of each."""
+def _document_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
+    """Describe what became of the documents used by the earlier answer."""
     versions = workspace.store.versions.list([one.id for one in old.documents]) if old.documents else []
     by_id = {one.id: one for one in versions}
     for used in old.documents:
@@ -110,11 +110,11 @@ def _latest(document: Document, by_id: Mapping[uuid.UUID, Document]) -> Document
     return of_line[0] if of_line else document
 
 
-def _library(old: Provenance, workspace: Workspace) -> Iterator[str]:
-    """What came to the documents that are asked since then, and what went."""
+def _library_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
+    """Describe documents that were added to, or removed from, the searched ones since then."""
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
     if filters == Filters(document_ids=filters.document_ids) and filters.document_ids:
-        return  # only these were asked, and nothing can come to them
+        return  # only these documents were searched, and none can be added
     named = {one.name for one in old.documents}
     here, trash = DocumentQuery(filters=filters), DocumentQuery(filters=filters, in_trash=True)
     came = [one for one in list_documents(old.index_id, here) if one.indexed_at and one.indexed_at > old.at]
@@ -122,11 +122,11 @@ def _library(old: Provenance, workspace: Workspace) -> Iterator[str]:
     for documents, what in ((came, "came"), (gone, "went")):
         names = [one.name for one in documents if one.name not in named]
         if names:
-            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-            yield f"{', '.join(names[:MOST_NAMED])}{more} {what} since"
+            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+            yield f"{', '.join(names[:MAX_NAMED])}{more} {what} since"
 
 
-def _stated(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, str]]:
+def _index_and_version_changes(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, str]]:
     if old.space != new.space:
         yield DifferenceKind.INDEX, f"the index is of {new.space.name}, was of {old.space.name}"
     elif old.generation != new.generation:
@@ -137,14 +137,14 @@ def _stated(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, 
         yield DifferenceKind.PROGRAM, f"Pagelight is version {new.program_version}, was {old.program_version}"
 
 
-def _parameters(old: Provenance, new: Provenance) -> Iterator[str]:
+def _parameter_changes(old: Provenance, new: Provenance) -> Iterator[str]:
     for group, name in PARAMETERS.items():
         before: dict[str, Any] = getattr(old, group)
         after: dict[str, Any] = getattr(new, group)
         for key in sorted({*before, *after}):
             if before.get(key) != after.get(key):
-                yield f"{name} option {key} is {_plain(after.get(key))}, was {_plain(before.get(key))}"
+                yield f"{name} option {key} is {_format_value(after.get(key))}, was {_format_value(before.get(key))}"
 
 
-def _plain(value: object) -> str:
+def _format_value(value: object) -> str:
     return "not set" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""Answers and conversations to take along, with pictures of the places that they rest on."""
+"""Export answers and conversations with pictures of the cited passages."""
 
 import contextlib
 import datetime as dt
@@ -18,7 +18,7 @@ TITLE_CHARS = 80
 
 
 class ExportedFile(NamedTuple):
-    """A file to be saved under its name."""
+    """A file to download."""
 
     name: str
     mime_type: str
@@ -26,20 +26,20 @@ class ExportedFile(NamedTuple):
 
 
 class Reports:
-    """One user's conversations as reports."""
+    """Exports one user's conversations."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._pages = Pages(workspace)
 
     def file(
-        self, title: str, messages: Sequence[ChatMessage], format_name: export.ExportFormat, say: export.Say
+        self, title: str, messages: Sequence[ChatMessage], format_name: export.ExportFormat, say: export.Translate
     ) -> ExportedFile:
-        """The answers among `messages`, each with the question before it, as a file whose words are as `say` has them.
+        """Export the answers among `messages`, each with its question; `say` translates the file's own words.
 
         Raises:
             errors.NotFoundError: there is no answer among them.
-            errors.UnreadableFileError: the file cannot be made.
+            errors.UnreadableFileError: the file cannot be created.
         """
         chosen = export.FORMATS[format_name]
         report = self.report(title, messages, with_pictures=chosen.with_pictures)
@@ -51,7 +51,7 @@ class Reports:
         return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)
 
     def report(self, title: str, messages: Sequence[ChatMessage], *, with_pictures: bool = True) -> export.Report:
-        """The answers among `messages`. Each place is of the version that was read, as long as that is kept."""
+        """Return the answers among `messages` as a report. Evidence is from the version that was read, if it exists."""
         cited = {hit.passage.document_id for one in messages if one.response for hit in one.response.contexts}
         documents = self._documents(cited)
         pictures: dict[tuple[uuid.UUID, Region], bytes | None] = {}
@@ -80,7 +80,7 @@ class Reports:
     def _picture(
         self, document_id: uuid.UUID, region: Region, known: dict[tuple[uuid.UUID, Region], bytes | None]
     ) -> bytes | None:
-        """The place as a picture; None if the document is gone, was never rendered, or cannot be drawn."""
+        """Return a picture of the region; None if the document is gone, was never rendered, or cannot be drawn."""
         key = (document_id, region)
         if key not in known:
             known[key] = None
@@ -100,7 +100,7 @@ def _turn(
         id=message.id,
         question=question,
         understood=response.question,
-        answer=export.marked_text(response),
+        answer=export.labelled_answer(response),
         status=response.status,
         model=response.model,
         at=message.created_at,

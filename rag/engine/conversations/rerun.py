@@ -1,4 +1,4 @@
-"""Asking a kept answer's question again: the same, or changed because of what."""
+"""Re-run the question of a saved answer, and report the differences."""
 
 import uuid
 from collections.abc import Sequence
@@ -14,79 +14,65 @@ from rag.types import (
     AnswerOptions,
     AnswerRequest,
     AnswerResponse,
-    AskedAgain,
     ChatMessage,
     ClaimChange,
     GenerationOptions,
+    Rerun,
     RetrievalOptions,
 )
 
 SAME_CLAIM = 60.0
-"""From this likeness on, in 0..100, a sentence took the place of another: its figures may be others."""
+"""Minimum similarity (0..100) of a changed sentence, whose figures may differ."""
 
 
-class Again:
-    """Asks the questions of one user's kept answers again."""
+def rerun(
+    workspace: Workspace, chats: Chats, questions: Questions, conversation_id: uuid.UUID, message_id: uuid.UUID
+) -> Rerun:
+    """Answer the question of a saved answer again with the same options, and compare. Nothing is saved.
 
-    def __init__(self, workspace: Workspace, chats: Chats, questions: Questions) -> None:
-        self._workspace = workspace
-        self._chats = chats
-        self._questions = questions
-
-    def ask(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
-        """The answer that a kept one's question gets now, as it was asked then, and what differs. Nothing is kept.
-
-        Raises:
-            errors.NotFoundError: there is no such answer. And as `Questions.answer`.
-        """
-        question, kept = turn_of(self._chats.messages(conversation_id), message_id)
-        before = kept.response
-        if before is None:
-            raise _unknown(message_id)
-        asked = self._request(conversation_id, question, before)
-        after = self._questions.answer(asked)
-        claims = compare(before, after)
-        return AskedAgain(
-            asked_at=kept.created_at,
-            same=before.status == after.status and all(one.state == "same" for one in claims),
-            differences=differences(before, after, self._workspace),
-            claims=claims,
-            response=after,
-        )
-
-    def _request(self, conversation_id: uuid.UUID, question: str, before: AnswerResponse) -> AnswerRequest:
-        """As it was asked; of an answer that does not tell, with what holds where nothing is said."""
-        made = before.provenance
-        if made is None:
-            request = self._chats.request(conversation_id, before.question or question)
-            options = request.options.model_copy(update={"use_cache": False})
-            return request.model_copy(update={"history": (), "options": options})
-        return AnswerRequest(
-            index_name=str(made.index_id),
-            question=made.question,
-            retrieval=RetrievalOptions.model_validate(made.retrieval.model_dump(exclude_none=True)),
-            generation=GenerationOptions.model_validate(made.writing),
-            options=AnswerOptions.model_validate({**made.answering, "use_cache": False}),
-        )
+    Raises NotFoundError if there is no such answer. And as `Questions.answer`.
+    """
+    question, kept, before = find_answer(chats.messages(conversation_id), message_id)
+    after = questions.answer(_same_request(chats, conversation_id, question, before))
+    claims = compare_claims(before, after)
+    return Rerun(
+        asked_at=kept.created_at,
+        same=before.status == after.status and all(one.state == "same" for one in claims),
+        differences=differences(before, after, workspace),
+        claims=claims,
+        response=after,
+    )
 
 
-def turn_of(messages: Sequence[ChatMessage], message_id: uuid.UUID) -> tuple[str, ChatMessage]:
-    """A kept answer, and the question before it. Raises NotFoundError if it is none of the turns."""
+def _same_request(chats: Chats, conversation_id: uuid.UUID, question: str, before: AnswerResponse) -> AnswerRequest:
+    """Return the original request; defaults are used for an answer without provenance."""
+    made = before.provenance
+    if made is None:
+        request = chats.request(conversation_id, before.question or question)
+        options = request.options.model_copy(update={"use_cache": False})
+        return request.model_copy(update={"history": (), "options": options})
+    return AnswerRequest(
+        index_name=str(made.index_id),
+        question=made.question,
+        retrieval=RetrievalOptions.model_validate(made.retrieval.model_dump(exclude_none=True)),
+        generation=GenerationOptions.model_validate(made.writing),
+        options=AnswerOptions.model_validate({**made.answering, "use_cache": False}),
+    )
+
+
+def find_answer(messages: Sequence[ChatMessage], message_id: uuid.UUID) -> tuple[str, ChatMessage, AnswerResponse]:
+    """Return the question, the turn and the response of a saved answer. Raises NotFoundError."""
     question = ""
     for message in messages:
         if message.id == message_id and message.response is not None:
-            return question, message
+            return question, message, message.response
         if message.role == "user":
             question = message.content
-    raise _unknown(message_id)
+    raise errors.NotFoundError(f"There is no answer {message_id}. List the conversation's turns and check the id.")
 
 
-def _unknown(message_id: uuid.UUID) -> errors.NotFoundError:
-    return errors.NotFoundError(f"There is no answer {message_id}. List the conversation's turns and check the id.")
-
-
-def compare(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange, ...]:
-    """The claims of two answers beside each other, those of the later one in their order, then what is gone."""
+def compare_claims(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange, ...]:
+    """Compare the claims of two answers: those of the later one in order, then those that are gone."""
     old, new = _claims(before), _claims(after)
     unmatched = [*old]
     for claim in new:
@@ -98,7 +84,7 @@ def compare(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange,
             old.remove(claim)
             changes.append(ClaimChange(state="same", before=claim[0], after=claim[0]))
             continue
-        was = max(unmatched, key=lambda one: fuzz.ratio(one[0], claim[0]), default=None)  # called here
+        was = max(unmatched, key=lambda one: fuzz.ratio(one[0], claim[0]), default=None)
         if was is None or fuzz.ratio(was[0], claim[0]) < SAME_CLAIM:
             changes.append(ClaimChange(state="new", after=claim[0]))
         else:
@@ -108,8 +94,8 @@ def compare(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange,
 
 
 def _claims(response: AnswerResponse) -> list[tuple[str, tuple[str, ...]]]:
-    """What is shown as proved: each sentence that states something, with its quotes."""
-    shown = answering.proved(response)
+    """Return the proved claims: each statement with its quotes."""
+    shown = answering.drop_struck(response)
     quotes: dict[int, list[str]] = {}
     for citation in shown.citations:
         quotes.setdefault(citation.sentence, []).append(" ".join((citation.quote or "").split()))

@@ -1,4 +1,4 @@
-"""Kept answers: judged, taken along, marked in their documents, asked again, and shown to others."""
+"""Saved answers: rate, export, re-run and share them."""
 
 import builtins
 import uuid
@@ -8,17 +8,17 @@ from typing import Any
 from rag import errors, export
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.reports import ExportedFile, Reports
-from rag.engine.conversations.rerun import Again, turn_of
+from rag.engine.conversations.rerun import find_answer, rerun
 from rag.engine.library.pages import MarkedCopy, Pages
 from rag.engine.library.versions import Versions
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import AnswerLink, AskedAgain, ChatMessage, LaterPlace, LinkRequest, Rating, SharedAnswer
+from rag.types import AnswerLink, ChatMessage, LaterPlace, LinkRequest, Rating, Rerun, SharedAnswer
 
 
 class Answers:
-    """One user's kept answers."""
+    """One user's saved answers."""
 
     def __init__(self, workspace: Workspace, chats: Chats, questions: Questions) -> None:
         self._workspace = workspace
@@ -26,14 +26,14 @@ class Answers:
         self._questions = questions
 
     def later_places(self, messages: Sequence[ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
-        """What became of what kept answers quote in later versions, by the turn's id and the citation's number."""
+        """Return what became of quotes in later versions, by the turn's id and the citation's number."""
         answers = {message.id: message.response for message in messages if message.response}
         return dict(zip(answers, Versions(self._workspace).later_places([*answers.values()]), strict=True))
 
     def rate(
         self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: Rating | None, reason: str | None = None
     ) -> None:
-        """Keep what the user thinks of an answer and why, None for nothing. Raises NotFoundError."""
+        """Save the user's rating of an answer and the reason; None removes it. Raises NotFoundError."""
         self._workspace.store.conversations.rate(conversation_id, message_id, rating, reason)
 
     def export(
@@ -42,15 +42,15 @@ class Answers:
         format_name: export.ExportFormat,
         message_id: uuid.UUID | None = None,
         *,
-        say: export.Say = str,
+        say: export.Translate = str,
     ) -> ExportedFile:
-        """A conversation, or one answer of it and its question, as a file with the evidence of each claim.
+        """Export a conversation, or one answer with its question, as a file with the evidence of each claim.
 
-        What the file says besides is in English, or as `say` has it in another language.
+        `say` translates the file's own words.
 
         Raises:
-            errors.NotFoundError: there is no such conversation or answer, or no answer in it yet.
-            errors.UnreadableFileError: the file cannot be made.
+            errors.NotFoundError: there is no such conversation or answer, or it has no answer yet.
+            errors.UnreadableFileError: the file cannot be created.
         """
         title, messages = self._turns(conversation_id, message_id)
         return Reports(self._workspace).file(title, messages, format_name, say)
@@ -58,75 +58,71 @@ class Answers:
     def marked(
         self, conversation_id: uuid.UUID, message_id: uuid.UUID, document_id: uuid.UUID, *, whole: bool = False
     ) -> MarkedCopy:
-        """The pages that an answer quotes of a document, or with `whole` all of it, each quote lit and with a note.
+        """Return the quoted pages of a document, or with `whole` all pages, with highlights and notes.
 
-        It is to be kept elsewhere, which the audit tells.
-
-        Raises:
-            errors.NotFoundError: there is no such answer, it quotes nothing of the document, or that is gone.
+        The export is recorded in the audit log. Raises NotFoundError if there is no such answer, it quotes nothing of
+        the document, or the document is gone.
         """
-        _, kept = turn_of(self._chats.messages(conversation_id), message_id)
-        if kept.response is None:
-            raise errors.NotFoundError("This turn is no answer.")
+        _, _, response = find_answer(self._chats.messages(conversation_id), message_id)
         pages = Pages(self._workspace)
-        copy = pages.marked(kept.response, document_id, whole=whole)
+        copy = pages.marked(response, document_id, whole=whole)
         pages.taken(document_id, copy)
         return copy
 
-    def again(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
-        """What a kept answer's question gets now, and what differs. See `Again.ask`."""
-        return Again(self._workspace, self._chats, self._questions).ask(conversation_id, message_id)
+    def rerun(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> Rerun:
+        """Answer the question of a saved answer again, and report differences. See `rerun`."""
+        return rerun(self._workspace, self._chats, self._questions, conversation_id, message_id)
 
     def _turns(self, conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> tuple[str, Sequence[ChatMessage]]:
         title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
         if message_id is None:
             return title, messages
-        question, kept = turn_of(messages, message_id)
+        question, kept, _ = find_answer(messages, message_id)
         asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
         return question or title, [*asked[-1:], kept]
 
-    # --- shown to others ---
+    # --- sharing ---
 
     def show(self, conversation_id: uuid.UUID, request: LinkRequest | Mapping[str, Any]) -> AnswerLink:
-        """Show a conversation, or one answer of it, to a user or a group, read-only.
+        """Share a conversation, or one of its answers, read-only with a user or a group.
 
-        They see it as long as they may read the collection that it is about, and it is not withdrawn.
+        They need read access to the collection, too.
 
         Raises:
-            errors.ValidationError: the request is malformed, or it is the user's own.
+            errors.ValidationError: the request is malformed, or names the user.
             errors.NotFoundError: there is no such conversation or answer.
         """
-        asked = parse(LinkRequest, request)
-        if (asked.grantee_kind, asked.grantee) == ("user", self._chats.get(conversation_id).user_id):
+        parsed = parse(LinkRequest, request)
+        if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
             raise errors.ValidationError("This is your own conversation. Name somebody else.")
-        return self._workspace.store.answer_links.give(conversation_id, asked)
+        return self._workspace.store.answer_links.give(conversation_id, parsed)
 
     def shown(self, conversation_id: uuid.UUID | None = None) -> builtins.list[AnswerLink]:
-        """What the user shows others, of one conversation or of all."""
+        """Return what the user shares, of one conversation or of all."""
         return self._workspace.store.answer_links.list(conversation_id)
 
     def withdraw(self, link_id: uuid.UUID) -> None:
-        """Show it no longer, from this moment on. Raises NotFoundError."""
+        """End a share at once. Raises NotFoundError."""
         if not self._workspace.store.answer_links.withdraw(link_id):
             raise errors.NotFoundError(f"There is no link {link_id}. List what you show others and check the id.")
 
     def with_me(self) -> builtins.list[SharedAnswer]:
-        """What others show the user now, the latest first."""
+        """Return what is shared with the user, latest first."""
         return self._workspace.store.answer_links.with_me()
 
     def shown_turns(self, link_id: uuid.UUID) -> builtins.list[ChatMessage]:
-        """The turns of what another shows the user; of an answer that is held back only a word about that.
+        """Return the turns of a share; an answer that the user may not read is replaced by a notice.
 
-        Raises:
-            errors.NotFoundError: nobody shows it to the user, or not any more.
+        Raises NotFoundError if it is not shared with the user.
         """
         turns = self._workspace.store.answer_links.turns(link_id)
         if not turns:
             raise errors.NotFoundError("This is not shown to you any more. Ask who gave you the link.")
         return [
-            turn.message.model_copy(update={"content": HELD_BACK}) if turn.held_back else turn.message for turn in turns
+            turn.message.model_copy(update={"content": HIDDEN_ANSWER}) if turn.held_back else turn.message
+            for turn in turns
         ]
 
 
-HELD_BACK = "This answer is about a document that is not there any more, or that you may not read."
-"""What stands in the place of an answer that is held back."""
+HIDDEN_ANSWER = "This answer is about a document that is not there any more, or that you may not read."
+"""Shown instead of an answer that the user may not read."""

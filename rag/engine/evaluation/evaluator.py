@@ -1,4 +1,4 @@
-"""Evaluations of an index on its user's own questions."""
+"""Evaluate retrieval and answers of an index on the user's own questions, and compare past evaluations."""
 
 import builtins
 import uuid
@@ -26,14 +26,14 @@ from rag.types import (
 )
 
 CUTOFFS = (1, 3, 5, 10)
-"""Hits that are looked at."""
+"""Ranks at which retrieval is scored."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The documents that questions are put to, by the names of their files.
+    """The documents to ask, by file name.
 
-    `everything` is what a search among all of them is narrowed to, None if there is nothing to search.
+    `everything` filters a search over all of them; None if there is nothing to search.
     """
 
     index_name: str
@@ -41,7 +41,7 @@ class Corpus:
     everything: Filters | None
 
     def filters(self, question: Question, scope: evaluation.EvaluationScope) -> Filters | None:
-        """What to search for a question; None when its own document is not there."""
+        """Return the filters for a question; None if its document is missing."""
         if scope == "corpus":
             return self.everything
         own = self.ids.get(question.file_name)
@@ -49,7 +49,7 @@ class Corpus:
 
 
 class Evaluation:
-    """One user's questions, put to a corpus as a whole or each to its own document."""
+    """Asks questions of a whole corpus, or each of its own document."""
 
     def __init__(
         self, questions: Questions, pages: Pages, corpus: Corpus, scope: evaluation.EvaluationScope = "corpus"
@@ -64,9 +64,9 @@ class Evaluation:
         asked: Sequence[Question],
         options: RetrievalOptions,
         on_progress: OnProgress,
-        remember: evaluation.Remember = evaluation.remember_nothing,
+        remember: evaluation.Checkpoint = evaluation.no_checkpoint,
     ) -> list[evaluation.retrieval.ResultRow]:
-        """What is found for each question. Raises as `Questions.search`."""
+        """Search for each question. Raises as `Questions.search`."""
 
         def find(question: Question) -> Sequence[Hit] | None:
             narrowed = self._narrowed(question, options)
@@ -83,9 +83,9 @@ class Evaluation:
         options: RetrievalOptions,
         generation: GenerationOptions,
         on_progress: OnProgress,
-        remember: evaluation.Remember = evaluation.remember_nothing,
+        remember: evaluation.Checkpoint = evaluation.no_checkpoint,
     ) -> list[evaluation.answers.AnswerRow]:
-        """What is answered to each question. Raises as `Questions.answer`."""
+        """Answer each question. Raises as `Questions.answer`."""
 
         def reply(question: Question) -> AnswerResponse | None:
             narrowed = self._narrowed(question, options)
@@ -102,7 +102,7 @@ class Evaluation:
         return evaluation.answers.ask(asked, reply, on_progress, remember)
 
     def lookups(self, asked: Sequence[Question]) -> set[str]:
-        """The ids of the questions whose answer stands on a gold page word for word, as the page was read."""
+        """Return the ids of questions whose answer is on a gold page word for word."""
         return {question.id for question in asked if self._is_lookup(question)}
 
     def _is_lookup(self, question: Question) -> bool:
@@ -123,16 +123,16 @@ def evaluate(
     pages: Pages,
     on_progress: OnProgress,
     *,
-    remember: evaluation.Remember,
+    remember: evaluation.Checkpoint,
 ) -> dict[str, Any]:
-    """Ask all questions that `remember` knows nothing of, and score what is found or answered.
+    """Ask all questions that `remember` does not know, and score the results.
 
     Returns:
-        `subject` and `scope` as requested; `measures`, `intervals` and what else `evaluation.Scores` or, for answers,
-        `AnswerScores` has; `missing`, names of documents that are not in the index; and under `questions` each
-        question's `id`, text, document and gold pages with what came out: of a search the `rank` of its first hit on a
-        gold page, None if there is no such hit, and the page `found` first; of an answer its `status`, its `mistake`,
-        None if there is none, and the page `found` first.
+        `subject` and `scope` as requested; `measures`, `intervals` and more of `evaluation.Scores` or `AnswerScores`;
+        `missing`, names of documents that are not in the index; and `questions`, each with `id`, text, document, gold
+            pages
+        and result: for retrieval the `rank` of the first hit on a gold page (or None) and the page `found` first; for
+        answers the `status`, the `mistake` (or None) and the page `found` first.
     """
     ids = {document.name: document.id for document in documents if document.status is DocumentStatus.READY}
     corpus = Corpus(request.index_name, ids, request.retrieval.filters)
@@ -147,10 +147,7 @@ def evaluate(
 
 
 def _retrieval(
-    request: evaluation.EvaluationRequest,
-    asking: Evaluation,
-    on_progress: OnProgress,
-    remember: evaluation.Remember,
+    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Checkpoint
 ) -> dict[str, Any]:
     rows = asking.search(request.questions, request.retrieval, on_progress, remember)
     best = {row.id: row for row in rows if row.rank == 1}
@@ -159,20 +156,17 @@ def _retrieval(
         for question in request.questions
     ]
     scores = evaluation.retrieval.score(request.questions, rows, CUTOFFS)
-    return {**scores.to_json(), "questions": _with_questions(request, outcomes)}
+    return {**scores.to_json(), "questions": _question_results(request, outcomes)}
 
 
 def _answers(
-    request: evaluation.EvaluationRequest,
-    asking: Evaluation,
-    on_progress: OnProgress,
-    remember: evaluation.Remember,
+    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Checkpoint
 ) -> dict[str, Any]:
     rows = asking.answer(request.questions, request.retrieval, request.generation, on_progress, remember)
     answered = {row.id: row for row in rows}
     outcomes = [_outcome(question, answered.get(question.id)) for question in request.questions]
     scores = evaluation.answers.score(request.questions, rows, asking.lookups(request.questions))
-    return {**scores.to_json(), "questions": _with_questions(request, outcomes)}
+    return {**scores.to_json(), "questions": _question_results(request, outcomes)}
 
 
 def _outcome(question: Question, row: evaluation.answers.AnswerRow | None) -> dict[str, Any]:
@@ -182,13 +176,11 @@ def _outcome(question: Question, row: evaluation.answers.AnswerRow | None) -> di
     return {"status": row.status, "mistake": evaluation.answers.mistake(question, row), "found": _page(first)}
 
 
-def _page(
-    found: evaluation.retrieval.ResultRow | evaluation.answers.CitedPage | None,
-) -> dict[str, Any] | None:
+def _page(found: evaluation.retrieval.ResultRow | evaluation.answers.CitedPage | None) -> dict[str, Any] | None:
     return {"pdf": found.pdf, "page": found.page} if found else None
 
 
-def _with_questions(
+def _question_results(
     request: evaluation.EvaluationRequest, outcomes: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     return [
@@ -203,25 +195,25 @@ def _with_questions(
     ]
 
 
-MOST_RUNS = 200
+MAX_RUNS = 200
 
 
 class EvaluationRuns:
-    """One user's evaluations that are done."""
+    """One user's finished evaluations."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self, *, most: int = MOST_RUNS) -> builtins.list[EvaluationRun]:
-        """The last of them with their measures, the latest first."""
+    def list(self, *, most: int = MAX_RUNS) -> builtins.list[EvaluationRun]:
+        """Return the latest runs with their measures, latest first."""
         return self._workspace.store.evaluation_runs.list(most=most)
 
     def compare(self, before: uuid.UUID, after: uuid.UUID) -> builtins.list[evaluation.ComparedQuestion]:
-        """Two runs question by question. See `evaluation.compare`.
+        """Compare two runs question by question. See `evaluation.compare`.
 
         Raises:
             errors.NotFoundError: there is no such evaluation.
-            errors.ValidationError: one is not done, or they are of different subjects.
+            errors.ValidationError: one is unfinished, or they have different subjects.
         """
         results = [self._workspace.store.jobs.get(job_id).result for job_id in (before, after)]
         if any(result is None or "subject" not in result for result in results):

@@ -1,4 +1,4 @@
-"""Sets of questions whose answers are known, kept to measure with; an answer that was judged becomes one of them."""
+"""Question sets with known answers for evaluations; rated answers can be added to them."""
 
 import itertools
 import uuid
@@ -12,7 +12,7 @@ from rag.evaluation import Question
 from rag.types import AnswerResponse, ChatMessage, FilterName, Model, QuestionSet
 
 FROM_CHATS = "From chats"
-"""The set of what was judged in chats, unless another is named."""
+"""Default name of the set of rated answers."""
 
 
 class _Named(Model):
@@ -26,28 +26,27 @@ class QuestionSets:
         self._workspace = workspace
 
     def list(self) -> list[QuestionSet]:
-        """Those there are, in the order of the alphabet."""
+        """Return all sets in alphabetical order."""
         return self._workspace.store.evaluation_cases.list()
 
     def get(self, name: str) -> tuple[Question, ...]:
-        """The questions of a set, the oldest first. Raises NotFoundError."""
+        """Return the questions of a set, oldest first. Raises NotFoundError."""
         found = self._workspace.store.evaluation_cases.get(name)
         if not found:
             raise errors.NotFoundError(f"There is no question set “{name}”. List the question sets and check the name.")
         return tuple(Question.model_validate(one) for one in found)
 
     def add(self, name: str, question: Question | Mapping[str, Any]) -> Question:
-        """Keep a question in a set, which is made with the first, in the place of the one with its id.
+        """Add a question to a set, creating the set if needed; it replaces the question with the same id.
 
-        Raises:
-            errors.ValidationError: the name is empty or too long, or the question is malformed.
+        Raises ValidationError if the name is empty or too long, or the question is malformed.
         """
         named, kept = parse(_Named, {"name": name}).name, parse(Question, question)
         self._workspace.store.evaluation_cases.put(named, kept.id, kept.model_dump(mode="json", by_alias=True))
         return kept
 
     def remove(self, name: str, question_id: str) -> None:
-        """Take a question out of a set, which is gone with the last. Raises NotFoundError."""
+        """Remove a question; a set is gone with its last one. Raises NotFoundError."""
         self._workspace.store.evaluation_cases.delete(name, question_id)
 
     def add_answered(
@@ -59,22 +58,19 @@ class QuestionSets:
         pages: Sequence[int] | None = None,
         answer: str | None = None,
     ) -> Question:
-        """Keep the question of a chat's answer. What it quotes is right unless `pages` or `answer` say otherwise.
+        """Add the question of a chat's answer. Its quotes count as right unless `pages` or `answer` are given.
 
-        A refusal that is kept without them is of a question that has no answer. An answer that was found wrong says
-        nothing of where the right one is.
-
-        Raises:
-            errors.NotFoundError: there is no such turn among those that the chat shows.
+        A refusal without them becomes an unanswerable question. An answer rated as wrong gives no gold pages. Raises
+        NotFoundError if there is no such turn among the visible ones.
         """
         turns = self._workspace.store.conversations.messages(conversation_id)
         for asked, turn in itertools.pairwise(turns):
             if turn.id == message_id and turn.response:
-                return self.add(name, _case(asked.content, turn, turn.response, pages, answer))
+                return self.add(name, _question_from_answer(asked.content, turn, turn.response, pages, answer))
         raise errors.NotFoundError(f"There is no answer {message_id} in this chat. List its messages and check the id.")
 
 
-def _case(
+def _question_from_answer(
     asked: str, turn: ChatMessage, response: AnswerResponse, pages: Sequence[int] | None, answer: str | None
 ) -> Question:
     is_right = turn.rating != "bad"
@@ -89,15 +85,15 @@ def _case(
         question=response.question or asked,
         pdf=document,
         gold_pages=tuple(pages) if pages else tuple(sorted(found)),
-        answer=answer or (_said(response) if is_right and response.status == "ok" else None),
+        answer=answer or (_answer_text(response) if is_right and response.status == "ok" else None),
         evidence=tuple(citation.quote for citation, _ in quoted if citation.quote),
         answerable=is_given or response.status == "ok" or not is_right,
     )
 
 
-def _said(response: AnswerResponse) -> str:
-    """What an answer says: the figure that was asked for where it quotes a row, else its proved sentences."""
+def _answer_text(response: AnswerResponse) -> str:
+    """Return the answer text: the requested figure of a quoted table row, else the proved sentences."""
     rows = [citation.row for citation in response.citations if citation.row and citation.row.asked is not None]
     if len(rows) == 1 and rows[0].asked is not None:
         return rows[0].cells[rows[0].asked]
-    return " ".join(answering.SHOWN_MARK.sub("", answering.proved(response).answer).split())
+    return " ".join(answering.CITATION_MARK.sub("", answering.drop_struck(response).answer).split())

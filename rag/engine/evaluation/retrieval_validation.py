@@ -1,4 +1,4 @@
-"""Validation of retrieval: are results relevant, are their sources right, and are they the same every time?"""
+"""Validate retrieval: relevance, attribution and reproducibility of results."""
 
 import statistics
 import uuid
@@ -21,10 +21,10 @@ from rag.types import (
 )
 
 RELEVANT_SCORE = 0.05
-"""A cross-encoder's score from which a chunk counts as fit: below it the extractive answerer answers nothing, too."""
+"""Cross-encoder score from which a chunk is relevant; extractive answers use the same threshold."""
 
 BOX_SLACK_PT = 1.0
-"""A box may reach so far over its page's edge: what is printed up to there does."""
+"""Distance by which a box may exceed its page."""
 
 Search = Callable[[str], Sequence[Hit]]
 FindDocument = Callable[[uuid.UUID], Document | None]
@@ -39,26 +39,25 @@ def validate(
     named: Named,
     relevance: Callable[[str, Sequence[str]], list[float]],
 ) -> ValidationResponse:
-    """Run the queries and judge what they find.
+    """Run the test queries and judge the results.
 
-    `search` finds the chunks for a query, each with its cosine similarity, `document` the document of an id, with its
-    pages; `named` has the ids of the documents that each expected source means, and `relevance` gives a cross-encoder's
-    scores in 0..1 of texts for a query.
+    `search` returns chunks with cosine similarities, `document` a document with its pages; `named` maps each expected
+    source to document ids, and `relevance` returns a cross-encoder's scores in 0..1 of texts for a query.
     """
     results = []
     for query in request.test_queries:
         runs = [search(query) for _ in range(request.consistency_runs)]
         found = runs[0]
         texts = [hit.chunk.text for hit in found]
-        right = [_stands(hit.chunk, document(hit.chunk.document_id)) for hit in found]
-        hits = [any(_fits(hit, wanted, named) for hit in found) for wanted in request.expected_of(query)]
+        right = [_has_valid_source(hit.chunk, document(hit.chunk.document_id)) for hit in found]
+        hits = [any(_matches(hit, expected, named) for hit in found) for expected in request.expected_of(query)]
         results.append(
             QueryValidation(
                 query=query,
                 retrieved_chunks=[vector_chunk(hit) for hit in found],
                 relevance_valid=bool(texts) and max(relevance(query, texts)) >= RELEVANT_SCORE,
                 metadata_correct=all(right),
-                consistency_score=_agreement(runs),
+                consistency_score=_consistency(runs),
                 validation_metrics=ValidationMetrics(
                     accuracy=_mean(map(float, hits or right)),
                     relevance_score=_mean(map(similarity, found)),
@@ -69,37 +68,37 @@ def validate(
     return ValidationResponse(validation_results=results, overall_validation=_overall(results))
 
 
-def _stands(chunk: Chunk, document: Document | None) -> bool:
-    """Whether its document is there, and has the pages and lines that the chunk names, and room for its boxes."""
+def _has_valid_source(chunk: Chunk, document: Document | None) -> bool:
+    """Whether the chunk's document exists, and has its pages and lines and room for its boxes."""
     if document is None or document.deleted_at is not None:
         return False
     pages = {page.number: page for page in document.pages}
     has_lines = 1 <= chunk.line_start <= chunk.line_end <= document.line_count
-    return has_lines and all(_is_on(pages.get(line.page_number), line.bbox) for line in chunk.lines)
+    return has_lines and all(_fits_page(pages.get(line.page_number), line.bbox) for line in chunk.lines)
 
 
-def _is_on(page: PageInfo | None, box: Rect) -> bool:
+def _fits_page(page: PageInfo | None, box: Rect) -> bool:
     if page is None:
         return False
-    if not (page.width and page.height):  # nobody knows its size: the caller brought the blocks
+    if not (page.width and page.height):  # unknown size: the caller parsed the document
         return True
     whole = Rect(-BOX_SLACK_PT, -BOX_SLACK_PT, page.width + BOX_SLACK_PT, page.height + BOX_SLACK_PT)
     return whole.union(box) == whole
 
 
-def _fits(hit: Hit, wanted: ExpectedSource, named: Named) -> bool:
-    is_meant = hit.chunk.document_id in named.get(wanted.source, ())
-    return is_meant and (wanted.page is None or wanted.page in hit.chunk.pages)
+def _matches(hit: Hit, expected: ExpectedSource, named: Named) -> bool:
+    is_meant = hit.chunk.document_id in named.get(expected.source, ())
+    return is_meant and (expected.page is None or expected.page in hit.chunk.pages)
 
 
-def _agreement(runs: Sequence[Sequence[Hit]]) -> float:
-    """Share of the ranks at which all runs have the same chunk; 1 if nothing was found every time."""
+def _consistency(runs: Sequence[Sequence[Hit]]) -> float:
+    """Return the share of ranks with the same chunk in all runs; 1 if nothing was found every time."""
     ranks = [*zip_longest(*([hit.chunk.id for hit in run] for run in runs))]
     return _mean(float(len(set(at_rank)) == 1) for at_rank in ranks) if ranks else 1.0
 
 
 def _variance(runs: Sequence[Sequence[Hit]]) -> float:
-    """Mean over the chunks of the population variance of their similarity; a run that lacks a chunk gives it none."""
+    """Return the mean over the chunks of the population variance of their similarity."""
     scores: dict[object, list[float]] = {}
     for run in runs:
         for hit in run:
@@ -125,7 +124,7 @@ CHECKS: Mapping[str, Callable[[QueryValidation], bool]] = {
     "with right sources": lambda result: result.metadata_correct and result.validation_metrics.accuracy == 1.0,
     "the same in every run": lambda result: result.consistency_score == 1.0,
 }
-"""What every query must pass."""
+"""Checks that every query must pass."""
 
 
 def _summary(failed: Mapping[str, int], queries: int) -> str:
@@ -134,12 +133,12 @@ def _summary(failed: Mapping[str, int], queries: int) -> str:
 
 
 def similarity(hit: Hit) -> float:
-    """The cosine similarity of a hit that knows it."""
+    """Return the cosine similarity of a hit, or 0."""
     return hit.vector_score or 0.0
 
 
 def vector_chunk(hit: Hit) -> VectorChunk:
-    """A hit in the words of collections."""
+    """Return a hit in the terms of vector databases."""
     chunk = hit.chunk
     return VectorChunk(
         content=chunk.text,
@@ -157,6 +156,6 @@ def vector_chunk(hit: Hit) -> VectorChunk:
 
 
 def _mean(values: Iterable[float]) -> float:
-    """The mean; 0 of nothing."""
+    """Return the mean; 0 for no values."""
     listed = [*values]
     return statistics.fmean(listed) if listed else 0.0

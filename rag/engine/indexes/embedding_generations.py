@@ -1,8 +1,7 @@
-"""Another embedding model for an index that has documents: built beside the old one, compared, switched, dropped.
+"""Re-embed an index with another model: build beside the old vectors, compare, switch, drop.
 
-The chunks stay what they are; each model's vectors for them are a generation. Which documents lack vectors in one is
-asked of the database again and again until none does, so a build that was killed goes on where it was, and documents
-that are added or replaced meanwhile are embedded before the switch.
+The chunks stay; each model's vectors are a generation. Documents without vectors are queried repeatedly until there
+are none, so an interrupted build resumes, and documents that change meanwhile are embedded before the switch.
 """
 
 import builtins
@@ -11,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rag import errors, evaluation, ingestion, providers
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.workspace import Workspace
 from rag.types import (
     EmbeddingGeneration,
@@ -26,19 +25,19 @@ from rag.types import (
     ignore_progress,
 )
 
-MOST_ROUNDS = 100
-"""How often documents may come or change while others are embedded, before a build gives up."""
-COMPARED_AT = 5
-"""Places looked at for recall."""
-COMPARED_DEPTH = 20
-"""Places looked at for the rank of the first right one."""
+MAX_ROUNDS = 100
+"""Maximum number of passes before a build gives up because documents keep changing."""
+RECALL_CUTOFF = 5
+"""Number of hits for recall."""
+COMPARISON_TOP_K = 20
+"""Number of hits for the reciprocal rank."""
 
 STAGE = "chunks"
-"""What progress is told of."""
+"""Stage name in progress reports."""
 
 
-class Generations:
-    """The generations of one index."""
+class EmbeddingGenerations:
+    """The embedding generations of one index."""
 
     def __init__(self, workspace: Workspace, index: Index) -> None:
         self._workspace = workspace
@@ -46,23 +45,23 @@ class Generations:
         self._index = index
 
     def list(self) -> builtins.list[EmbeddingGeneration]:
-        """The embedding models whose vectors the index has, oldest first; one of them is searched."""
+        """Return the generations, oldest first; one of them is searched."""
         return self._store.generations.list(self._index.id)
 
     # --- building ---
 
     def build(self, model: str, on_progress: OnProgress = ignore_progress) -> EmbeddingGeneration:
-        """Give every chunk a vector of `model` (`provider:model`) beside the one it has, which is searched as before.
+        """Embed all chunks with `model` (`provider:model`) beside the current vectors, which stay in use.
 
-        Called again it goes on where it was. `on_progress` is told how many of how many chunks are done; an exception
-        that it raises ends the build, which can be taken up again.
+        An interrupted build resumes when called again. `on_progress` is called with the numbers of chunks done and in
+        total; an exception that it raises interrupts the build.
 
         Raises:
             errors.ValidationError: there is no such model.
-            errors.IndexError: another process is at it, or the vectors were dropped meanwhile.
+            errors.IndexError: another process is building, or the vectors were dropped meanwhile.
             errors.ProviderError: the vendor refuses; what is embedded is kept.
         """
-        space = self._workspace.models.named_space(model)
+        space = self._workspace.models.find_space(model)
         generation = self._store.generations.add(self._index.id, space)
         self._complete(generation, on_progress)
         return next(found for found in self.list() if found.generation == generation.generation)
@@ -73,29 +72,29 @@ class Generations:
                 raise errors.IndexError(
                     f"Another process is re-embedding the index {self._index.name!r}. Let it finish, or stop it."
                 )
-            for _ in range(MOST_ROUNDS):
+            for _ in range(MAX_ROUNDS):
                 missing = self._store.generations.missing(generation)
                 if not missing:
                     return
                 self._embed_all(missing, generation, on_progress)
-        raise _changing(self._index)
+        raise _changing_too_fast(self._index)
 
     def _embed_all(
         self, document_ids: builtins.list[uuid.UUID], generation: EmbeddingGeneration, on_progress: OnProgress
     ) -> None:
-        progress = self._present(generation).progress
+        progress = self._current(generation).progress
         done, total = progress.done, progress.total
         for document_id in document_ids:
             try:
-                done += self._embed(document_id, generation, _from(done, total, on_progress))
+                done += self._embed(document_id, generation, _offset_progress(done, total, on_progress))
             except errors.NotFoundError:  # purged, or the generation dropped
-                self._present(generation)
+                self._current(generation)
         on_progress(STAGE, min(done, total), total)
 
     def _embed(
         self, document_id: uuid.UUID, generation: EmbeddingGeneration, on_progress: Callable[[int], None]
     ) -> int:
-        """How many chunks have got their vectors: all of the document's, or none if it was replaced meanwhile."""
+        """Embed a document's chunks and return how many; 0 if the document was replaced meanwhile."""
         chunks = self._store.chunks.to_embed(document_id)
         embedder = providers.CachedEmbedding(
             self._workspace.models.embedder(generation.space),
@@ -107,8 +106,8 @@ class Generations:
         added = self._store.chunks.add_vectors(document_id, generation.space, chunks=chunks, vectors=vectors)
         return len(chunks) if added else 0
 
-    def _present(self, generation: EmbeddingGeneration) -> EmbeddingGeneration:
-        """The generation as it is now. Raises IndexError if it was dropped: that is how a build is cancelled."""
+    def _current(self, generation: EmbeddingGeneration) -> EmbeddingGeneration:
+        """Return the generation as it is now. Raises IndexError if it was dropped, which cancels a build."""
         for found in self.list():
             if (found.generation, found.space) == (generation.generation, generation.space):
                 return found
@@ -116,17 +115,17 @@ class Generations:
             f"The vectors of {generation.space.name} were dropped while they were built. Start again if you want them."
         )
 
-    # --- choosing ---
+    # --- switching ---
 
     def compare(self, questions_file: Path, generation: int | None = None) -> GenerationComparison:
-        """How the searched vectors and others (the latest built, unless named) serve the questions of a JSONL file.
+        """Compare retrieval with the active and a candidate generation (default: the latest) on a JSONL question file.
 
         Raises:
             errors.SourceError: the file cannot be read.
             errors.ValidationError: it has no question on a document of the index.
-            errors.IndexError: there are no other vectors, or not all of them.
+            errors.IndexError: there is no candidate, or it is incomplete.
         """
-        active, candidate = self._active(), self._beside(generation)
+        active, candidate = self._active(), self._candidate(generation)
         if candidate.progress.done < candidate.progress.total:
             raise errors.IndexError(
                 f"Not every chunk has a vector of {candidate.space.name} yet. Finish the build first: "
@@ -150,24 +149,24 @@ class Generations:
 
     def _score(self, generation: EmbeddingGeneration, questions: builtins.list[evaluation.Question]) -> GenerationScore:
         index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
-        options = RetrievalOptions(top_k=COMPARED_DEPTH, min_score=0.0)
+        options = RetrievalOptions(top_k=COMPARISON_TOP_K, min_score=0.0)
 
         def find(question: evaluation.Question) -> Sequence[Hit]:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
-            return Asking(self._workspace, index, request).search(request.query).results
+            return QueryPipeline(self._workspace, index, request).search(request.query).results
 
         rows = evaluation.retrieval.ask(questions, find)
-        measures = evaluation.retrieval.score(questions, rows, (COMPARED_AT,)).means
+        measures = evaluation.retrieval.score(questions, rows, (RECALL_CUTOFF,)).means
         return GenerationScore(
-            generation=generation, recall_at_5=measures[f"recall@{COMPARED_AT}"], mrr=measures["mrr"]
+            generation=generation, recall_at_5=measures[f"recall@{RECALL_CUTOFF}"], mrr=measures["mrr"]
         )
 
     def switch(self, generation: int | None = None) -> Index:
-        """Search with other vectors (the latest built, unless named) from the next search on.
+        """Search with another generation (by default the latest) from now on.
 
-        Documents that came since they were built are embedded first. Raises as `build`.
+        Documents added since it was built are embedded first. Raises as `build`.
         """
-        return self._switch(self._beside(generation))
+        return self._switch(self._candidate(generation))
 
     def rollback(self) -> Index:
         """Undo the last switch. Raises IndexError if there was none, or the earlier vectors were dropped."""
@@ -180,25 +179,24 @@ class Generations:
         )
 
     def _switch(self, generation: EmbeddingGeneration) -> Index:
-        self._workspace.models.embedder(generation.space)  # raises here, and not in every search, if its key is missing
-        for _ in range(MOST_ROUNDS):
+        self._workspace.models.embedder(generation.space)  # raise here, not in every search, if its key is missing
+        for _ in range(MAX_ROUNDS):
             switched = self._store.generations.switch(generation)
             if switched is not None:
                 return switched
             self._complete(generation, ignore_progress)
-        raise _changing(self._index)
+        raise _changing_too_fast(self._index)
 
     def drop(self, generation: int | None = None) -> builtins.list[EmbeddingGeneration]:
-        """Remove vectors that are not searched, all of them unless one is named; a build of them ends.
+        """Delete inactive generations, all or the named one; this cancels their builds.
 
-        Raises:
-            errors.IndexError: the named ones are searched.
+        Raises IndexError if the named one is active.
         """
         chosen = [found for found in self.list() if found.state is not GenerationState.ACTIVE]
         if generation is not None:
             chosen = [found for found in self.list() if found.generation == generation]
             if not chosen:
-                raise _unknown(self._index, generation)
+                raise _unknown_generation(self._index, generation)
         for found in chosen:
             self._store.generations.drop(found)
         return chosen
@@ -206,13 +204,13 @@ class Generations:
     def _active(self) -> EmbeddingGeneration:
         return next(found for found in self.list() if found.state is GenerationState.ACTIVE)
 
-    def _beside(self, generation: int | None) -> EmbeddingGeneration:
-        """The generation of that number; without one, the latest that has not been searched yet."""
+    def _candidate(self, generation: int | None) -> EmbeddingGeneration:
+        """Return the generation with that number, by default the latest that is not yet active."""
         found = self.list()
         if generation is not None:
             found = [one for one in found if one.generation == generation]
             if not found:
-                raise _unknown(self._index, generation)
+                raise _unknown_generation(self._index, generation)
             return found[0]
         waiting = [one for one in found if one.state in {GenerationState.READY, GenerationState.BUILDING}]
         if not waiting:
@@ -223,18 +221,18 @@ class Generations:
         return waiting[-1]
 
 
-def _from(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
-    """Reports what is new on top of what was `done` before."""
+def _offset_progress(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
+    """Report progress on top of what was `done` before."""
     return lambda new: on_progress(STAGE, done + new, total)
 
 
-def _unknown(index: Index, generation: int) -> errors.NotFoundError:
+def _unknown_generation(index: Index, generation: int) -> errors.NotFoundError:
     return errors.NotFoundError(
         f"The index {index.name!r} has no generation {generation}. List them: pagelight reembed"
     )
 
 
-def _changing(index: Index) -> errors.IndexError:
+def _changing_too_fast(index: Index) -> errors.IndexError:
     return errors.IndexError(
         f"Documents of the index {index.name!r} change faster than they can be embedded anew. What is embedded is "
         "kept: try again when fewer are being added."

@@ -1,6 +1,6 @@
-"""The words of a user's house: questions are widened with them, and landmarks are recognised by them.
+"""A user's glossary, which expands questions and defines landmarks in documents.
 
-They come before those of the packaged trades. Kept is the text as it was written, comments and all.
+It takes precedence over the packaged vocabularies. The TOML text is stored as written, with comments.
 """
 
 import logging
@@ -12,7 +12,7 @@ from rag.types import GlossarySummary, RetrievalOptions, Rewriting
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 200_000
-"""Each of the packaged vocabularies has fewer. What a process keeps ready, and what a search costs, grow with it."""
+"""More than any packaged vocabulary has. Memory and search time grow with it."""
 
 
 class Glossary:
@@ -22,21 +22,20 @@ class Glossary:
         self._workspace = workspace
 
     def get(self) -> str:
-        """The glossary as TOML, as it was written; empty if there is none."""
+        """Return the glossary as TOML; empty if there is none."""
         return self._workspace.store.glossary.get()
 
     def set(self, toml: str) -> GlossarySummary:
-        """Have this glossary, in the form of the packaged vocabularies, in the place of the one there was.
+        """Replace the glossary.
 
-        It holds from the next question on, in every process; its places are found in documents that are read from now
-        on, and in those there are when they are read anew.
+        It takes effect with the next question, in all processes; its landmarks are found when documents are read
+        (again).
 
         Raises:
             errors.LimitError: it has more than `MAX_BYTES`.
-            errors.ValidationError: it is no TOML or no vocabulary, or names places that neither it nor a packaged
-                vocabulary defines; the message says where.
+            errors.ValidationError: it is invalid, or names undefined places; the message says where.
         """
-        toml = toml.removeprefix("\ufeff")  # as Windows begins files
+        toml = toml.removeprefix("\ufeff")  # byte order mark
         size = len(toml.encode("utf-8", "surrogatepass"))
         if size > MAX_BYTES:
             raise errors.LimitError(
@@ -50,25 +49,25 @@ class Glossary:
         return summary
 
     def clear(self) -> None:
-        """Have none: the packaged vocabularies alone are left."""
+        """Delete the glossary, leaving the packaged vocabularies."""
         self._workspace.store.glossary.delete()
 
     def explain(self, question: str) -> tuple[Rewriting, ...]:
-        """What a search for `question` would look for besides its words, and at which landmarks."""
+        """Return how a search for `question` would be expanded."""
         return retrieval.understand(question, RetrievalOptions(), self.widener()).rewritings
 
     def widener(self) -> vocabulary.Widener:
-        """What the user's questions are widened by, as the glossary is now."""
-        return vocabulary.widener(self._usable())
+        """Return the query expansion with the current glossary."""
+        return vocabulary.widener(self._valid_toml())
 
     def landmarks(self) -> vocabulary.Landmarks:
-        """What the landmarks of the user's documents are recognised by, as the glossary is now."""
-        return vocabulary.landmarks(self._usable())
+        """Return the landmark patterns with the current glossary."""
+        return vocabulary.landmarks(self._valid_toml())
 
-    def _usable(self) -> str:
-        """The glossary, if this version understands it.
+    def _valid_toml(self) -> str:
+        """Return the glossary, or nothing if this version does not understand it.
 
-        A place that it builds on may have gone from the packaged vocabularies: no reason to find nothing at all.
+        A packaged place that it builds on may be gone; search must work nevertheless.
         """
         toml = self.get()
         try:
@@ -80,7 +79,7 @@ class Glossary:
 
 
 def summarize(toml: str) -> GlossarySummary:
-    """What there is in a glossary. Raises `errors.ValidationError` if it is none."""
+    """Return a summary of a glossary. Raises ValidationError if it is invalid."""
     loaded = vocabulary.load(toml)
     return GlossarySummary(
         title=loaded.title,

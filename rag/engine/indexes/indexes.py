@@ -1,16 +1,16 @@
-"""Indexes: what there is, what they hold, and the models that serve them."""
+"""Indexes, their contents and their models."""
 
 import shlex
 
 from rag import errors, providers
-from rag.engine.indexes.embedding_generations import Generations
+from rag.engine.indexes.embedding_generations import EmbeddingGenerations
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, Index, IndexStats
 
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
 
 MULTILINGUAL = "openai:text-embedding-3-small"
-"""The model that is named to who has documents in many languages: any with a key will do."""
+"""The model suggested for documents in many languages."""
 
 
 class Indexes:
@@ -20,31 +20,30 @@ class Indexes:
         self._workspace = workspace
 
     def list(self) -> list[Index]:
-        """All indexes by name."""
+        """Return all indexes by name."""
         return self._workspace.store.indexes.list()
 
     def ensure(self, name: str = DEFAULT_INDEX) -> Index:
-        """The index called `name`, or with this id; made empty if there is none.
+        """Return the index by name or id; create it if there is none.
 
-        Raises:
-            errors.IndexError: `RAG_EMBED_MODEL` names another embedding model than the one its documents have.
+        Raises IndexError if `RAG_EMBED_MODEL` names another embedding model than the one of its documents.
         """
         return self._workspace.ensure_index(name)
 
     def follow_settings(self, name: str = DEFAULT_INDEX) -> Index:
-        """An empty index takes on the embedding model of new ones; one with documents keeps its own."""
+        """Apply the current embedding model to an empty index; one with documents keeps its own."""
         try:
-            return self._workspace.renew_index(name)
+            return self._workspace.create_or_update_index(name)
         except errors.IndexError:
             return self._workspace.find_index(name)
 
     def stats(self, name: str = DEFAULT_INDEX) -> IndexStats:
-        """What an index holds. Raises NotFoundError if there is none of this name or id."""
-        stats = self._workspace.store.indexes.stats(self._workspace.asked_index(name).id)
+        """Return the statistics of an index. Raises NotFoundError."""
+        stats = self._workspace.store.indexes.stats(self._workspace.requested_index(name).id)
         return stats.model_copy(update={"advice": self._advice(stats)})
 
     def _advice(self, stats: IndexStats) -> str | None:
-        """To choose another embedding model, if most chunks are in languages that the index's does not speak."""
+        """Suggest a multilingual model if most chunks are in languages that the index's model does not support."""
         space = stats.index.space
         spoken = self._workspace.models.languages(space)
         foreign = sum(chunks for language, chunks in stats.languages.items() if language not in spoken)
@@ -56,7 +55,7 @@ class Indexes:
         )
 
     def models(self, name: str = DEFAULT_INDEX) -> dict[str, str]:
-        """Which model embeds, which one writes answers, and which one orders candidates anew, as `provider:model`."""
+        """Return the models that embed, write answers and rerank, as `provider:model`."""
         llm = self._workspace.models.language_model()
         return {
             "embedding": self._workspace.ensure_index(name).space.name,
@@ -64,6 +63,6 @@ class Indexes:
             "reranking": CROSS_ENCODER,
         }
 
-    def generations(self, name: str = DEFAULT_INDEX) -> Generations:
-        """The embedding models whose vectors an index has, and the ways to another. Raises NotFoundError."""
-        return Generations(self._workspace, self._workspace.find_index(name))
+    def generations(self, name: str = DEFAULT_INDEX) -> EmbeddingGenerations:
+        """Return the embedding generations of an index. Raises NotFoundError."""
+        return EmbeddingGenerations(self._workspace, self._workspace.find_index(name))

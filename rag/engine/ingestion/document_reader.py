@@ -1,4 +1,4 @@
-"""Reading a user's queued documents: words first, then vectors."""
+"""Read queued documents: first their text, then their vectors."""
 
 import contextlib
 import logging
@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion
 from rag.engine.indexes.glossary import Glossary
-from rag.engine.library.attachments import Parts
+from rag.engine.library.attachments import Attachments
 from rag.engine.matrix import fill_scheduling
-from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.store import MAX_ATTEMPTS
 from rag.types import (
@@ -27,25 +27,30 @@ from rag.types import (
 
 logger = logging.getLogger(__name__)
 
-BATCH = 32
-"""Chunks that are embedded at a time, about a second's work: so long a document waits for another one's turn."""
-FOLLOW_SECONDS = 0.2
+EMBED_BATCH = 32
+"""Chunks per embedding batch: about a second, after which other documents get their turn."""
+POLL_SECONDS = 0.2
 PROGRESS_SECONDS = 0.2
-"""Progress is written so often at most: a page takes less time to read than the row that tells of it to be written."""
+"""Minimum interval between progress updates: writing a row takes longer than reading a page."""
 
 IsCancelled = Callable[[], bool]
 
-PASSING = (errors.ReadingInterruptedError, errors.StoreError)
-"""What the file is not at fault for: memory, processes, room on a disk, or a database are wanting."""
+TRANSIENT_ERRORS = (errors.ReadingInterruptedError, errors.StoreError)
+"""Errors of the machine or the database, not of the file."""
 
-PASSING_CODES = frozenset(error.code for error in PASSING)
+TRANSIENT_CODES = frozenset(error.code for error in TRANSIENT_ERRORS)
 
 
-class Reader:
-    """Reads documents of one user, each into the index it is in."""
+class DocumentReader:
+    """Reads one user's documents into their indexes."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(
+        self, workspace: Workspace, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
+    ) -> None:
+        """`auth` and `options` are for the embedding provider."""
         self._workspace = workspace
+        self._auth = auth
+        self._options = options
 
     def read(
         self,
@@ -54,38 +59,33 @@ class Reader:
         *,
         again: bool = False,
         max_chunks: int | None = None,
-        auth: Auth = OWN_AUTH,
-        options: ProviderOptions = OWN_OPTIONS,
     ) -> Document:
-        """Read a queued document until it is ready or has failed; a failure is recorded, not raised.
+        """Read a queued document until it is ready or has failed; recorded_failures are recorded, not raised.
 
-        With `again` one that was read before is read from its beginning. When another process is at it, this one waits
-        for that. `auth` and `options` are for the provider that embeds.
-
-        Raises:
-            errors.NotFoundError: there is no such document; with `again`, it is in the trash, or gone.
+        With `again`, it is re-read from the beginning. Waits while another process reads it. Raises NotFoundError if
+        there is no such document; with `again`, it is in the trash or gone.
         """
         documents = self._workspace.store.documents
         readings = self._workspace.store.reading_queue
-        steps = Steps(self, document_id, on_progress, max_chunks=max_chunks, auth=auth, options=options)
+        steps = LaneSteps(self, self._workspace, document_id, on_progress, max_chunks=max_chunks)
         while again or readings.lane(document_id):
             with documents.lock(document_id) as claimed:
                 if claimed and again:
                     documents.requeue(document_id)
                     again = False
                 while claimed and (lane := readings.lane(document_id)):
-                    steps.take(lane)
+                    steps.run(lane)
             if not claimed:
-                _follow(documents.get(document_id), on_progress)
-        return self._ask_anew(document_id)
+                _wait_for_other_process(documents.get(document_id), on_progress)
+        return self._refill_matrices(document_id)
 
     def read_pictures(self, document_id: uuid.UUID) -> Document:
-        """Add the words in the pictures of a document that is ready without them; meanwhile it is found as it is.
+        """Add the text in a ready document's pictures. It stays searchable meanwhile.
 
-        Does nothing when there are none waiting, or another process is at it. Pictures that cannot be read are left.
+        Does nothing if no pictures wait, or another process reads it. Unreadable pictures are skipped.
 
         Raises:
-            errors.ReadingInterruptedError: the system ended the reading; it can be tried again.
+            errors.ReadingInterruptedError: the system ended the process; try again.
             errors.ProviderError, errors.StoreError: as for any reading.
         """
         documents = self._workspace.store.documents
@@ -94,23 +94,25 @@ class Reader:
             if not claimed or not document.pictures_waiting or document.status is not DocumentStatus.READY:
                 return document
             try:
-                self.in_its_space(document, lambda index: self.ingestion_of(index).read_pictures(document))
+                self.with_index(document, lambda index: self.ingestion_for(index).read_pictures(document))
             except errors.UnreadableFileError as error:
                 logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
                 self._workspace.store.reading_queue.give_up_pictures(document_id)
         return documents.get(document_id)
 
     def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled, attempts: int) -> None:
-        """What a lane does with a document that is claimed, once; a failure is recorded, not raised.
+        """Run one lane's step for a locked document; recorded_failures are recorded, not raised.
 
-        What the file is not at fault for is tried again later, until there were too many `attempts`, this one counted.
-        When the worker `is_stopping`, it stays where it is.
+        Transient recorded_failures are retried later, until there were too many `attempts`, including this one. When
+        `is_stopping` returns True, the document stays where it is.
         """
-        Steps(self, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).take(lane)
-        self._ask_anew(document_id)
+        LaneSteps(self, self._workspace, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).run(
+            lane
+        )
+        self._refill_matrices(document_id)
 
     def give_up(self, document_id: uuid.UUID) -> None:
-        """Record that a document has ended its worker too often."""
+        """Record that reading the document ended its worker too often."""
         message = (
             "The worker that read it ended every time before it was done, most likely for want of memory. Split the "
             "file, or retry when the machine has more."
@@ -118,34 +120,34 @@ class Reader:
         self._workspace.store.documents.fail(document_id, errors.UnreadableFileError.code, message)
 
     def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
-        """Make a document searchable by blocks that the caller parsed; a failure is recorded, and raised."""
+        """Index a document from blocks that the caller parsed; a failure is recorded and raised."""
         document = self._workspace.store.documents.get(document_id)
         parsed = ingestion.from_blocks(document, blocks)
-        with self.failures(document_id):
-            self.in_its_space(document, lambda index: self.ingestion_of(index).index(document, parsed))
-        return self._ask_anew(document_id)
+        with self.recorded_failures(document_id):
+            self.with_index(document, lambda index: self.ingestion_for(index).index(document, parsed))
+        return self._refill_matrices(document_id)
 
-    def _ask_anew(self, document_id: uuid.UUID) -> Document:
-        """Have matrices ask the document if it is ready now; that they cannot be started is no failure of its."""
+    def _refill_matrices(self, document_id: uuid.UUID) -> Document:
+        """Refill the matrices of a document that is ready; a failure to start that does not fail the document."""
         document = self._workspace.store.documents.get(document_id)
         if document.status is DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
-                fill_scheduling.ask_anew(self._workspace, document)
+                fill_scheduling.refill_for_document(self._workspace, document)
         return document
 
     @contextlib.contextmanager
-    def failures(
+    def recorded_failures(
         self, document_id: uuid.UUID, is_stopping: IsCancelled = lambda: False, attempts: int | None = None
     ) -> Iterator[None]:
-        """What goes wrong is recorded on the document, unless this process is being stopped.
+        """Record errors on the document, unless this process is being stopped.
 
-        It fails, or waits to be tried again if this was one of a worker's `attempts`, and not the last.
+        The document fails; after a transient error in one of a worker's `attempts` that is not the last, it is retried.
         """
         try:
-            with machine_errors():
+            with system_errors():
                 yield
         except errors.CancelledError:
-            raise  # it is recorded by who cancelled it
+            raise  # recorded by the canceller
         except errors.Error as error:
             if is_stopping():
                 raise
@@ -155,15 +157,15 @@ class Reader:
     def _record_failure(self, document_id: uuid.UUID, error: errors.Error, attempts: int | None) -> None:
         logger.warning("document %s failed: %s", document_id, error.code)
         message = error.message
-        if isinstance(error, PASSING) and attempts:
+        if isinstance(error, TRANSIENT_ERRORS) and attempts:
             if attempts < MAX_ATTEMPTS:
                 self._workspace.store.reading_queue.postpone(document_id, error.code, message)
                 return
             message = f"{message} It was tried {attempts} times."
         self._workspace.store.documents.fail(document_id, error.code, message)
 
-    def in_its_space(self, document: Document, work: Callable[[Index], None]) -> None:
-        """Do `work` with the document's index, once more if this is meanwhile switched to another embedding model."""
+    def with_index(self, document: Document, work: Callable[[Index], None]) -> None:
+        """Call `work` with the document's index, again if the index switched to another embedding model meanwhile."""
         indexes = self._workspace.store.indexes
         index = indexes.get_by_id(document.index_id)
         try:
@@ -174,115 +176,92 @@ class Reader:
                 raise
             work(switched)
 
-    def ingestion_of(
-        self, index: Index, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
-    ) -> "ingestion.Ingestion":
-        """What reads into this index."""
+    def ingestion_for(self, index: Index) -> "ingestion.Ingestion":
+        """Return the ingestion into this index."""
         return ingestion.Ingestion(
             config=self._workspace.config,
             store=self._workspace.store,
             files=self._workspace.files,
             index=index,
-            embedder=self._workspace.models.embedder(index.space, auth, options),
+            embedder=self._workspace.models.embedder(index.space, self._auth, self._options),
             node_parser=self._workspace.node_parser,
             landmarks=Glossary(self._workspace).landmarks(),
         )
 
-    def record(self, document_id: uuid.UUID, stage: str, done: int, total: int) -> None:
-        """Progress goes to the document's row, for every page and process to see. Raises CancelledError."""
-        self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
 
-    def keeping_parts(self, document: Document) -> "ingestion.OnParts":
-        """What makes documents of the files that are in a mail or an archive."""
-        return lambda unpacked: Parts(self._workspace).keep(document, unpacked)
-
-    def is_unwanted(self, document_id: uuid.UUID) -> bool:
-        """Whether the reading of a document was cancelled, or the document is gone."""
-        try:
-            return self._workspace.store.reading_queue.lane(document_id) is None
-        except errors.StoreError:  # that will be seen by who reads it
-            return False
-
-    def document(self, document_id: uuid.UUID) -> Document:
-        """The document as it is now."""
-        return self._workspace.store.documents.get(document_id)
-
-
-class Steps:
-    """How one document is taken from each lane to the next, while this process alone is at it."""
+class LaneSteps:
+    """Takes one locked document from lane to lane."""
 
     def __init__(
         self,
-        reader: Reader,
+        reader: DocumentReader,
+        workspace: Workspace,
         document_id: uuid.UUID,
         on_progress: OnProgress,
         *,
         max_chunks: int | None = None,
-        auth: Auth = OWN_AUTH,
-        options: ProviderOptions = OWN_OPTIONS,
         is_stopping: IsCancelled = lambda: False,
         attempts: int | None = None,
     ) -> None:
         self._reader = reader
+        self._workspace = workspace
         self._document_id = document_id
         self._on_progress = on_progress
         self._max_chunks = max_chunks
-        self._auth = auth
-        self._options = options
         self._is_stopping = is_stopping
         self._attempts = attempts
         self._stage = ""
         self._recorded_at = 0.0
 
-    def take(self, lane: Lane) -> None:
-        """Do what is to be done in `lane`; a failure is recorded, not raised."""
-        work = {Lane.READING: self._read_words, Lane.EMBEDDING: self._embed, Lane.RENEWING: self._renew}[lane]
-        document = self._reader.document(self._document_id)
-        recorded = self._reader.failures(self._document_id, self._is_stopping, self._attempts)
-        with contextlib.suppress(errors.Error), recorded:
-            self._reader.in_its_space(
-                document, lambda index: work(document, self._reader.ingestion_of(index, self._auth, self._options))
+    def run(self, lane: Lane) -> None:
+        """Do the work of `lane`; failures are recorded, not raised."""
+
+        def work(index: Index) -> None:
+            into = self._reader.ingestion_for(index)
+            if lane is Lane.EMBEDDING:
+                self._embed(into)
+                return
+            read = into.read_words if lane is Lane.READING else into.renew
+            read(
+                document,
+                self._record,
+                max_chunks=self._max_chunks,
+                on_parts=lambda unpacked: Attachments(self._workspace).keep(document, unpacked),
+                is_cancelled=self._is_cancelled,
             )
 
-    def _read_words(self, document: Document, into: "ingestion.Ingestion") -> None:
-        into.read_words(
-            document,
-            self._record,
-            max_chunks=self._max_chunks,
-            on_parts=self._reader.keeping_parts(document),
-            is_cancelled=self._is_cancelled,
-        )
+        document = self._workspace.store.documents.get(self._document_id)
+        recorded = self._reader.recorded_failures(self._document_id, self._is_stopping, self._attempts)
+        with contextlib.suppress(errors.Error), recorded:
+            self._reader.with_index(document, work)
 
-    def _embed(self, document: Document, into: "ingestion.Ingestion") -> None:
-        into.embed(document.id, BATCH)
-        now = self._reader.document(document.id)
+    def _embed(self, into: "ingestion.Ingestion") -> None:
+        into.embed(self._document_id, EMBED_BATCH)
+        now = self._workspace.store.documents.get(self._document_id)
         self._on_progress(DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
-
-    def _renew(self, document: Document, into: "ingestion.Ingestion") -> None:
-        into.renew(
-            document,
-            self._record,
-            max_chunks=self._max_chunks,
-            on_parts=self._reader.keeping_parts(document),
-            is_cancelled=self._is_cancelled,
-        )
 
     def _record(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
         if stage != self._stage or done == total or now - self._recorded_at > PROGRESS_SECONDS:
-            self._reader.record(self._document_id, stage, done, total)
+            self._workspace.store.documents.update_progress(self._document_id, DocumentStatus(stage), done, total)
             self._stage, self._recorded_at = stage, now
         self._on_progress(stage, done, total)
         if self._is_stopping():
             raise errors.CancelledError
 
     def _is_cancelled(self) -> bool:
-        return self._is_stopping() or self._reader.is_unwanted(self._document_id)
+        """Whether the worker stops, the reading was cancelled, or the document is gone."""
+        if self._is_stopping():
+            return True
+        try:
+            return self._workspace.store.reading_queue.lane(self._document_id) is None
+        except errors.StoreError:  # the reading itself will fail on it
+            return False
 
 
 @contextlib.contextmanager
-def machine_errors() -> Iterator[None]:
-    """What the machine lacks comes out as our errors. A parsing process at its own limit of memory says so itself."""
+def system_errors() -> Iterator[None]:
+    """Map MemoryError and OSError to our errors."""
     try:
         yield
     except MemoryError as error:
@@ -296,7 +275,7 @@ def machine_errors() -> Iterator[None]:
         ) from error
 
 
-def _follow(document: Document, on_progress: OnProgress) -> None:
-    """Tell how far the process is that reads a document, and give it time."""
+def _wait_for_other_process(document: Document, on_progress: OnProgress) -> None:
+    """Report the progress of another process, and wait."""
     on_progress(document.status, document.progress.done, document.progress.total)
-    time.sleep(FOLLOW_SECONDS)
+    time.sleep(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""Building and syncing an index from a folder, and taking in single files."""
+"""Build and sync indexes from folders, and ingest_files single files."""
 
 import logging
 import time
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
 from rag import errors, providers
-from rag.engine.ingestion.sync import Intake, Once, OnFile, SourceFolder, do_once
+from rag.engine.ingestion.sync import FileIngestion, Once, OnFile, SourceFolder, run_once
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.store import AllowedFolders, Folder
@@ -17,51 +17,51 @@ logger = logging.getLogger(__name__)
 
 
 CONFINED = "confined"
-"""Beside a request that is kept: a program asked for it, so the folder must be below a root whenever it is read."""
+"""Set in a saved request if the folder must be below a root whenever it is synced."""
 
 
 class Folders:
-    """The folders and files that one user takes in; `confined` to the roots of the settings where a program asks."""
+    """Ingests folders and files for one user; `confined` restricts folders to the roots of the settings."""
 
-    def __init__(self, workspace: Workspace, *, confined: bool = False, once: Once = do_once) -> None:
-        """`once` knows which files of folders were taken in before, by the same job."""
+    def __init__(self, workspace: Workspace, *, confined: bool = False, once: Once = run_once) -> None:
+        """`once` skips files that the same job has ingested before."""
         self._workspace = workspace
         self._confined = confined
         self._once = once
 
-    def take_in(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
-        """Take in what the request's source names; with `remove`, what it no longer names goes to the trash.
+    def ingest_folder(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
+        """Ingest the folder that the request names; with `remove`, documents of files that are gone move to the trash.
 
         Raises:
-            errors.SourceError: the folder cannot be read, or a file, where failures are not to be skipped.
-            errors.ForbiddenError: it is not below a root.
-            errors.NotFoundError: there is no index of the id asked for.
-            errors.IndexError: its vectors are of another model than the one asked for.
-            errors.EmbeddingCapabilityError: the provider cannot embed what is asked.
+            errors.SourceError: the folder cannot be read, or a file where failures are not skipped.
+            errors.ForbiddenError: the folder is not below a root.
+            errors.NotFoundError: there is no index with the requested id.
+            errors.IndexError: its vectors are of another model than the requested one.
+            errors.EmbeddingCapabilityError: the provider cannot embed as requested.
             errors.ConfigError: the provider needs a key.
         """
         started = time.perf_counter()
         with self._open(request.source) as folder:
-            index, again = self._target(request)
-            intake = self._intake(request, index, again=again)
+            index, again = self._target_index(request)
+            intake = self._file_ingestion(request, index, again=again)
             limit = request.options.max_files
             reports: list[FileReport] = []
-            # Closed, and the index let go of, also where `on_file` ends the work.
+            # Releases the lock on the index also if `on_file` raises.
             with closing(intake.folder(folder, request.source, max_files=limit, remove=remove)) as files:
                 for report in files:
                     reports.append(report)
                     if on_file:
                         on_file(report)
             if remove:
-                self._remember(request, folder, index)
+                self._save_followed(request, folder, index)
         usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
         return SyncReport(index=index, files=tuple(reports), usage=usage)
 
     def refresh(self, index: Index, on_file: OnFile | None = None) -> tuple[list[SyncReport], list[errors.Error]]:
-        """Make an index follow again every folder that it was ever made to follow.
+        """Sync an index with every folder that it follows.
 
-        Returns the reports, and what is wrong with folders that cannot be read: these stop no other, and stay as they
-        are. Raises as `take_in` but for these, and CancelledError if `on_file` does.
+        Returns the reports, and the errors of folders that cannot be read, which are left as they are. Other errors are
+        raised as by `ingest_folder`, and CancelledError if `on_file` raises it.
         """
         reports: list[SyncReport] = []
         unreadable: list[errors.Error] = []
@@ -70,31 +70,31 @@ class Folders:
             request = parse(IndexRequest, {**asked, "index": {"index_file_id": str(index.id)}})
             folders = Folders(self._workspace, confined=bool(kept.get(CONFINED)), once=self._once)
             try:
-                reports.append(folders.take_in(request, remove=True, on_file=on_file))
+                reports.append(folders.ingest_folder(request, remove=True, on_file=on_file))
             except errors.CancelledError:
-                raise  # not of the folder, but of all of this
+                raise  # cancels everything, not just this folder
             except (errors.SourceError, errors.ForbiddenError) as error:
                 logger.warning("a folder that the index %s follows: %s", index.id, error.code)
                 unreadable.append(error)
         return reports, unreadable
 
-    def _remember(self, request: IndexRequest, folder: SourceFolder, index: Index) -> None:
-        """That the index follows the folder, by an address that has no password and means the same everywhere."""
+    def _save_followed(self, request: IndexRequest, folder: SourceFolder, index: Index) -> None:
+        """Save that the index follows the folder, by an address without password that is valid everywhere."""
         source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
         asked = request.model_copy(update={"source": source}).model_dump(mode="json", include={"source", "options"})
         kept = {**asked, CONFINED: True} if self._confined else asked
         self._workspace.store.indexes.follow(index.id, folder.prefix, kept)
 
     def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
-        config, deep = self._workspace.config, source.include_subfolders
+        config, recursive = self._workspace.config, source.include_subfolders
         roots = AllowedFolders(config.folder_roots) if self._confined else None
         if providers.is_drive_url(source.folder_id):
             address = roots.require(source.folder_id) if roots else source.folder_id
-            return providers.DriveFolder(address, config, include_subfolders=deep)
-        return nullcontext(Folder(source.folder_id, include_subfolders=deep, roots=roots))
+            return providers.DriveFolder(address, config, include_subfolders=recursive)
+        return nullcontext(Folder(source.folder_id, include_subfolders=recursive, roots=roots))
 
-    def _intake(self, request: IndexRequest, index: Index, *, again: bool) -> Intake:
-        return Intake(
+    def _file_ingestion(self, request: IndexRequest, index: Index, *, again: bool) -> FileIngestion:
+        return FileIngestion(
             self._workspace,
             index,
             max_chunks=request.options.max_chunks,
@@ -105,23 +105,23 @@ class Folders:
             options=request.embedding.provider_options,
         )
 
-    def ingest(self, paths: Sequence[Path], index: Index) -> list[FileReport]:
-        """Take in files, each after the other; one that fails does not keep the others."""
-        intake = Intake(self._workspace, index)
+    def ingest_files(self, paths: Sequence[Path], index: Index) -> list[FileReport]:
+        """Ingest files one after the other; a failed file does not stop the others."""
+        intake = FileIngestion(self._workspace, index)
         return [intake.file(path) for path in paths]
 
-    def _target(self, request: IndexRequest) -> tuple[Index, bool]:
-        """The index to fill, and whether its chunking changes, so that all is to be read again."""
-        present = self._present(request)
-        space = self._space(request, present)
-        chunking = request.chunking or (present.chunking if present else self._workspace.config.rag_chunking)
-        # refused right here, or never
+    def _target_index(self, request: IndexRequest) -> tuple[Index, bool]:
+        """Return the index to fill, and whether its chunking changes, which requires re-reading everything."""
+        existing = self._existing_index(request)
+        space = self._embedding_space(request, existing)
+        chunking = request.chunking or (existing.chunking if existing else self._workspace.config.rag_chunking)
+        # fail here if it cannot be used
         self._workspace.models.embedder(space, request.auth, request.embedding.provider_options)
-        name = present.name if present else request.index.index_name
+        name = existing.name if existing else request.index.index_name
         index = self._workspace.store.indexes.ensure(name, space, chunking)
-        return index, present is not None and present.chunking != chunking
+        return index, existing is not None and existing.chunking != chunking
 
-    def _present(self, request: IndexRequest) -> Index | None:
+    def _existing_index(self, request: IndexRequest) -> Index | None:
         if request.index.index_file_id:
             return self._workspace.find_index(request.index.index_file_id)
         try:
@@ -129,14 +129,14 @@ class Folders:
         except errors.NotFoundError:
             return None
 
-    def _space(self, request: IndexRequest, present: Index | None) -> EmbeddingSpace:
+    def _embedding_space(self, request: IndexRequest, existing: Index | None) -> EmbeddingSpace:
         asked = request.embedding
         if asked.provider or asked.model:
             name = ":".join(part for part in (asked.provider, asked.model) if part)
-            space = self._workspace.models.named_space(name, request.auth)
-        elif present and (present.name != DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
-            space = present.space  # the setting is for the default index and for new ones
+            space = self._workspace.models.find_space(name, request.auth)
+        elif existing and (existing.name != DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
+            space = existing.space  # the setting applies to the default index and new ones
         else:
-            space = self._workspace.models.preferred_space()
+            space = self._workspace.models.default_space()
         size = asked.provider_options.dimensions
         return space.model_copy(update={"dimensions": size}) if size else space

@@ -1,4 +1,4 @@
-"""Taking folders and files in, as documents that follow them: what is new, what changed, what is gone."""
+"""Ingest files and folders as documents that follow them: find what is new, changed or gone."""
 
 import os
 import uuid
@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 from typing import Any, Protocol
 
 from rag import errors, parsing
-from rag.engine.ingestion.document_reader import PASSING_CODES, Reader
-from rag.engine.library.attachments import Parts
+from rag.engine.ingestion.document_reader import TRANSIENT_CODES, DocumentReader
+from rag.engine.library.attachments import Attachments
 from rag.engine.library.originals import Originals, sha256_of
-from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.types import (
     CONTAINERS,
@@ -31,42 +31,41 @@ from rag.types import (
 OnFile = Callable[[FileReport], None]
 Files = Generator[FileReport, None, None]
 Once = Callable[[str, Callable[[], Any]], Any]
-"""Does the step of this name, unless it was done before, and gives what came of it, which is JSON."""
+"""Runs the named step unless it was done before, and returns its JSON result."""
 
 _READABLE = GOOGLE_APPS | set(parsing.MIME_TYPE_BY_SUFFIX.values())
 
-_REFUSED = (errors.SourceError, errors.ValidationError)
-"""What is wrong with one file, and says nothing about the next."""
+_FILE_ERRORS = (errors.SourceError, errors.ValidationError)
+"""Errors of one file that do not affect the next."""
 
 
-def do_once(_step: str, work: Callable[[], Any]) -> Any:
-    """Of work that nobody takes up again."""
+def run_once(_ingest_once: str, work: Callable[[], Any]) -> Any:
+    """Run `work`, without remembering it."""
     return work()
 
 
 class SourceFolder(Protocol):
-    """Where files come from; `prefix` is what the ids of all its files begin with."""
+    """A source of files; the ids of all its files begin with `prefix`."""
 
     prefix: str
 
     def owns(self, file_id: str) -> bool:
-        """Whether a file of this id would be in the folder."""
+        """Whether a file with this id would be in the folder."""
 
     def list(self) -> list[SourceFile]:
-        """All its files."""
+        """Return all files."""
 
     def fetch(self, file: SourceFile) -> AbstractContextManager[Path]:
-        """The file on this machine while the block runs."""
+        """Provide a local copy of the file while the block runs."""
 
 
-class Intake:
-    """Takes files into one index of one user.
+class FileIngestion:
+    """Ingests files into one index.
 
-    A file's document is found again by the file's id (its path or URL), and a change by the content's SHA-256. A new
-    version is read out of sight and then takes the old one's place in one moment, so whatever fails, the old one stays
-    searchable, and it stays readable afterwards. A file that is again what it was once has that version back.
-    `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too. Of a folder's
-    files those that `once` knows are not looked at again.
+    Documents are found by the file's id (its path or URL), changes by the SHA-256 of the content. A new version is read
+    out of sight and then replaces the old one atomically, so that the old one stays searchable if anything fails, and
+    readable afterwards. A file that returns to earlier content gets that version back. `max_chunks` limits the chunks
+    of all files together. With `again`, unchanged files are re-read. Files of a folder that `once` knows are skipped.
     """
 
     def __init__(
@@ -77,51 +76,49 @@ class Intake:
         max_chunks: int | None = None,
         skip_failures: bool = True,
         again: bool = False,
-        once: Once = do_once,
-        auth: Auth = OWN_AUTH,
-        options: ProviderOptions = OWN_OPTIONS,
+        once: Once = run_once,
+        auth: Auth = DEFAULT_AUTH,
+        options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
         self._readings = workspace.store.reading_queue
         self._sources = workspace.store.sources
         self._versions = workspace.store.versions
         self._originals = Originals(workspace)
-        self._reader = Reader(workspace)
-        self._parts = Parts(workspace)
+        self._reader = DocumentReader(workspace, auth, options)
+        self._parts = Attachments(workspace)
         self._index = index
-        self._room = max_chunks
+        self._chunks_left = max_chunks
         self._skip_failures = skip_failures
         self._again = again
         self._once = once
-        self._auth = auth
-        self._options = options
 
     # --- folders ---
 
     def folder(self, folder: SourceFolder, source: Source, *, max_files: int, remove: bool) -> Files:
-        """Take in what `source` names of `folder`; with `remove`, documents of what it no longer names go to the trash.
+        """Ingest the files of `folder` that `source` selects; with `remove`, trash the documents of other files.
 
         Raises:
             errors.SourceError: the folder cannot be read.
-            errors.IndexError: another process is taking files into this index.
+            errors.IndexError: another process is ingesting files into this index.
         """
-        with self._alone():
+        with self._exclusive():
             present = self._sources.find(self._index.id, prefix=folder.prefix)
             known: dict[str | None, list[Document]] = {}
             for document in present:
                 known.setdefault(document.source, []).append(document)
-            wanted = list({file.id: file for file in _wanted(folder, source, present)}.values())
-            shown = {file.id: shown_source(file.id, file.path) for file in wanted}
+            selected = list({file.id: file for file in _selected_files(folder, source, present)}.values())
+            shown = {file.id: shown_source(file.id, file.path) for file in selected}
             self._sources.show({old.id: shown[old.source] for old in present if old.source in shown})
-            for file in wanted[:max_files]:
-                yield self._step(folder, file, known.get(file.id, []))
-            for file in wanted[max_files:]:
-                yield _left_out(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
+            for file in selected[:max_files]:
+                yield self._ingest_once(folder, file, known.get(file.id, []))
+            for file in selected[max_files:]:
+                yield _skipped(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
             if remove:
-                yield from self._removed(folder, present, {file.id for file in wanted})
+                yield from self._trash_removed(folder, present, {file.id for file in selected})
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         with self._documents.lock(uuid.uuid5(self._index.id, "intake")) as claimed:
             if not claimed:
                 raise errors.IndexError(
@@ -130,65 +127,67 @@ class Intake:
                 )
             yield
 
-    def _step(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
+    def _ingest_once(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
         step = str(uuid.uuid5(self._index.id, f"{folder.prefix}\n{file.id}"))
-        taken = self._once(step, lambda: self._attempt(file, folder.fetch(file), present).model_dump(mode="json"))
+        taken = self._once(step, lambda: self._try_file(file, folder.fetch(file), present).model_dump(mode="json"))
         report = FileReport.model_validate({**taken, "source": file.id})
-        self._make_room_for(report)
+        self._count_chunks(report)
         return report
 
-    def _make_room_for(self, report: FileReport) -> None:
-        """Count the chunks of a file, also of one that was taken in before."""
-        if self._room is None or report.document_id is None or report.state == "failed":
+    def _count_chunks(self, report: FileReport) -> None:
+        """Count the chunks of a file, also if it was ingested before."""
+        if self._chunks_left is None or report.document_id is None or report.state == "failed":
             return
-        with suppress(errors.NotFoundError):  # it was deleted for good meanwhile
-            self._room = max(0, self._room - self._documents.get(report.document_id).chunk_count)
+        with suppress(errors.NotFoundError):  # purged meanwhile
+            self._chunks_left = max(0, self._chunks_left - self._documents.get(report.document_id).chunk_count)
 
-    def _attempt(
+    def _try_file(
         self, file: SourceFile, fetched: AbstractContextManager[Path], present: Sequence[Document]
     ) -> FileReport:
         try:
             with fetched as path:
-                report = self._take(path, file, present)
-        except _REFUSED as error:
+                report = self._ingest(path, file, present)
+        except _FILE_ERRORS as error:
             report = _report(file, "failed", code=error.code, reason=error.message)
         if report.state == "failed" and not self._skip_failures:
             raise errors.SourceError(f"{file.id}: {report.reason}", details={"source": file.id, "code": report.code})
         return report
 
-    def _removed(self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]) -> Iterator[FileReport]:
+    def _trash_removed(
+        self, folder: SourceFolder, present: Iterable[Document], selected: set[str]
+    ) -> Iterator[FileReport]:
         gone = {
             document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
-            if _is_in_sight(document) and document.source not in wanted and folder.owns(document.source or "")
+            if _is_current(document) and document.source not in selected and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
-            if document_id in gone:  # else it is a part of one, which went along
+            if document_id in gone:  # else an attachment, trashed along with its container
                 yield _report(gone[document_id], "removed", document_id=document_id)
 
     # --- files ---
 
     def file(self, path: Path) -> FileReport:
-        """Take in a local file. One that came with a folder before keeps its path in it."""
-        source = source_of(path)
+        """Ingest a local file. One that came with a folder before keeps its path in it."""
+        source = source_id_of(path)
         present = self._sources.find(self._index.id, sources=[source])
         shown = next((document.shown_source for document in present if document.shown_source), path.name)
         file = SourceFile(id=source, path=shown, name=path.name)
-        return self._attempt(file, nullcontext(path), present)
+        return self._try_file(file, nullcontext(path), present)
 
-    def _take(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
+    def _ingest(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
         if not path.is_file():
             raise errors.SourceError(f"There is no file {file.name}. Check the path.")
         sha256 = sha256_of(path)
-        known = self._known([document for document in present if document.sha256 == sha256])
-        older = [document for document in present if document.sha256 != sha256 and _gives_way(document, known)]
+        known = self._existing_document([document for document in present if document.sha256 == sha256])
+        older = [document for document in present if document.sha256 != sha256 and _is_replaced(document, known)]
         if known and known.status is DocumentStatus.READY and not self._again:
-            self._read_parts(known)  # of an interrupted run
-            return self._shown(file, known, known, older)
-        if self._room == 0:
-            return _left_out(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
+            self._read_parts(known)  # left by an interrupted run
+            return self._publish(file, known, known, older)
+        if self._chunks_left == 0:
+            return _skipped(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
         if known:
-            self._originals.mend(known.id, path)
+            self._originals.restore_file(known.id, path)
         document = known or self._originals.keep(
             path,
             file.name,
@@ -202,17 +201,17 @@ class Intake:
         )
         read = self._read(document)
         if read.status is not DocumentStatus.READY:
-            return self._unread(file, read)
-        return self._shown(file, known, read, older)
+            return self._report_unread(file, read)
+        return self._publish(file, known, read, older)
 
-    def _known(self, same: Sequence[Document]) -> Document | None:
-        """The document that has the file's content: one in sight, an older version, or one in the trash that is ready.
+    def _existing_document(self, same: Sequence[Document]) -> Document | None:
+        """Return the document with the file's content: a current one, an older version, or a ready one in the trash.
 
-        What an interrupted run left in the trash half done makes room.
+        Unfinished documents that an interrupted run left in the trash are purged.
         """
         kept = [document for document in same if document.deleted_at is None]
         if kept:
-            return min(kept, key=lambda one: (not _is_in_sight(one), one.status is not DocumentStatus.READY))
+            return min(kept, key=lambda one: (not _is_current(one), one.status is not DocumentStatus.READY))
         ready = [document for document in same if document.status is DocumentStatus.READY and not self._again]
         if ready:
             return ready[0]
@@ -224,27 +223,26 @@ class Intake:
             return document
         if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
             self._readings.resume(document.id)
-        read = self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+        read = self._reader.read(document.id, max_chunks=self._chunks_left)
         return read if read.status is not DocumentStatus.READY else self._read_parts(read)
 
     def _read_parts(self, document: Document) -> Document:
-        """Read what was in a mail or an archive, too, so that all of it is there before it takes an older one's place.
+        """Read the attachments of a mail or an archive, so that it is complete before it replaces an older version.
 
-        Parts that fail say so themselves.
+        Failed attachments record their own errors.
         """
         if document.mime_type in CONTAINERS:
             for part in self._parts.unread(document.id):
-                read = self._reader.read(part.id, max_chunks=self._room, auth=self._auth, options=self._options)
-                self._read_parts(read)
+                self._read_parts(self._reader.read(part.id, max_chunks=self._chunks_left))
         return document
 
-    def _shown(
+    def _publish(
         self, file: SourceFile, known: Document | None, document: Document, older: Sequence[Document]
     ) -> FileReport:
-        """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
-        in_sight = known is not None and known.status is DocumentStatus.READY and _is_in_sight(known)
+        """Make `document`, which was `known` or has just been read, replace its `older` versions."""
+        in_sight = known is not None and known.status is DocumentStatus.READY and _is_current(known)
         if older:
-            self._take_over(document, older)
+            self._supersede(document, older)
         elif not in_sight:
             self._documents.restore([document.id])
         state: FileState = "added"
@@ -253,44 +251,44 @@ class Intake:
         made = 0 if document is known else document.chunk_count
         return _report(file, state, document_id=document.id, chunks=made)
 
-    def _take_over(self, document: Document, older: Sequence[Document]) -> None:
-        """Older versions stay readable; older mails and archives go to the trash, with what was in them."""
+    def _supersede(self, document: Document, older: Sequence[Document]) -> None:
+        """Supersede older versions, which stay readable; trash older mails and archives with their attachments."""
         has_parts = any(one.mime_type in CONTAINERS for one in (document, *older))
         take_over = self._sources.supersede if has_parts else self._versions.take_over
         take_over(document.id, [one.id for one in older])
 
-    def _unread(self, file: SourceFile, document: Document) -> FileReport:
-        """What could not be read; where it would stand in the way of nothing, it stays to be seen and tried again."""
-        code, reason = _why(document)
+    def _report_unread(self, file: SourceFile, document: Document) -> FileReport:
+        """Report a file that could not be read; its document is kept for a retry unless it replaces another."""
+        code, reason = _failure_of(document)
         is_limit = code == errors.LimitError.code
         if document.deleted_at is not None or (is_limit and document.indexed_at is None):
             self._documents.trash([document.id])
             self._originals.purge([document.id])
         if is_limit:
-            return _left_out(file, reason)
-        if document.deleted_at is None and code in PASSING_CODES:  # a worker tries again
+            return _skipped(file, reason)
+        if document.deleted_at is None and code in TRANSIENT_CODES:  # a worker retries
             self._readings.resume(document.id)
             self._readings.enqueue(document.id)
         stays = document.id if document.deleted_at is None else None
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
 
 
-def _is_in_sight(document: Document) -> bool:
+def _is_current(document: Document) -> bool:
     return document.deleted_at is None and document.superseded_by is None
 
 
-def _gives_way(document: Document, known: Document | None) -> bool:
-    """Whether another content takes this one's place: it is searched, or would be, were it not in the trash."""
+def _is_replaced(document: Document, known: Document | None) -> bool:
+    """Whether new content replaces this document: it is searched, or would be if it were not in the trash."""
     is_later = known is not None and document.lineage_id == known.lineage_id and document.superseded_by is None
-    return _is_in_sight(document) or is_later
+    return _is_current(document) or is_later
 
 
-def source_of(path: Path) -> str:
-    """By what a local file's document is known: its absolute path, links not followed."""
+def source_id_of(path: Path) -> str:
+    """Return the source id of a local file: its absolute path, links not resolved."""
     return os.path.normpath(path.absolute())
 
 
-def _why(document: Document) -> tuple[str, str]:
+def _failure_of(document: Document) -> tuple[str, str]:
     match document.status:
         case DocumentStatus.FAILED:
             return document.error_code or errors.SourceError.code, document.error or ""
@@ -304,12 +302,12 @@ def _report(file: SourceFile, state: FileState, **more: Any) -> FileReport:
     return FileReport(source=file.id, shown_source=shown_source(file.id, file.path), state=state, **more)
 
 
-def _left_out(file: SourceFile, reason: str) -> FileReport:
+def _skipped(file: SourceFile, reason: str) -> FileReport:
     return _report(file, "left_out", code=errors.LimitError.code, reason=reason)
 
 
-def _wanted(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
-    """The files of kinds that can be read and are included, without those that are excluded."""
+def _selected_files(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
+    """Yield the files of supported types that `source` includes and does not exclude."""
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}
     for file in folder.list():

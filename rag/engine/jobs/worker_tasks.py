@@ -1,134 +1,133 @@
-"""What a worker does for all users: documents by lanes, and jobs."""
+"""Tasks of a worker for all users: reading documents, lane by lane, and running jobs."""
 
 import contextlib
 import time
 from collections.abc import Callable, Iterator
 
 from rag import errors, tracing
-from rag.engine.ingestion.document_reader import Reader
+from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import MAX_ATTEMPTS
-from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, Whence
+from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, RequestOrigin
 
-GIVE_WAY_SECONDS = 5.0
-"""So long a job lets documents go first, after each of its steps, which take about a second."""
-LOOK_SECONDS = 0.5
-TURN_SECONDS = 15.0
-"""So long a job goes on while another user's waits, of whom nobody is served."""
-WORKER = Whence("worker")
-"""Where what the audit tells of comes from: a worker acts for the user, who is at no door."""
+YIELD_SECONDS = 5.0
+"""Longest wait of a job for documents, after each of its steps, which take about a second."""
+POLL_SECONDS = 0.5
+TIME_SLICE_SECONDS = 15.0
+"""Time slice of a job while a job of another user, none of whose jobs is running, waits."""
+WORKER_ORIGIN = RequestOrigin("worker")
+"""Origin of audit log entries: a worker acts for the user."""
 
 
 class _StoppingError(Exception):
     """The worker stops between two steps of a job."""
 
 
-class _TurnOverError(Exception):
-    """It is another user's turn, between two steps of a job."""
+class _TimeSliceOverError(Exception):
+    """A job's time slice is over, and another user's job waits."""
 
 
-class _Turn:
-    """How long a job goes on before others get their turn: a while, in which it has got on."""
+class _TimeSlice:
+    """The time slice of a job before other users' jobs get their turn."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._ends: float | None = None
 
     def is_over(self) -> bool:
-        """Asked before each step. From the first on it takes as long at least as it took to get there again."""
+        """Whether the slice is over. It lasts at least as long as it took to get back to the first new step."""
         now = time.monotonic()
         if self._ends is None:
-            self._ends = now + max(TURN_SECONDS, now - self._began)
+            self._ends = now + max(TIME_SLICE_SECONDS, now - self._began)
             return False
         return now >= self._ends
 
 
 class WorkerTasks:
-    """The work in the background of an installation."""
+    """The background work of an installation."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
     def use_background_timeouts(self) -> None:
-        """This process is a worker's, in which nobody waits for an answer."""
+        """Use the longer database timeouts of a worker, where no user waits."""
         self._resources.store.use_background_timeouts()
 
-    def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
-        """Call `on_hint` whenever there may be something to do, until SIGINT or SIGTERM.
-
-        Without `wait` only for the hints that are there.
-        """
+    def listen(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
+        """Call `on_hint` for new work until SIGINT or SIGTERM; without `wait`, only for hints already queued."""
         self._resources.store.queue.run(lambda *_: on_hint(), lambda *_: on_hint(), wait=wait)
 
-    def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> Document | None:
-        """Do what is most urgent in a lane, of any user's; None if there is nothing, or others are at all of it.
+    def process_next(
+        self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None
+    ) -> Document | None:
+        """Process the most urgent document of a lane, of any user; None if there is none that is free.
 
-        Returns the document as it is then, also if another worker has done it just before. `most_bytes` leaves out
-        larger files. When the worker `is_stopping`, what is done so far is kept.
+        Returns the document afterwards, also if another worker has just processed it. `most_bytes` excludes larger
+        files. When `is_stopping` returns True, what is done so far is kept.
         """
         lanes = self._resources.store.document_scheduler
         with lanes.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return None
-            workspace = Workspace(self._resources, taken.user_id, WORKER)
-            reader = Reader(workspace)
-            before = reader.document(taken.document_id)
+            workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
+            reader = DocumentReader(workspace)
+            before = workspace.store.documents.get(taken.document_id)
             if not taken.attempts:
-                return before  # and not None: its next lane, which this claim may have kept off, has to look again
-            with _traced(workspace, before, lane):
+                return before  # not None: this lock may have kept the next lane off, which must look again
+            with _trace_step(workspace, before, lane):
                 if taken.attempts > MAX_ATTEMPTS:
                     reader.give_up(taken.document_id)
                 else:
                     reader.step(taken.document_id, lane, is_stopping, taken.attempts)
                     if is_stopping():
                         lanes.give_back(taken)
-                done = reader.document(taken.document_id)
-                _trace_end(done)
-            self._count(before, done, lane)
+                done = workspace.store.documents.get(taken.document_id)
+                _trace_outcome(done)
+            self._count_step(before, done, lane)
             return done
 
     def is_due(self) -> bool:
-        """Whether something waits that was to be tried again later, and now may be."""
+        """Whether the time to retry something has come."""
         return self._resources.store.document_scheduler.is_due()
 
     def read_pictures(self) -> bool:
-        """Read the words in a document's pictures; False if none wait, or there is more urgent work."""
+        """Recognise the text in one document's pictures; False if none wait, or there is more urgent work."""
         taken = self._resources.store.document_scheduler.next_pictures()
         if taken is None:
             return False
-        workspace = Workspace(self._resources, taken.user_id, WORKER)
+        workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
         if taken.attempts > MAX_ATTEMPTS:
             workspace.store.reading_queue.give_up_pictures(taken.document_id)
             return True
-        return not Reader(workspace).read_pictures(taken.document_id).pictures_waiting
+        return not DocumentReader(workspace).read_pictures(taken.document_id).pictures_waiting
 
-    def do_job(self, is_stopping: Callable[[], bool]) -> Job | None:
-        """Do the most urgent job of any user's; None if there is none, or others are at all of them.
+    def run_next_job(self, is_stopping: Callable[[], bool]) -> Job | None:
+        """Run the most urgent job of any user; None if there is none that is free.
 
-        It gives way to documents that wait for their words or vectors, and after a while to other users' jobs. When
-        the worker `is_stopping`, it ends between two steps, too; whoever takes it up next goes on there.
+        The job yields to documents that wait to be read or embedded, and after a time slice to other users' jobs. When
+        `is_stopping` returns True, it ends between two steps; it resumes there later.
         """
         store = self._resources.store
         with store.job_scheduler.next() as taken:
             if taken is None:
                 return None
-            jobs, turn = store.of(taken.user_id).jobs, _Turn()
+            jobs, turn = store.of(taken.user_id).jobs, _TimeSlice()
 
             def between() -> None:
-                self._give_way(is_stopping)
+                self._yield_to_documents(is_stopping)
                 if turn.is_over() and store.job_scheduler.others_wait(taken.user_id):
-                    raise _TurnOverError
+                    raise _TimeSliceOverError
 
             try:
-                done = self._jobs(taken.user_id).go_on(taken.job_id, between)
+                done = self._jobs(taken.user_id).run_locked(taken.job_id, between)
             except _StoppingError:
                 jobs.give_back(taken.job_id)
                 return jobs.get(taken.job_id)
-            except _TurnOverError:
+            except _TimeSliceOverError:
                 jobs.give_way(taken.job_id)
                 return jobs.get(taken.job_id)
         if done.status == "failed":
@@ -137,18 +136,18 @@ class WorkerTasks:
             store.monitoring.count({"jobs_done": 1})
         return done
 
-    def _give_way(self, is_stopping: Callable[[], bool]) -> None:
-        """Let documents be read first, but not for ever: then the job would never be done where there are many."""
-        deadline = time.monotonic() + GIVE_WAY_SECONDS
+    def _yield_to_documents(self, is_stopping: Callable[[], bool]) -> None:
+        """Wait for documents to be read first, up to a limit, so that jobs progress in spite of many uploads."""
+        deadline = time.monotonic() + YIELD_SECONDS
         while (
             not is_stopping() and time.monotonic() < deadline and self._resources.store.document_scheduler.are_waiting()
         ):
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         if is_stopping():
             raise _StoppingError
 
-    def _count(self, before: Document, done: Document, lane: Lane) -> None:
-        """Add a step to what all workers have done."""
+    def _count_step(self, before: Document, done: Document, lane: Lane) -> None:
+        """Add a step to the statistics of all workers."""
         figures = self._resources.store.monitoring
         if done.status is DocumentStatus.FAILED:
             figures.count_failure(done.error_code or errors.Error.code)
@@ -161,13 +160,13 @@ class WorkerTasks:
             figures.count(counts)
 
     def _jobs(self, user_id: str) -> Jobs:
-        workspace = Workspace(self._resources, user_id, WORKER)
+        workspace = Workspace(self._resources, user_id, WORKER_ORIGIN)
         return Jobs(workspace, Documents(workspace), Questions(workspace))
 
 
 @contextlib.contextmanager
-def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[None]:
-    """The step of a lane as a part of the trace that began with the upload."""
+def _trace_step(workspace: Workspace, document: Document, lane: Lane) -> Iterator[None]:
+    """Trace a lane's step as part of the trace that began with the upload."""
     if not tracing.is_on():
         yield
         return
@@ -178,8 +177,8 @@ def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[No
         yield
 
 
-def _trace_end(done: Document) -> None:
-    """A mark in the trace where a document has come to its end: `ready` or `failed`."""
+def _trace_outcome(done: Document) -> None:
+    """Mark in the trace that a document is `ready` or has `failed`."""
     if done.status not in UNFINISHED:
         with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
             step.add(error=done.error_code)

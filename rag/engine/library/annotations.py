@@ -1,4 +1,4 @@
-"""A reader's own marks and notes in documents."""
+"""A reader's own highlights and notes in documents."""
 
 import builtins
 import uuid
@@ -11,35 +11,32 @@ from rag.types import Annotation, AnnotationEdit, AnnotationRequest, Region
 
 
 class Annotations:
-    """One user's marks and notes; nobody else sees them, though the document be shared."""
+    """One user's highlights and notes; they are private, also in shared documents."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def list(self, document_id: uuid.UUID) -> builtins.list[Annotation]:
-        """Those in a document, in the order of its pages. Raises NotFoundError."""
+        """Return the annotations of a document in page order. Raises NotFoundError."""
         return self._workspace.store.annotations.list(document_id)
 
     def add(self, document_id: uuid.UUID, request: AnnotationRequest | Mapping[str, Any]) -> Annotation:
-        """Mark a place, with a note or without.
+        """Highlight a region, with or without a note.
 
         Raises:
-            errors.ValidationError: the request is malformed, or the document has as many as it may have.
+            errors.ValidationError: the request is malformed, or the document has too many annotations.
             errors.NotFoundError: there is no such document.
         """
-        asked = parse(AnnotationRequest, request)
-        regions = [Region(page_number=region.page_number, rects=region.rects) for region in asked.regions]
-        return self._workspace.store.annotations.add(document_id, regions, asked.quote, asked.note)
+        parsed = parse(AnnotationRequest, request)
+        regions = [Region(page_number=region.page_number, rects=region.rects) for region in parsed.regions]
+        return self._workspace.store.annotations.add(document_id, regions, parsed.quote, parsed.note)
 
     def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> Annotation:
-        """Change the note of a mark.
-
-        Raises ValidationError if it is too long, NotFoundError if there is no such mark.
-        """
+        """Change a note. Raises ValidationError if it is too long, NotFoundError if there is no such annotation."""
         return self._workspace.store.annotations.edit(
             document_id, annotation_id, parse(AnnotationEdit, {"note": note}).note
         )
 
     def delete(self, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
-        """Remove a mark. Raises NotFoundError."""
+        """Delete an annotation. Raises NotFoundError."""
         self._workspace.store.annotations.delete(document_id, annotation_id)

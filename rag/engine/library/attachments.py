@@ -1,4 +1,4 @@
-"""Files in mails and archives as documents of their own."""
+"""Files from mails and archives, which become documents of their own."""
 
 import builtins
 import contextlib
@@ -14,39 +14,41 @@ from rag.types import UNFINISHED, Document, ParsingConfig, Part, Unpacked, Unpac
 
 logger = logging.getLogger(__name__)
 
-REMOVED = "it was deleted for good"
-TURN_SECONDS = 0.1
+DELETED_REASON = "it was deleted for good"
+LOCK_RETRY_SECONDS = 0.1
 
 
-class Parts:
-    """One user's documents that were in others."""
+class Attachments:
+    """One user's documents that came from mails and archives."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._originals = Originals(workspace)
 
     def of(self, *container_ids: uuid.UUID) -> builtins.list[Document]:
-        """What was taken out of mails and archives, and out of what was in these, in the trash or not."""
+        """Return the attachments of containers, recursively, including those in the trash."""
         found = self._workspace.store.attachments.of(*container_ids) if container_ids else []
         return [*found, *(self.of(*(part.id for part in found)) if found else ())]
 
     def unread(self, container_id: uuid.UUID) -> builtins.list[Document]:
-        """What was taken out of a mail or an archive itself and waits to be read."""
+        """Return the direct attachments of a container that wait to be read."""
         return [part for part in self._workspace.store.attachments.of(container_id) if part.status in UNFINISHED]
 
     def keep(self, container: Document, unpacked: Sequence[UnpackedPart]) -> None:
-        """Make documents of the files that were in `container`, each once however often this is read.
+        """Add the files from `container` as documents, each once however often this is read, and queue them.
 
-        They are queued to be read. What is in the index already, or was deleted, is not added again. What became of
-        each is told on the container.
+        Files that are in the index already, or were deleted, are not added again. The container records what became of
+        each.
         """
         if not unpacked and not container.parts:
             return
         known = {part.document_id for part in container.parts}
         added: builtins.list[uuid.UUID] = []
-        with self._turn(container.id):
-            room = _Room(self._workspace.config.rag_parsing, self._workspace.store.attachments.unpacked(container.id))
-            parts = [self._keep(container, part, known, room, added) for part in unpacked]
+        with self._container_lock(container.id):
+            room = _RemainingLimits(
+                self._workspace.config.rag_parsing, self._workspace.store.attachments.unpacked(container.id)
+            )
+            parts = [self._add(container, part, known, room, added) for part in unpacked]
         self._workspace.store.attachments.set_parts(container.id, parts)
         self._workspace.store.attachments.match_trash_state(container.id, added)
         for document_id in added:
@@ -55,41 +57,41 @@ class Parts:
         logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
 
     @contextlib.contextmanager
-    def _turn(self, container_id: uuid.UUID) -> Iterator[None]:
-        """Nobody else adds what is in the same outermost container: several are read at once, and share its limits."""
+    def _container_lock(self, container_id: uuid.UUID) -> Iterator[None]:
+        """Lock the outermost container: its parts share its limits, though several are read at once."""
         shared = uuid.uuid5(self._workspace.store.attachments.outermost(container_id), "parts")
         while True:
             with self._workspace.store.documents.lock(shared) as claimed:
                 if claimed:
                     yield
                     return
-            time.sleep(TURN_SECONDS)
+            time.sleep(LOCK_RETRY_SECONDS)
 
-    def _keep(
+    def _add(
         self,
         container: Document,
         part: UnpackedPart,
         known: set[uuid.UUID | None],
-        room: "_Room",
+        room: "_RemainingLimits",
         added: builtins.list[uuid.UUID],
     ) -> Part:
-        """What became of a part; the document, if it is a new one, is `added`."""
-        told = Part(name=part.name, size=part.size, reason=part.reason)
+        """Return what became of a part; a new document is appended to `added`."""
+        outcome = Part(name=part.name, size=part.size, reason=part.reason)
         if part.file is None:
-            return told
+            return outcome
         sha256 = sha256_of(part.file)
-        # Always the same: whoever reads the container again, after a crash or at the same time, finds it there.
+        # Deterministic, so that reading the container again, also concurrently, finds the document.
         document_id = uuid.uuid5(container.id, f"{part.name}\n{sha256}")
         if self._is_there(document_id):
-            return told.model_copy(update={"document_id": document_id})
-        if reason := REMOVED if document_id in known else room.refuse(part.size):
-            return told.model_copy(update={"reason": reason})
+            return outcome.model_copy(update={"document_id": document_id})
+        if reason := DELETED_REASON if document_id in known else room.refuse(part.size):
+            return outcome.model_copy(update={"reason": reason})
         try:
             document = self._originals.keep(
                 part.file,
                 part.name,
                 self._workspace.store.indexes.get_by_id(container.index_id),
-                # A place of its own in each version of a mail: it must not be lost with the older one.
+                # Unique in each version of a mail, so that it is not lost with an older one.
                 source=f"{container.source}::{container.id}/{part.name}" if container.source else None,
                 source_path=part.name,
                 sha256=sha256,
@@ -97,12 +99,12 @@ class Parts:
                 container=container,
             )
         except errors.DuplicateError as error:
-            return told.model_copy(update=_twin(error))
+            return outcome.model_copy(update=_duplicate_of(error))
         except (errors.SourceError, errors.ValidationError) as error:
-            return told.model_copy(update={"reason": error.message})
+            return outcome.model_copy(update={"reason": error.message})
         if document.status in UNFINISHED:
             added.append(document_id)
-        return told.model_copy(update={"document_id": document_id})
+        return outcome.model_copy(update={"document_id": document_id})
 
     def _is_there(self, document_id: uuid.UUID) -> bool:
         try:
@@ -112,8 +114,8 @@ class Parts:
         return True
 
 
-class _Room:
-    """What may still be taken out of a container. The reader of it has counted, too, but not what came meanwhile."""
+class _RemainingLimits:
+    """The remaining limits of a container, including what other processes took out of it."""
 
     def __init__(self, limits: ParsingConfig, taken: Unpacked) -> None:
         self._limits = limits
@@ -121,7 +123,7 @@ class _Room:
         self._bytes = taken.size
 
     def refuse(self, size: int) -> str | None:
-        """Why a file of so many bytes is not taken; None if it is, which is counted."""
+        """Count a file of this size; returns the reason if it exceeds a limit."""
         if self._files >= self._limits.max_parts:
             return f"more than {self._limits.max_parts:,} files"
         if self._bytes + size > self._limits.max_parts_mb * 1024 * 1024:
@@ -131,8 +133,8 @@ class _Room:
         return None
 
 
-def _twin(error: errors.DuplicateError) -> dict[str, object]:
-    """The document that has the content already."""
+def _duplicate_of(error: errors.DuplicateError) -> dict[str, object]:
+    """Describe the document that has the same content."""
     name = error.details["name"]
     if error.details["in_trash"]:
         return {"reason": f"its content is in the trash, as {name}"}

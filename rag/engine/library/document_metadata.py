@@ -1,4 +1,4 @@
-"""What an owner says of documents: names, titles, authors, days and tags, and which are left out of searches."""
+"""Metadata of documents: names, titles, authors, dates, tags, and which are disabled."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -6,18 +6,10 @@ from pathlib import PurePath
 from typing import Any
 
 from rag import ingestion
-from rag.engine.library.saved_filters import resolved
+from rag.engine.library.saved_filters import resolve_filters
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import (
-    DEFAULT_INDEX,
-    Document,
-    DocumentEdit,
-    DocumentQuery,
-    Model,
-    TagCount,
-    Tags,
-)
+from rag.types import DEFAULT_INDEX, Document, DocumentEdit, DocumentQuery, Model, TagCount, Tags
 
 EVERY_DOCUMENT = DocumentQuery()
 
@@ -28,34 +20,36 @@ class _Tagging(Model):
 
 
 class Catalogue:
-    """One user's say in the documents of all indexes, and which there are, in short."""
+    """Queries and edits the metadata of one user's documents."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def ids(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
-        """The ids of all documents that `documents.list` would give, newest first. Raises as that."""
-        index = self._workspace.asked_index(index_name)
+        """Return the ids of the documents that `documents.list` would return, newest first. Raises as that."""
+        index = self._workspace.requested_index(index_name)
         return self._workspace.store.document_metadata.ids(index.id, self._resolved(asked))
 
     def count(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> int:
-        """How many documents `documents.list` would give. Raises as that."""
-        index = self._workspace.asked_index(index_name)
+        """Return the number of documents that `documents.list` would return. Raises as that."""
+        index = self._workspace.requested_index(index_name)
         return self._workspace.store.document_metadata.count(index.id, self._resolved(asked))
 
     def edit(self, document_id: uuid.UUID, changes: DocumentEdit | Mapping[str, Any]) -> Document:
-        """Change name, title, author, day or tags, or disable a document; what is not given stays as it is.
+        """Change the name, title, author, date or tags of a document, or disable it; other fields stay.
 
-        It is found by its new name and title at once. Its chunks show them to the models when it is read again.
+        The new name and title can be searched at once; language models see them after the document is read again.
 
         Raises:
-            errors.ValidationError: a value is too long, empty, or no line of text.
+            errors.ValidationError: a value is empty, too long, or not a single line.
             errors.NotFoundError: there is no such document.
         """
         asked, store = parse(DocumentEdit, changes), self._workspace.store
         before = store.documents.get(document_id)
         if "name" in asked.given:
-            asked = DocumentEdit(**{**asked.model_dump(exclude_unset=True), "name": named(asked.name, before.name)})
+            asked = DocumentEdit(
+                **{**asked.model_dump(exclude_unset=True), "name": with_extension(asked.name, before.name)}
+            )
         after = store.document_metadata.edit(document_id, asked)
         if (before.name, before.title) != (after.name, after.title):
             self._refresh_front(after)
@@ -64,45 +58,41 @@ class Catalogue:
     def tag(
         self, document_ids: Sequence[uuid.UUID], *, add: Sequence[str] = (), remove: Sequence[str] = ()
     ) -> Sequence[uuid.UUID]:
-        """Put tags on documents, and take others off. Returns those that were touched.
+        """Add and remove tags of documents. Returns the ids of those that changed.
 
-        Raises:
-            errors.ValidationError: a tag is too long, empty, or no line of text.
+        Raises ValidationError if a tag is empty, too long, or not a single line.
         """
-        asked = parse(_Tagging, {"add": [*add], "remove": [*remove]})
-        return self._workspace.store.document_metadata.tag(document_ids, added=asked.add, removed=asked.remove)
+        parsed = parse(_Tagging, {"add": [*add], "remove": [*remove]})
+        return self._workspace.store.document_metadata.tag(document_ids, added=parsed.add, removed=parsed.remove)
 
     def tags(self, index_name: str = DEFAULT_INDEX) -> list[TagCount]:
-        """The tags of an index's documents, each with their number. Raises NotFoundError."""
-        return self._workspace.store.document_metadata.tags(self._workspace.asked_index(index_name).id)
+        """Return the tags of an index with their numbers of documents. Raises NotFoundError."""
+        return self._workspace.store.document_metadata.tags(self._workspace.requested_index(index_name).id)
 
     def move(self, document_ids: Sequence[uuid.UUID], index_name: str) -> Sequence[uuid.UUID]:
-        """Move documents with all that was made of them into another of the user's indexes, made if there is none.
+        """Move documents into another of the user's indexes, created if needed. Returns the ids of those moved.
 
-        Returns those that were moved: all of them, or none where it raises.
-
-        Raises:
-            errors.ConflictError: the index has another embedding model or other chunks, has the content of one already,
-                or one is being read, follows a folder, or is a part of another.
+        Raises ConflictError if the index has another embedding model, other chunking or the same content; or a document
+        is being read, follows a folder, or is an attachment. Nothing is moved.
         """
         index = self._workspace.ensure_index(index_name)
         return self._workspace.store.collection_moves.move(document_ids, index.id)
 
     def _refresh_front(self, document: Document) -> None:
-        """Let a document be found by what it is called now. What was not read yet is found by it when it is."""
+        """Make a document that was read already searchable by its new name and title."""
         if not document.chunk_count:
             return
         chunks = self._workspace.store.chunks
         pages = chunks.page_lines([(document.id, number + 1) for number in range(ingestion.FRONT_PAGES)])
         lines = [line for key in sorted(pages) for line in pages[key]]
-        chunks.refresh_front(document.id, ingestion.front(document.name, document.title, lines))
+        chunks.refresh_front(document.id, ingestion.identifying_text(document.name, document.title, lines))
 
     def _resolved(self, asked: DocumentQuery) -> DocumentQuery:
-        return asked.model_copy(update={"filters": resolved(self._workspace.store, asked.filters)})
+        return asked.model_copy(update={"filters": resolve_filters(self._workspace.store, asked.filters)})
 
 
-def named(name: str, before: str) -> str:
-    """`name` with the ending of the name `before`: it tells other programs, and this one, what kind of file it is."""
+def with_extension(name: str, before: str) -> str:
+    """Return `name` with the extension of `before`, which tells the type of the file."""
     ending = PurePath(before).suffix
     has_ending = name.casefold().endswith(ending.casefold()) and len(name) > len(ending)
     return name if has_ending else name + ending

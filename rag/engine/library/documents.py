@@ -1,4 +1,4 @@
-"""A user's documents: taking files in, reading them, throwing them away and getting them back."""
+"""Add, read, trash, restore and purge documents."""
 
 import builtins
 import functools
@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rag import errors, tracing
-from rag.engine.ingestion.document_reader import Reader
+from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.library import saved_filters
-from rag.engine.library.attachments import Parts
+from rag.engine.library.attachments import Attachments
 from rag.engine.library.originals import FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -27,7 +27,7 @@ from rag.types import (
     ignore_progress,
 )
 
-EVERYTHING = Filters()
+NO_FILTERS = Filters()
 
 
 class Documents:
@@ -36,15 +36,15 @@ class Documents:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._originals = Originals(workspace)
-        self._reader = Reader(workspace)
-        self._parts = Parts(workspace)
+        self._reader = DocumentReader(workspace)
+        self._parts = Attachments(workspace)
 
     def list(
         self,
         index_name: str = DEFAULT_INDEX,
         *,
         search: str | None = None,
-        filters: Filters = EVERYTHING,
+        filters: Filters = NO_FILTERS,
         status: DocumentStatus | None = None,
         disabled: bool | None = None,
         in_trash: bool = False,
@@ -53,36 +53,28 @@ class Documents:
         limit: int | None = None,
         offset: int = 0,
     ) -> builtins.list[Document]:
-        """Documents of an index, newest first unless asked otherwise; `search` looks in their names and titles.
+        """Return the documents of an index, newest first by default; `search` matches names and titles.
 
-        Of a document's versions the one that is searched, and new ones that are not ready yet. Disabled ones are there,
-        too, unless `disabled` is False; with True, only these.
-
-        Raises:
-            errors.NotFoundError: there is no such index, or no such saved filter.
+        Lists the current version of each document, and new versions that are not ready yet. `disabled` selects only, or
+        excludes, disabled documents. Raises NotFoundError if there is no such index or saved filter.
         """
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         asked = DocumentQuery(
             search=search,
-            filters=saved_filters.resolved(self._workspace.store, filters),
+            filters=saved_filters.resolve_filters(self._workspace.store, filters),
             status=status,
             disabled=disabled,
             in_trash=in_trash,
         )
         return self._workspace.store.documents.list(
-            index.id,
-            asked,
-            order_by=order_by,
-            descending=descending,
-            limit=limit,
-            offset=offset,
+            index.id, asked, order_by=order_by, descending=descending, limit=limit, offset=offset
         )
 
     def get(self, document_id: uuid.UUID) -> Document:
-        """One document, in the trash or not. Raises NotFoundError."""
+        """Return a document, in the trash or not. Raises NotFoundError."""
         return self._workspace.store.documents.get(document_id)
 
-    # --- taking in ---
+    # --- adding ---
 
     def add(
         self,
@@ -96,25 +88,25 @@ class Documents:
         replaces: uuid.UUID | None = None,
         on_same_name: OnSameName = "keep",
     ) -> Document:
-        """Take a file in; a worker reads it unless `enqueue` is False: then call `process`.
+        """Add a file; a worker reads it, or with `enqueue` False the caller does by `process`.
 
-        An encrypted one without its password waits for it. With `replaces` it is the next version of that document, in
-        the document's index, and takes over in one moment when it is ready; until then, and if it fails, the document
-        is searched as it is. `on_same_name` says what becomes of one whose name a document of the index has.
+        An encrypted file without a password waits for it. With `replaces` it becomes the next version of that document,
+        which it replaces atomically when it is ready; until then, and if it fails, the old version stays searchable.
+        `on_same_name` says what to do if the index has a document of the same name.
 
         Raises:
-            errors.UnsupportedFileError: a kind of file that cannot be taken in.
+            errors.UnsupportedFileError: the file type is not supported.
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
-            errors.QuotaError: the user has no room for it.
-            errors.NotFoundError: there is no document that it could replace.
+            errors.QuotaError: the user's quota is used up.
+            errors.NotFoundError: there is no document to replace.
             errors.ConflictError: the document to replace is in the trash, or follows a file.
-            errors.SameNameError: `on_same_name` is "ask", and a document has the name; `details` have its
+            errors.SameNameError: `on_same_name` is "ask" and a document has the name; `details` have its
                 `document_id`, `name`, `version` and `created_at`.
         """
         index = self._index_of(replaces, index_name)
         with as_file(content) as path:
-            return self._take_in(
+            return self._add_file(
                 path,
                 name,
                 index,
@@ -125,7 +117,7 @@ class Documents:
                 on_same_name=on_same_name,
             )
 
-    def _take_in(
+    def _add_file(
         self,
         path: Path,
         name: str,
@@ -149,14 +141,14 @@ class Documents:
             return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> Index:
-        """The index that a file goes into: that of the document whose version it is."""
+        """Return the index for a file, which for a new version is that of the document it replaces."""
         if replaces is None:
             return self._workspace.ensure_index(index_name)
         replaced = self._workspace.store.documents.get(replaces)
         return self._workspace.store.indexes.get_by_id(replaced.index_id)
 
     def _same_name(self, path: Path, name: str, index: Index, on_same_name: OnSameName) -> uuid.UUID | None:
-        """The document that the file is a new version of because it has the name."""
+        """Return the document of the same name that the file is a new version of."""
         if on_same_name == "keep":
             return None
         found = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
@@ -184,15 +176,15 @@ class Documents:
         replaces: uuid.UUID | None = None,
         on_same_name: OnSameName = "keep",
     ) -> tuple[Document, bool]:
-        """Take a file in for a worker to read; the same file once more under the same `key` is the same document.
+        """Add a file for a worker to read; the same file under the same idempotency `key` is the same document.
 
         Returns the document, and whether it is new. Raises as `add`, and:
-            errors.ValidationError: another file came under this key.
+            errors.ValidationError: the key was used for another file.
         """
         with as_file(content) as path:
             index = self._index_of(replaces, index_name)
             add = functools.partial(
-                self._take_in,
+                self._add_file,
                 path,
                 name,
                 index,
@@ -214,14 +206,14 @@ class Documents:
                 if known is None:
                     raise
             else:
-                sources.set_upload_key(document.id, key)  # of one that was there, and lacked its file
+                sources.set_upload_key(document.id, key)  # of a document whose missing file was restored
                 return document, True
         if (known.index_id, known.sha256) != (index.id, sha256_of(path)):
             raise errors.ValidationError(
                 "The idempotency key was used for another file. Send this one under a new key.",
                 details={"field": "Idempotency-Key", "document_id": str(known.id)},
             )
-        if self._originals.mend(known.id, path):
+        if self._originals.restore_file(known.id, path):
             known = self._enqueue(self._workspace.store.documents.get(known.id))
         return known, False
 
@@ -236,64 +228,56 @@ class Documents:
     # --- reading ---
 
     def unlock(self, document_id: uuid.UUID, password: str) -> Document:
-        """Give an encrypted document its password; it is read next. Raises PasswordError if it is wrong."""
+        """Decrypt a document that waits for its password, and queue it. Raises PasswordError for a wrong password."""
         self._originals.unlock(document_id, password)
         return self.retry(document_id)
 
     def retry(self, document_id: uuid.UUID) -> Document:
-        """Have a worker go on with a document that failed or was cancelled, or read one again that was ready.
+        """Queue a document that failed or was cancelled, from where it stopped, or a ready one to be read again.
 
-        What is done is kept. Raises NotFoundError if it is in the trash, or gone.
+        Raises NotFoundError if it is in the trash or gone.
         """
         return self._enqueue(self._workspace.store.reading_queue.resume(document_id))
 
     def process(
         self, document_id: uuid.UUID, on_progress: OnProgress = ignore_progress, *, again: bool = False
     ) -> Document:
-        """Read a queued document here and now, or with `again` one that was read before; a failure is recorded on it.
+        """Read a queued document in this process, or with `again` re-read it; a failure is recorded on the document.
 
-        It is done when this returns: if another process is at it, this one waits for that. Until it is done, and if it
-        fails, what was read before is found.
-
-        Raises:
-            errors.NotFoundError: with `again`, it is in the trash, or gone.
+        Waits if another process reads it. Until it is done, and if it fails, the earlier content stays searchable.
+        Raises NotFoundError if, with `again`, it is in the trash or gone.
         """
         return self._reader.read(document_id, on_progress, again=again)
 
     def cancel(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """End the reading of documents, or their waiting for it. Returns those that were touched.
+        """Cancel the reading of documents. Returns the ids of those affected.
 
-        What is found of them already stays; `retry` goes on from there. One that was read again is as it was before.
+        What is searchable already stays; `retry` resumes. A document that was being re-read stays as it was before.
         """
         return self._workspace.store.reading_queue.cancel(document_ids)
 
     def read_pictures(self, document_id: uuid.UUID) -> Document:
-        """Add the words in the pictures of a ready document that has such `pictures_waiting`, here and now.
+        """Recognise the text in the pictures of a ready document in this process.
 
-        Meanwhile it is found without them, and if it fails also afterwards.
-
-        Raises:
-            errors.ReadingInterruptedError: the system ended it; it can be tried again.
+        The document stays searchable meanwhile, and if it fails. Raises ReadingInterruptedError if the system ended the
+        process; try again.
         """
         return self._reader.read_pictures(document_id)
 
-    # --- throwing away ---
+    # --- trash ---
 
     def trash(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Put documents in the trash: out of every search at once, restorable. Returns those that were touched.
+        """Move documents to the trash, which takes them out of every search at once. Returns the ids of those moved.
 
-        All versions go along with the one that is searched; another one goes by itself. What was in a mail or an
-        archive goes along, but for what another one in sight has, too.
+        All versions go with the current one; an older version goes alone. Attachments go along, unless another current
+        document has them, too.
         """
         return self._workspace.store.documents.trash(document_ids)
 
     def restore(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of the trash, and what went there with them. Returns those that were touched."""
+        """Restore documents from the trash, with what went there along with them. Returns the ids of those restored."""
         return self._workspace.store.documents.restore(document_ids)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> PurgeReceipt:
-        """Remove documents in the trash for good, files included, with their versions as `trash` has them.
-
-        Returns which, and what there was of them and is gone.
-        """
+        """Delete documents in the trash for good, with their files and the versions that `trash` takes along."""
         return self._originals.purge(document_ids)

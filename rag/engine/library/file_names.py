@@ -1,4 +1,4 @@
-"""Names of documents, which may be anything, as names of files."""
+"""Turn document names into safe file names."""
 
 import re
 import unicodedata
@@ -6,34 +6,34 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 NAME_LIMIT_BYTES = 200
-"""File systems allow 255; the rest is for numbers that make names unique."""
+"""File systems allow 255 bytes; the rest is for numbers that make names unique."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-"""Names that are devices on Windows, whatever follows the dot."""
+"""Names of devices on Windows, with any extension."""
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """A file name for each of `names`: safe on every file system, and no two the same where case is ignored."""
+    """Return a file name for each of `names`, safe on every file system and unique ignoring case."""
     numbers: dict[str, int] = {}
-    return [_vacant(safe_name(name), numbers) for name in names]
+    return [_unused(safe_name(name), numbers) for name in names]
 
 
-def _vacant(name: str, numbers: dict[str, int]) -> str:
-    """`name`, with a number if it is taken; `numbers` has the last one given to each name."""
+def _unused(name: str, numbers: dict[str, int]) -> str:
+    """Return `name`, numbered if it is taken; `numbers` has the last number of each name."""
     stem, suffix = _parts(name)
-    first, candidate = _folded(name), name
-    while _folded(candidate) in numbers:
+    first, candidate = _case_folded(name), name
+    while _case_folded(candidate) in numbers:
         numbers[first] += 1
         candidate = f"{stem} ({numbers[first]}){suffix}"
-    numbers[_folded(candidate)] = 1
+    numbers[_case_folded(candidate)] = 1
     return candidate
 
 
-def _folded(name: str) -> str:
+def _case_folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def safe_name(name: str) -> str:
-    """The last part of `name`, which may be anything, as a name that every file system takes and that leads nowhere."""
+    """Return the last part of `name` as a valid file name without any path."""
     last = PurePath(name.replace("\\", "/")).name
     printable = "".join(char if char.isprintable() and char not in '<>:"|?*' else "_" for char in last)
     cleaned = unicodedata.normalize("NFC", printable).strip(" .") or "unnamed"
@@ -45,6 +45,6 @@ def safe_name(name: str) -> str:
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """Name and ending; what is too long for an ending is none."""
+    """Return stem and extension; an overlong extension is none."""
     path = PurePath(name)
     return (path.stem, path.suffix) if len(path.suffix) <= 10 else (name, "")

@@ -1,4 +1,4 @@
-"""The files of a user's documents."""
+"""The files of documents: originals, renditions, downloads and attachments."""
 
 import tempfile
 import uuid
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from rag import errors
-from rag.engine.library.attachments import Parts
+from rag.engine.library.attachments import Attachments
 from rag.engine.library.documents import Documents
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
@@ -18,24 +18,24 @@ from rag.types import DEFAULT_INDEX, Document, OnSameName
 
 
 class Files:
-    """The originals and renditions of one user's documents, and the documents that came out of mails and archives."""
+    """The files of one user's documents."""
 
     def __init__(self, workspace: Workspace, documents: Documents) -> None:
         self._workspace = workspace
         self._documents = documents
 
     def original(self, document_id: uuid.UUID) -> Path:
-        """The file as it was uploaded."""
+        """Return the path of the uploaded file."""
         return self._workspace.files.local_path(document_id, "original")
 
     def taken(self, document_id: uuid.UUID) -> bytes:
-        """The file as it was uploaded, to be kept elsewhere, which the audit tells. Raises as `archive`."""
+        """Return the uploaded file for download, which is recorded in the audit log. Raises as `archive`."""
         content = self.original(document_id).read_bytes()
         self._note([self._workspace.store.documents.get(document_id)])
         return content
 
     def rendition(self, document_id: uuid.UUID) -> Path:
-        """The PDF that is parsed, shown and highlighted."""
+        """Return the path of the PDF that is parsed, shown and highlighted."""
         return self._workspace.files.local_path(document_id, "rendition")
 
     def fetch(
@@ -46,11 +46,11 @@ class Files:
         on_same_name: OnSameName = "keep",
         web: WebDownloader | None = None,
     ) -> Document:
-        """Take in a file from an address of the public Internet, for a worker to read. `web` fetches it.
+        """Download a file from a public URL and add it as a document. `web` fetches it.
 
         Raises as `documents.add`, and:
-            errors.ValidationError: it is no address of http or https.
-            errors.ForbiddenError: its host is not one of the public Internet, or RAG_WEB_ADDRESSES is off.
+            errors.ValidationError: it is no http or https URL.
+            errors.ForbiddenError: its host is not public, or RAG_WEB_ADDRESSES is off.
             errors.LimitError: the file is too large, or takes too long.
             errors.SourceError: it cannot be fetched.
         """
@@ -66,12 +66,9 @@ class Files:
             )
 
     def archive(self, document_ids: Sequence[uuid.UUID]) -> BinaryIO:
-        """The originals of documents as a ZIP, each under a name that every file system takes; to be closed.
+        """Return the originals of documents as an open ZIP file, recorded in the audit log.
 
-        The audit tells of each.
-
-        Raises:
-            errors.NotFoundError: there is no such document, or its file is not there.
+        Raises NotFoundError if a document or its file is missing.
         """
         documents = [self._workspace.store.documents.get(document_id) for document_id in document_ids]
         packed = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
@@ -87,5 +84,5 @@ class Files:
         self._workspace.store.audit.add("export", *subjects, owner=self._workspace.user_id, format="original")
 
     def parts(self, *document_ids: uuid.UUID) -> list[Document]:
-        """What was taken out of mails and archives, and out of what was in these, in the trash or not."""
-        return Parts(self._workspace).of(*document_ids)
+        """Return the attachments of mails and archives, recursively, including those in the trash."""
+        return Attachments(self._workspace).of(*document_ids)

@@ -1,4 +1,4 @@
-"""The files that documents are made of: kept as they came, opened by their password, removed for good."""
+"""Store the original files of documents, decrypt them, and delete them."""
 
 import contextlib
 import hashlib
@@ -16,7 +16,7 @@ from rag import errors, parsing, tracing
 from rag.engine.operations import disk_space
 from rag.engine.workspace import Workspace
 from rag.store import DiskUsage
-from rag.types import INSIDE, Document, DocumentStatus, Index, PurgeReceipt, shown_source
+from rag.types import CONTAINER_SEPARATOR, Document, DocumentStatus, Index, PurgeReceipt, shown_source
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ FileContent = Path | bytes | BinaryIO
 
 
 class Originals:
-    """One user's files as they came."""
+    """One user's original files."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -47,20 +47,19 @@ class Originals:
         container: Document | None = None,
         upload_key: str | None = None,
     ) -> Document:
-        """Keep a file as a document to be read; an encrypted one without its password waits for it.
+        """Store a file as a new document; an encrypted one without a password waits for it.
 
-        `source_path` leads to the file from the folder it comes with; `mime_type` is what the document was there, if
-        that is not what the file's content tells; `sha256` is the content's, where it is known already. One that
-        `follows_source` may have the content of another; one `in_trash` waits to take an older one's place; `replaces`
-        names the document that it is a new version of. A part has the `document_id` that it always has in its
-        `container`. A document that has the content and lost its file gets this one, and is read again where it failed.
+        `source_path` is the path within a synced folder; `mime_type` overrides the detected type; `sha256` is the known
+        hash. With `follows_source` duplicate content is allowed; with `in_trash` it waits to replace an older document;
+        `replaces` is the document that it is a new version of. An attachment has a fixed `document_id` in its
+        `container`. If a document has the same content but lost its file, it gets this one.
 
         Raises:
-            errors.UnsupportedFileError: a kind of file that cannot be taken in.
+            errors.UnsupportedFileError: the file type is not supported.
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
-            errors.QuotaError: the user has no room for it; `details` have `size`, `used_bytes` and `quota_bytes`.
-            errors.DiskFullError: too little room is left for it.
+            errors.QuotaError: the quota is used up; `details` have `size`, `used_bytes` and `quota_bytes`.
+            errors.DiskFullError: too little disk space is left.
         """
         with as_file(content) as path:
             self._check_size(path, name)
@@ -69,7 +68,7 @@ class Originals:
             waits = is_locked and password is None
             document_id = document_id or uuid.uuid4()
             try:
-                with self._drafted(document_id):
+                with self._draft(document_id):
                     self._put(document_id, path, password, display_name(name))
                     return self._workspace.store.documents.add(
                         index.id,
@@ -79,7 +78,7 @@ class Originals:
                         sha256=sha256 or sha256_of(path),
                         size=path.stat().st_size,
                         source=source,
-                        shown_source=_shown(source, source_path or name, container),
+                        shown_source=_source_label(source, source_path or name, container),
                         status=DocumentStatus.NEEDS_PASSWORD if waits else DocumentStatus.QUEUED,
                         follows_source=follows_source,
                         in_trash=in_trash,
@@ -90,12 +89,12 @@ class Originals:
                         quota_bytes=self._workspace.config.quota_bytes,
                     )
             except errors.DuplicateError as error:
-                mended = self._mended(error, path, password)
+                mended = self._with_restored_file(error, path, password)
                 if mended is None:
                     raise
                 return mended
             except errors.Error as error:
-                return self._saved_after_all(document_id, error)
+                return self._confirm_saved(document_id, error)
 
     def _put(self, document_id: uuid.UUID, path: Path, password: str | None, name: str) -> None:
         if password is not None and parsing.needs_password(path):
@@ -104,10 +103,10 @@ class Originals:
         with tracing.span("store", document=document_id, bytes=path.stat().st_size):
             self._workspace.files.put(document_id, "original", path)
 
-    def _saved_after_all(self, document_id: uuid.UUID, error: errors.Error) -> Document:
-        """The new document, if the database lost the connection before it could tell that it was saved.
+    def _confirm_saved(self, document_id: uuid.UUID, error: errors.Error) -> Document:
+        """Return the new document if it was saved, though the connection to the database broke before it said so.
 
-        Until that is known its files stay: a row without them would stand in the way of its own upload.
+        Until that is known the files are kept: a row without files would block uploading it again.
         """
         if not error.details.get("uncertain"):
             raise error
@@ -116,19 +115,19 @@ class Originals:
         except (errors.NotFoundError, errors.StoreError):
             raise error from None
 
-    def _mended(self, error: errors.DuplicateError, path: Path, password: str | None) -> Document | None:
-        """The document that has the content already, if it lacked its file; None if it is a duplicate indeed."""
+    def _with_restored_file(self, error: errors.DuplicateError, path: Path, password: str | None) -> Document | None:
+        """Return the document with the same content if its missing file is restored; None for a true duplicate."""
         present = error.details.get("document_id")
         if not isinstance(present, uuid.UUID) or self._workspace.files.exists(present, "original"):
             return None
         is_older = "version" in error.details
         if not is_older:
             self._workspace.store.documents.restore([present])
-        self.mend(present, path, password)
+        self.restore_file(present, path, password)
         return None if is_older else self._workspace.store.documents.get(present)
 
-    def mend(self, document_id: uuid.UUID, path: Path, password: str | None = None) -> bool:
-        """Give a document its file again, if it lacks it, and let it be read; whether that was so."""
+    def restore_file(self, document_id: uuid.UUID, path: Path, password: str | None = None) -> bool:
+        """Restore a document's missing file and let it be read. Returns whether it was missing."""
         if self._workspace.files.exists(document_id, "original"):
             return False
         document = self._workspace.store.documents.get(document_id)
@@ -139,30 +138,26 @@ class Originals:
         return True
 
     def unlock(self, document_id: uuid.UUID, password: str) -> None:
-        """Open an encrypted document that waits for its password.
-
-        Raises:
-            errors.PasswordError: the password is wrong.
-        """
+        """Decrypt a document that waits for its password. Raises PasswordError if the password is wrong."""
         original = self._workspace.files.local_path(document_id, "original")
         name = self._workspace.store.documents.get(document_id).name
         with _decrypted(original, password, name) as decrypted:
             self._workspace.store.put_rendition(self._workspace.files, document_id, decrypted)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> PurgeReceipt:
-        """Remove documents in the trash for good with their versions and files; tells what is gone.
+        """Delete documents in the trash with their versions and files. Returns what was deleted.
 
-        The files go after the rows; what keeps them from it is no error: a worker goes on with them.
+        Files are deleted after the rows; if that fails, a worker retries.
         """
         receipt = self._workspace.store.documents.purge(document_ids)
-        before = self._content(receipt.document_ids)
-        unfinished = sum(not self._clear(document_id) for document_id in receipt.document_ids)
-        after = self._content(receipt.document_ids)
+        before = self._file_totals(receipt.document_ids)
+        unfinished = sum(not self._delete_files(document_id) for document_id in receipt.document_ids)
+        after = self._file_totals(receipt.document_ids)
         files, size = before.files - after.files, before.bytes - after.bytes
         return receipt.model_copy(update={"files": files, "bytes": size, "unfinished": unfinished})
 
-    def _content(self, document_ids: Sequence[uuid.UUID]) -> DiskUsage:
-        """All files there are of documents; those of a storage that fails do not count."""
+    def _file_totals(self, document_ids: Sequence[uuid.UUID]) -> DiskUsage:
+        """Count the files of documents and their bytes; failing storage does not count."""
         found = [DiskUsage(0, 0)]
         for document_id in document_ids:
             with contextlib.suppress(errors.StoreError):
@@ -170,20 +165,17 @@ class Originals:
         return DiskUsage(sum(one.files for one in found), sum(one.bytes for one in found))
 
     @contextmanager
-    def _drafted(self, document_id: uuid.UUID) -> Iterator[None]:
-        """Files are put, and the row that owns them comes at the end of the block; if it does not, they are deleted.
-
-        Also when nobody knows whether it came, because the connection was lost: then it is looked for.
-        """
+    def _draft(self, document_id: uuid.UUID) -> Iterator[None]:
+        """Delete the files if the block fails before their row is saved, or that is unknown after a lost connection."""
         self._workspace.store.pending_deletions.draft(document_id)
         try:
             yield
         except BaseException:
-            self._clear(document_id)
+            self._delete_files(document_id)
             raise
 
-    def _clear(self, document_id: uuid.UUID) -> bool:
-        """Delete the files of a document that is not there; what fails (False) is left to a worker."""
+    def _delete_files(self, document_id: uuid.UUID) -> bool:
+        """Delete the files of a document without a row; on failure returns False, and a worker retries."""
         try:
             with self._workspace.store.pending_deletions.taking(document_id) as is_unowned:
                 if is_unowned:
@@ -203,12 +195,12 @@ class Originals:
                 f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limits.max_file_mb} MB. "
                 "Split it, or raise RAG_PARSING__MAX_FILE_MB."
             )
-        disk_space.require_room(self._workspace.config, size)
+        disk_space.require_free_space(self._workspace.config, size)
 
 
 @contextmanager
 def _decrypted(path: Path, password: str, name: str) -> Iterator[Path]:
-    """The file called `name` as it is without its password, while the block runs. Raises PasswordError."""
+    """Provide the decrypted file while the block runs. Raises PasswordError."""
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         decrypted = Path(folder) / "decrypted.pdf"
         parsing.decrypt(path, decrypted, password, name=name)
@@ -217,7 +209,7 @@ def _decrypted(path: Path, password: str, name: str) -> Iterator[Path]:
 
 @contextmanager
 def as_file(content: FileContent) -> Iterator[Path]:
-    """`content` as a file on disk; what is not one already is spooled to a temporary file."""
+    """Provide `content` as a file on disk, in a temporary one if needed."""
     if isinstance(content, Path):
         if not content.is_file():
             raise errors.SourceError(f"There is no file {content}. Check the path.", details={"path": str(content)})
@@ -232,18 +224,18 @@ def as_file(content: FileContent) -> Iterator[Path]:
 
 
 def sha256_of(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal digits."""
+    """Return the file's SHA-256 as a hexadecimal string."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _shown(source: str | None, path: str, container: Document | None) -> str | None:
+def _source_label(source: str | None, path: str, container: Document | None) -> str | None:
     if container:
-        return f"{container.shown_source or container.name}{INSIDE}{path}"
+        return f"{container.shown_source or container.name}{CONTAINER_SEPARATOR}{path}"
     return shown_source(source, path) if source else None
 
 
 def display_name(name: str) -> str:
-    """The last part of a client's file name, without control characters."""
+    """Return the last part of a client's file name, without control characters."""
     last = PurePath(name.replace("\\", "/")).name
     return "".join(char for char in last if char.isprintable()).strip() or "unnamed"

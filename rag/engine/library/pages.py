@@ -1,4 +1,4 @@
-"""Pages of documents: their text, their pictures, where words stand on them, and copies with what an answer quotes."""
+"""Pages and chunks of documents: text, pictures, outlines, word search, and copies with highlighted quotes."""
 
 import re
 import uuid
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rag import errors, parsing
 from rag.engine.workspace import Workspace
-from rag.export import Say
+from rag.export import Translate
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.store.users.audit_log import Subject
 from rag.types import (
@@ -27,25 +27,25 @@ from rag.types import (
 
 
 class MarkedCopy(NamedTuple):
-    """A PDF of the pages on which a document's `highlights` stand, or of all its pages."""
+    """A PDF with highlights, of the marked pages or all pages."""
 
     highlights: tuple[Highlight, ...]
     content: bytes
 
     @property
     def page_numbers(self) -> tuple[int, ...]:
-        """The pages that are marked, by their numbers in the document."""
+        """The marked pages, by their numbers in the document."""
         return tuple(sorted({highlight.region.page_number for highlight in self.highlights}))
 
 
 class Pages:
-    """One user's pages."""
+    """Pages of one user's documents."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def text(self, document_id: uuid.UUID, page_numbers: Sequence[int]) -> Passage:
-        """All lines of some pages, each once though chunks overlap; none of pages without text."""
+        """Return the lines of pages, each once though chunks overlap."""
         asked = [(document_id, number) for number in page_numbers]
         found = self._workspace.store.chunks.page_lines(asked)
         return Passage(document_id=document_id, lines=tuple(line for page in asked for line in found.get(page, ())))
@@ -53,56 +53,53 @@ class Pages:
     def image(
         self, document_id: uuid.UUID, page_number: int, *, zoom: float = 2.0, regions: Sequence[Region] = ()
     ) -> bytes:
-        """A page as PNG at `zoom` pixels per point, the boxes of `regions` drawn on it."""
+        """Return a page as PNG at `zoom` pixels per point, with the boxes of `regions`."""
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.page_image(rendition, page_number, zoom=zoom, regions=regions)
 
     def find(self, document_id: uuid.UUID, words: str) -> list[PageCount]:
-        """On which pages `words` stand, and how often; `found_on` has the places."""
+        """Count occurrences of `words` by page; `found_on` returns the places."""
         texts = self._workspace.store.pages.texts(document_id)
         counts = ((number, sum(1 for _ in find_words(words, text))) for number, text in texts.items())
         return [PageCount(page_number=number, count=count) for number, count in counts if count]
 
     def found_on(self, document_id: uuid.UUID, page_number: int, words: str) -> list[tuple[Region, ...]]:
-        """The boxes of exactly these words, for each place where they stand on a page."""
+        """Return the boxes of each occurrence of `words` on a page."""
         page = self.text(document_id, [page_number])
         return [self.locate(document_id, page, *span) for span in find_words(words, page.text)]
 
     def outline(self, document_id: uuid.UUID) -> tuple[OutlineEntry, ...]:
-        """The bookmarks of the file, or if it has none the headings found in it."""
+        """Return the bookmarks of the file, or the headings found in it."""
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.bookmarks(rendition) or tuple(_headings(self._workspace.store.chunks.of_document(document_id)))
 
     def place(self, document_id: uuid.UUID, region: Region, *, zoom: float = 2.0) -> bytes:
-        """The part of a page where the boxes of `region` are, lit, as PNG. Raises NotFoundError."""
+        """Return a page section with `region` highlighted as PNG. Raises NotFoundError."""
         rendition = self._workspace.files.local_path(document_id, "rendition")
-        return parsing.place_image(rendition, region, zoom=zoom)
+        return parsing.region_image(rendition, region, zoom=zoom)
 
     def marked(
-        self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Say = str
+        self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Translate = str
     ) -> MarkedCopy:
-        """The pages on which `response` quotes the document, each quote lit, with its sentence and verdict as a note.
+        """Return the pages that `response` quotes, or all with `whole`, with highlights and notes.
 
-        With `whole`, all pages of the document. `say` has the words of the notes in another language than English.
-
-        Raises:
-            errors.NotFoundError: it quotes nothing of this document, or the document is gone.
+        `say` translates the notes. Raises NotFoundError if it quotes nothing of this document, or the document is gone.
         """
         rendition = self._workspace.files.local_path(document_id, "rendition")
         found = _highlights(response, document_id, say)
-        write = parsing.marked_whole if whole else parsing.marked_copy
+        write = parsing.annotated_pdf if whole else parsing.annotated_excerpt
         return MarkedCopy(found, write(rendition, found))
 
     def taken(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
-        """A document's marked copy, to be kept elsewhere, which the audit tells. Raises NotFoundError."""
+        """Return a marked copy's content for download, which is recorded in the audit log. Raises NotFoundError."""
         subject = Subject("document", str(document_id), self._workspace.store.documents.get(document_id).name)
         self._workspace.store.audit.add("export", subject, owner=self._workspace.user_id, format="marked")
         return copy.content
 
     def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
-        """The boxes of exactly the characters `passage.text[start:end]`.
+        """Return the boxes of the characters `passage.text[start:end]`.
 
-        Of a document that was never rendered, whose blocks a caller brought, the boxes of its lines.
+        For a document without rendition, whose blocks the caller parsed, the boxes of its lines.
         """
         try:
             rendition = self._workspace.files.local_path(document_id, "rendition")
@@ -112,7 +109,7 @@ class Pages:
 
 
 def _headings(chunks: Iterable[Chunk]) -> Iterator[OutlineEntry]:
-    """Each heading that begins a section, where its chunk has it, else where the chunk begins."""
+    """Yield each heading that begins a section, at its line, else at the start of the chunk."""
     before: list[str] = []
     for chunk in chunks:
         path = chunk.section.split(SECTION_SEPARATOR) if chunk.section else []
@@ -124,8 +121,8 @@ def _headings(chunks: Iterable[Chunk]) -> Iterator[OutlineEntry]:
         before = path
 
 
-def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Say) -> tuple[Highlight, ...]:
-    """What the answer quotes of the document; words quoted twice are marked once, with both notes."""
+def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Translate) -> tuple[Highlight, ...]:
+    """Return the quoted regions; words quoted twice are marked once, with both notes."""
     notes: dict[Region, list[str]] = defaultdict(list)
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
         if hit.passage.document_id == document_id and citation.sentence not in response.struck:
@@ -134,7 +131,7 @@ def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Say) -> t
     return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
 
 
-def _note(label: str, citation: Citation, sentence: Sentence, say: Say) -> str:
+def _note(label: str, citation: Citation, sentence: Sentence, say: Translate) -> str:
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
     warning = f"\n{say('Not in the quoted words')}: {missing}" if missing else ""
     verdict = f"{say(sentence.support)}, " if sentence.support else ""
@@ -142,27 +139,27 @@ def _note(label: str, citation: Citation, sentence: Sentence, say: Say) -> str:
 
 
 MAX_WORDS_CHARS = 2000
-ALIKE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
-"""What is typed for each other."""
-BROKEN = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
-"""Between two letters a word may be broken at the end of a line."""
+INTERCHANGEABLE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
+"""Characters that match each other."""
+LINE_BREAK = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
+"""A word may be hyphenated at the end of a line, between any two letters."""
 
 
 def find_words(words: str, text: str) -> Iterator[Span]:
-    """Where `words` stand in `text`, in upper or lower case, over the ends of lines too; nothing if there are none."""
-    parts = [BROKEN.join(map(_letter, word)) for word in words[:MAX_WORDS_CHARS].split()]
+    """Yield where `words` stand in `text`, ignoring case, line breaks, hyphenation and styles of quotation marks."""
+    parts = [LINE_BREAK.join(map(_letter, word)) for word in words[:MAX_WORDS_CHARS].split()]
     if parts:
         for match in re.finditer(r"\s+".join(parts), text, re.IGNORECASE):
             yield Span(*match.span())
 
 
 def _letter(letter: str) -> str:
-    alike = next((group for group in ALIKE if letter in group), None)
+    alike = next((group for group in INTERCHANGEABLE if letter in group), None)
     return f"[{re.escape(alike)}]" if alike else re.escape(letter)
 
 
 class Chunks:
-    """One user's chunks."""
+    """Chunks of one user's documents."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -170,13 +167,13 @@ class Chunks:
     def list(
         self, document_id: uuid.UUID, page_number: int | None = None, *, limit: int | None = None, offset: int = 0
     ) -> list[Chunk]:
-        """A document's chunks in reading order, or those on one page; none of one in the trash."""
+        """Return a document's chunks in reading order, or those on one page; none if it is in the trash."""
         return self._workspace.store.chunks.of_document(
             document_id, page_number=page_number, limit=limit, offset=offset
         )
 
     def get(self, chunk_id: uuid.UUID) -> Chunk:
-        """One chunk, of a document in the trash or not. Raises NotFoundError."""
+        """Return a chunk, of a document in the trash or not. Raises NotFoundError."""
         found = self._workspace.store.chunks.get([chunk_id])
         if not found:
             raise errors.NotFoundError(

@@ -1,4 +1,4 @@
-"""Filters under a name, which every request can take up."""
+"""Saved filters, which requests refer to by name."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -23,19 +23,18 @@ class SavedFilters:
         self._workspace = workspace
 
     def list(self) -> list[SavedFilter]:
-        """All of them in the order of the alphabet."""
+        """Return all filters in alphabetical order."""
         return self._workspace.store.saved_filters.list()
 
     def get(self, name: str) -> SavedFilter:
-        """The one of this name. Raises NotFoundError."""
+        """Return a filter by name. Raises NotFoundError."""
         return self._workspace.store.saved_filters.get(name)
 
     def save(self, name: str, filters: Filters | Mapping[str, Any]) -> SavedFilter:
-        """Keep filters under a name, in the place of those there were.
+        """Save filters under a name, replacing earlier ones.
 
-        Raises:
-            errors.ValidationError: the name is empty or too long, or the filters are malformed, let everything through,
-                or name a saved filter themselves.
+        Raises ValidationError if the name is empty or too long, or the filters are malformed, empty, or refer to a
+        saved filter themselves.
         """
         named, kept = parse(_Named, {"name": name}).name, parse(Filters, filters)
         if kept.saved is not None:
@@ -51,21 +50,21 @@ class SavedFilters:
         return SavedFilter(name=named, filters=kept)
 
     def delete(self, name: str) -> None:
-        """Forget the one of this name. Raises NotFoundError."""
+        """Delete a filter by name. Raises NotFoundError."""
         self._workspace.store.saved_filters.delete(name)
 
 
-def resolved(store: UserStore, filters: Filters) -> Filters:
-    """`filters` with what their saved one says where they say nothing. Raises NotFoundError if there is none."""
+def resolve_filters(store: UserStore, filters: Filters) -> Filters:
+    """Merge the saved filter that `filters` refer to; explicit fields take precedence. Raises NotFoundError."""
     if filters.saved is None:
         return filters
-    said = {name: value for name, value in filters if name != "saved" and value}
-    return store.saved_filters.get(filters.saved).filters.model_copy(update=said)
+    explicit = {name: value for name, value in filters if name != "saved" and value}
+    return store.saved_filters.get(filters.saved).filters.model_copy(update=explicit)
 
 
-def with_saved(store: UserStore, request: Request) -> Request:
-    """`request` with its saved filter in the place of the filter's name. Raises as `resolved`."""
+def resolve_saved_filter(store: UserStore, request: Request) -> Request:
+    """Replace the name of a saved filter in `request` by its fields. Raises NotFoundError."""
     if request.retrieval.filters.saved is None:
         return request
-    filters = resolved(store, request.retrieval.filters)
+    filters = resolve_filters(store, request.retrieval.filters)
     return request.model_copy(update={"retrieval": request.retrieval.model_copy(update={"filters": filters})})

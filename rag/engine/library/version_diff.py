@@ -1,7 +1,4 @@
-"""What differs between two versions of a document, paragraph by paragraph, and where words of one stand in the other.
-
-Pure functions.
-"""
+"""Compare two versions of a document by paragraph, and find quotes of one version in another. Pure functions."""
 
 import difflib
 import heapq
@@ -20,17 +17,16 @@ from rapidfuzz import fuzz, process
 from rag.types import BlockKind, Change, Line, ParagraphChange, ParagraphText, Passage, Region
 
 SAME_PARAGRAPH = 60.0
-"""From this similarity (rapidfuzz's normalised indel similarity, 0..100) of what took a paragraph's place it is that
-paragraph, changed. Of 200 sentences of English prose, any two are 30 to 50 alike."""
+"""Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a changed paragraph. Any two of 200
+sentences of English prose are 30 to 50 alike."""
 SAME_WORDS = 80.0
-"""From this similarity (rapidfuzz's partial ratio, 0..100) of its words to a part of a paragraph a quote was changed
-there, and not removed. Unrelated paragraphs reach 50 to 60."""
+"""Minimum similarity (rapidfuzz's partial ratio, 0..100) of a changed quote; unrelated paragraphs reach 50 to 60."""
 CANDIDATES = 20
-"""So many paragraphs, those with most of a quote's words, are compared with it letter by letter, which takes long."""
+"""Number of paragraphs, those with most of a quote's words, that are compared letter by letter, which is slow."""
 NEIGHBOURS = 20
-"""Among so many paragraphs before and after is one looked for that took a paragraph's place: all would be quadratic."""
-FURNITURE_PAGES = 3
-"""What stands on so many pages, and on half of all, but for its numbers, heads or ends pages and says nothing."""
+"""Number of paragraphs before and after that are compared; comparing all would take quadratic time."""
+BOILERPLATE_PAGES = 3
+"""A text on this many pages and half of all, ignoring numbers, is a header or footer."""
 
 _LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]$")
 _NUMBER = re.compile(r"\d+")
@@ -39,38 +35,38 @@ _NOT_WORDS = re.compile(r"[\W\d_]+")
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A block of text, or a row of a table, on one page."""
+    """A text block, or a table row, on one page."""
 
     lines: tuple[Line, ...]
 
     @cached_property
     def key(self) -> str:
-        """Its characters without space and without hyphens at the ends of lines: how it is broken does not matter."""
+        """The text without white space and line-end hyphens, so that line breaks do not matter."""
         return "".join(_keys(self.lines))
 
     @cached_property
     def text(self) -> str:
-        """As one would read it."""
+        """The readable text."""
         return " ".join(line.text for line in self.lines)
 
     @property
     def page_number(self) -> int:
-        """The page it stands on."""
+        """The page of the first line."""
         return self.lines[0].page_number
 
     @property
     def pattern(self) -> str:
-        """What it shares with the same line of other pages: all but its numbers."""
+        """The key with numbers masked, which repeated headers and footers share."""
         return _NUMBER.sub("#", self.key)
 
     def to_text(self) -> ParagraphText:
-        """For whoever reads the difference."""
+        """Return the paragraph for a diff."""
         return ParagraphText(page_number=self.page_number, text=self.text, regions=_regions(self.lines))
 
 
 @dataclass(frozen=True)
-class Found:
-    """What became of a text: the lines where it stands now."""
+class QuoteMatch:
+    """What became of a quote, and the lines where it is now."""
 
     change: Change
     lines: tuple[Line, ...] = ()
@@ -82,7 +78,7 @@ class Found:
 
 
 def paragraphs_of(passages: Iterable[Passage]) -> list[Paragraph]:
-    """The paragraphs of chunks in reading order, each line once though chunks overlap."""
+    """Return the paragraphs of chunks in reading order, each line once though chunks overlap."""
     lines = {(line.number, line.text, line.bbox): line for passage in passages for line in passage.lines}
     ordered = sorted(lines.values(), key=lambda line: line.number)
     groups: list[list[Line]] = []
@@ -93,12 +89,15 @@ def paragraphs_of(passages: Iterable[Passage]) -> list[Paragraph]:
     return [Paragraph(tuple(group)) for group in groups]
 
 
-# --- what differs ---
+# --- diffs ---
 
 
-def differences(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[ParagraphChange], int]:
-    """The paragraphs that differ, in the order of `new`, and how many do not. What heads or ends pages is left out."""
-    before, after = _without_furniture(old), _without_furniture(new)
+def diff_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[ParagraphChange], int]:
+    """Return the paragraphs that differ, in the order of `new`, and the number of equal ones.
+
+    Headers and footers are ignored.
+    """
+    before, after = _without_boilerplate(old), _without_boilerplate(new)
     matcher = difflib.SequenceMatcher(None, [one.key for one in before], [one.key for one in after])
     changes: list[ParagraphChange] = []
     unchanged = 0
@@ -106,20 +105,20 @@ def differences(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[lis
         if tag == "equal":
             unchanged += end - start
         else:
-            changes += _paired(before[start:end], after[new_start:new_end])
+            changes += _match_paragraphs(before[start:end], after[new_start:new_end])
     return changes, unchanged
 
 
-def _without_furniture(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
+def _without_boilerplate(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
     pages: dict[str, set[int]] = defaultdict(set)
     for paragraph in paragraphs:
         pages[paragraph.pattern].add(paragraph.page_number)
-    least = max(FURNITURE_PAGES, len({paragraph.page_number for paragraph in paragraphs}) / 2)
+    least = max(BOILERPLATE_PAGES, len({paragraph.page_number for paragraph in paragraphs}) / 2)
     return [paragraph for paragraph in paragraphs if len(pages[paragraph.pattern]) < least]
 
 
-def _paired(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[ParagraphChange]:
-    """What took the place of what: each paragraph with the one most like it, in the same order."""
+def _match_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[ParagraphChange]:
+    """Match each old paragraph with the most similar new one, in the same order."""
     place = 0
     for number, paragraph in enumerate(old):
         around = number * len(new) // len(old)
@@ -139,11 +138,11 @@ def _added(paragraphs: Iterable[Paragraph]) -> Iterator[ParagraphChange]:
     return (ParagraphChange(kind="added", new=paragraph.to_text()) for paragraph in paragraphs)
 
 
-# --- where words stand now ---
+# --- quotes ---
 
 
-class Text:
-    """A version's whole text, in which words of another are looked for."""
+class QuoteFinder:
+    """The full text of a version, to search for quotes of another version."""
 
     def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
         self._paragraphs = paragraphs
@@ -154,20 +153,20 @@ class Text:
         self._words = [_words(paragraph.text) for paragraph in paragraphs]
         self._vocabularies = [frozenset(words.split()) for words in self._words]
 
-    def find(self, words: str, page_number: int) -> Found:
-        """What became of `words`, which stood on a page: the same words nearest to it, else what is most like them."""
+    def find(self, words: str, page_number: int) -> QuoteMatch:
+        """Find a quote: identical words nearest to its page, else the most similar paragraph."""
         key = "".join(_keys_of(words.split("\n")))
         exact = [self._lines_at(start, start + len(key)) for start in _positions(self._text, key)]
         if exact:
-            return Found(Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number)))
+            return QuoteMatch(Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number)))
         close = self._most_like(words)
-        return Found(Change.REMOVED) if close is None else Found(Change.CHANGED, close.lines)
+        return QuoteMatch(Change.REMOVED) if close is None else QuoteMatch(Change.CHANGED, close.lines)
 
     def _lines_at(self, start: int, end: int) -> tuple[Line, ...]:
         return tuple(self._lines[bisect_right(self._starts, start) - 1 : bisect_right(self._starts, end - 1)])
 
     def _most_like(self, text: str) -> Paragraph | None:
-        """The paragraph with the words of `text`, whatever its numbers: these are what changes most."""
+        """Return the paragraph most similar to `text`, ignoring numbers, which change most often."""
         words = _words(text)
         asked = set(words.split())
         long_enough = (place for place, own in enumerate(self._words) if words and 2 * len(own) >= len(words))
@@ -181,7 +180,7 @@ class Text:
 
 
 def _positions(text: str, key: str) -> Iterator[int]:
-    """Where `key` stands in `text`; nowhere if it is empty."""
+    """Yield the positions of `key` in `text`; none if it is empty."""
     place = text.find(key) if key else -1
     while place >= 0:
         yield place
@@ -193,7 +192,7 @@ def _keys(lines: Sequence[Line]) -> list[str]:
 
 
 def _keys_of(texts: Sequence[str]) -> list[str]:
-    """The characters that count of each line: no spaces, and no hyphen where the next line goes on with the word."""
+    """Return each line without white space, and without a hyphen where the next line continues the word."""
     keys = []
     for text, following in itertools.zip_longest(texts, texts[1:], fillvalue=""):
         goes_on = following[:1].isalpha() and not following[:1].isupper()

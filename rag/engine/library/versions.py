@@ -1,4 +1,4 @@
-"""Versions of a user's documents: which there are, what differs, and what became of what an answer quotes."""
+"""Versions of documents: list and compare them, and follow quotes into later versions."""
 
 import builtins
 import uuid
@@ -7,23 +7,19 @@ from pathlib import Path
 
 from rag import errors
 from rag.engine.library.originals import display_name, sha256_of
-from rag.engine.library.version_diff import Paragraph, Text, differences, paragraphs_of
+from rag.engine.library.version_diff import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, AnswerResponse, Citation, Document, Hit, LaterPlace, VersionDiff
 
 
 class Versions:
-    """One user's documents with their versions."""
+    """The versions of one user's documents."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def list(self, document_id: uuid.UUID) -> list[Document]:
-        """All versions of the document that this is one of, the latest first; those in the trash only if this one is.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-        """
+        """Return all versions of a document, latest first; those in the trash only if it is. Raises NotFoundError."""
         found = self._workspace.store.versions.list([document_id])
         asked = next((one for one in found if one.id == document_id), None)
         if asked is None:
@@ -31,19 +27,19 @@ class Versions:
         return [one for one in found if one.deleted_at is None or asked.deleted_at is not None]
 
     def of_same_name(self, path: Path, name: str, index_name: str = DEFAULT_INDEX) -> Document | None:
-        """The document that a file may be a new version of: it has the name, and no document has the content.
+        """Return the document that a file may be a new version of: it has the same name but other content.
 
-        None of what follows a folder, which gets its versions there. Raises NotFoundError if there is no such index.
+        Documents that follow a folder do not count. Raises NotFoundError if there is no such index.
         """
         index = self._workspace.ensure_index(index_name)
         return self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
 
     def make_current(self, document_id: uuid.UUID) -> Document:
-        """Go back to an older version: it is searched from now on, as the latest one.
+        """Make an older version the current one.
 
         Raises:
             errors.NotFoundError: there is no such document.
-            errors.ConflictError: it is searched already, was never read, or is in the trash.
+            errors.ConflictError: it is current already, was never read, or is in the trash.
         """
         document = self._workspace.store.documents.get(document_id)
         if not self._workspace.store.versions.make_current(document_id):
@@ -53,7 +49,7 @@ class Versions:
         return self._workspace.store.documents.get(document_id)
 
     def before(self, document_id: uuid.UUID) -> Document:
-        """The version before this one.
+        """Return the preceding version.
 
         Raises:
             errors.NotFoundError: there is no such document.
@@ -66,14 +62,14 @@ class Versions:
         return versions[place + 1]
 
     def diff(self, old_id: uuid.UUID, new_id: uuid.UUID) -> VersionDiff:
-        """What differs between two documents, which need not be versions of one, paragraph by paragraph.
+        """Compare two documents by paragraph; they need not be versions of one document.
 
         Raises:
             errors.NotFoundError: there is no such document.
-            errors.ConflictError: one of them has no text yet, or is in the trash.
+            errors.ConflictError: one has no text yet, or is in the trash.
         """
         old, new = (self._workspace.store.documents.get(one) for one in (old_id, new_id))
-        changes, unchanged = differences(self._paragraphs(old), self._paragraphs(new))
+        changes, unchanged = diff_paragraphs(self._paragraphs(old), self._paragraphs(new))
         return VersionDiff(
             old_id=old.id,
             new_id=new.id,
@@ -90,12 +86,14 @@ class Versions:
         return paragraphs_of(self._workspace.store.chunks.of_document(document.id))
 
     def later_places(self, responses: Sequence[AnswerResponse]) -> builtins.list[Mapping[int, LaterPlace]]:
-        """What became of what answers quote from older versions in those that are searched now, by citation number.
+        """Return where quotes from older versions are in the current ones, by citation number.
 
-        Nothing of citations of what is searched still, and of documents that are gone or in the trash.
+        Leaves out quotes from current documents, and from documents that are gone or in the trash.
         """
         latest = self.latest({hit.passage.document_id for response in responses for hit in response.contexts})
-        texts = {new.id: Text(self._paragraphs(new)) for new in {new.id: new for _, new in latest.values()}.values()}
+        texts = {
+            new.id: QuoteFinder(self._paragraphs(new)) for new in {new.id: new for _, new in latest.values()}.values()
+        }
         return [
             {
                 number: _later_place(citation, hit, texts, *latest[hit.passage.document_id])
@@ -106,7 +104,7 @@ class Versions:
         ]
 
     def latest(self, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[Document, Document]]:
-        """Those of `ids` that are older versions of documents, each with the version that is searched."""
+        """Map each older version among `ids` to itself and the current version."""
         versions = self._workspace.store.versions.list([*ids], in_trash=False) if ids else []
         present = {one.lineage_id: one for one in versions if one.superseded_by is None and one.indexed_at is not None}
         return {
@@ -117,7 +115,7 @@ class Versions:
 
 
 def _later_place(
-    citation: Citation, hit: Hit, texts: Mapping[uuid.UUID, Text], old: Document, new: Document
+    citation: Citation, hit: Hit, texts: Mapping[uuid.UUID, QuoteFinder], old: Document, new: Document
 ) -> LaterPlace:
     found = texts[new.id].find(citation.quote or hit.chunk.text, citation.lines_in(hit)[0].page_number)
     return LaterPlace(

@@ -1,1 +1,1 @@
-"""Matrices: many questions to many documents."""
+"""Matrices: a table of questions and documents."""

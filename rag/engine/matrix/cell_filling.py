@@ -1,4 +1,4 @@
-"""Fills a matrix cell by cell, each kept when it is answered: what a killed worker had done is not asked again."""
+"""Fill a matrix cell by cell. Each answer is saved at once, so that an interrupted job resumes where it was."""
 
 import datetime as dt
 import uuid
@@ -19,48 +19,47 @@ from rag.types import (
     Document,
     DocumentStatus,
     Filters,
-    KeptCell,
     MatrixCell,
     MatrixQuestion,
     OnProgress,
     QuotedRow,
     RetrievalOptions,
+    SavedCell,
     Support,
 )
 
-MOST_CHARS = 600
-"""Of an answer; the rest is read on the page."""
-SENTENCES = 2
-"""Of what a language model has written."""
+MAX_CHARS = 600
+"""Maximum length of a cell's answer."""
+MODEL_SENTENCES = 2
+"""Number of sentences of a language model's answer."""
 
 Place = tuple[uuid.UUID | None, int]
 
 
-def is_fresh(kept: KeptCell | None, document: Document) -> bool:
-    """Whether a cell is answered from what the document is now."""
+def is_fresh(kept: SavedCell | None, document: Document) -> bool:
+    """Whether a cell was answered from the document's current content."""
     return kept is not None and kept.cell.status != "failed" and kept.cell.sha256 == document.sha256
 
 
 def fill(
     workspace: Workspace, questions: Questions, matrix_id: uuid.UUID, report: OnProgress, pause: Callable[[], None]
 ) -> dict[str, Any]:
-    """Ask what is not answered yet, or was answered from content that has changed since.
+    """Answer empty and outdated cells. Documents that are not read yet are skipped.
 
-    `pause` is called before each question. A document that is not read yet is left for another time.
+    `pause` is called before each question.
 
     Returns:
-        Of the cells how many are `answered`, `notFound` and `failed`; `waiting`, the names of documents that are not
-        ready.
+        The numbers of cells `answered`, `notFound` and `failed`; `waiting`, the names of skipped documents.
 
     Raises:
-        errors.NotFoundError: there is no such matrix any more.
+        errors.NotFoundError: the matrix is gone.
         errors.CancelledError: the job was cancelled.
         errors.ProviderError: a provider refuses or is down.
     """
     store = workspace.store.matrices
     matrix = store.get(matrix_id)
     documents = store.documents(matrix.lineage_ids)
-    kept: dict[Place, KeptCell] = {(one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)}
+    kept: dict[Place, SavedCell] = {(one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)}
     counts = {"answered": 0, "not_found": 0, "failed": 0}
     total, done = len(documents) * len(matrix.questions), 0
     for document in documents:
@@ -72,8 +71,8 @@ def fill(
                 counts[present.cell.status] += 1
             elif document.status is DocumentStatus.READY:
                 pause()
-                cell = ask(workspace, questions, document, number, question)
-                _keep(workspace, matrix_id, question, cell)
+                cell = answer_cell(workspace, questions, document, number, question)
+                _save(workspace, matrix_id, question, cell)
                 counts[cell.status] += 1
     report("cells", total, total)
     waiting = [document.name for document in documents if document.status is not DocumentStatus.READY]
@@ -85,18 +84,18 @@ def fill(
     }
 
 
-def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
-    """Nothing of what is not asked any more, or of a document that was removed for good meanwhile."""
+def _save(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
+    """Save a cell, unless its question or document was removed meanwhile."""
     try:
         workspace.store.matrices.put(matrix_id, question, cell)
     except errors.NotFoundError:
         workspace.store.matrices.get(matrix_id)
 
 
-def ask(
+def answer_cell(
     workspace: Workspace, questions: Questions, document: Document, number: int, question: MatrixQuestion
 ) -> MatrixCell:
-    """What a document answers to the question of this number. Raises ProviderError."""
+    """Answer one question from one document. Raises ProviderError."""
     request = AnswerRequest(
         index_name=str(document.index_id),
         question=question.text,
@@ -104,14 +103,16 @@ def ask(
     )
     try:
         response = questions.answer(request)
-    except (errors.GroundingError, errors.NotFoundError) as error:  # of this document; what else fails, fails for all
+    except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
         return _cell(document, number, {"status": "failed", "reason": error.message})
-    return _cell(document, number, _answered(question.text, response, _statements(workspace, document, question.text)))
+    return _cell(
+        document, number, _answer_fields(question.text, response, _statements(workspace, document, question.text))
+    )
 
 
 def _statements(workspace: Workspace, document: Document, question: str) -> Statements:
-    """Where the document's own statement is in which the line item stands that is asked for."""
-    item = answer_fit.wanted(question)
+    """Return the pages of the document's own statement with the requested line item."""
+    item = answer_fit.requested_item(question)
     names = [item.place] if item and item.place else []
     return vocabulary.own_pages(workspace.store.pages.landmarks(document.id, names))
 
@@ -128,9 +129,9 @@ def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCel
     )
 
 
-def _answered(question: str, response: AnswerResponse, statements: Statements) -> dict[str, Any]:
-    """Of what is cited that which answers best: its words, whether they are proved, and where."""
-    chosen = _best(question, response, statements) if response.status == "ok" else None
+def _answer_fields(question: str, response: AnswerResponse, statements: Statements) -> dict[str, Any]:
+    """Return the fields of a cell: the best answer, its verdict and its place."""
+    chosen = _best_citation(question, response, statements) if response.status == "ok" else None
     if chosen is None:
         return {"status": "not_found", "model": response.model}
     citation, support, likelihood = chosen
@@ -155,19 +156,18 @@ def _page(response: AnswerResponse, citation: Citation) -> int:
 
 
 class _Choice(NamedTuple):
-    """What answers best, whether it is proved that it does, and else how likely it is."""
+    """The best citation, its verdict, and else its likelihood."""
 
     citation: Citation
     support: Support | None
     likelihood: float | None
 
 
-def _best(question: str, response: AnswerResponse, statements: Statements) -> _Choice | None:
-    """The citation of the statement that answers best; None if none answers.
+def _best_citation(question: str, response: AnswerResponse, statements: Statements) -> _Choice | None:
+    """Return the citation that answers best, or None.
 
-    What is proved comes before what is not, what fits the question better before what fits it less. A line item that
-    does not stand in the document's own statement may be of an affiliate, and is not proved. Nor is what is quoted
-    because it fits a question of which nobody can tell what answers it: that is likely, or not.
+    Proved statements come first, then those that fit the question better. A line item outside the document's own
+    statement may be an affiliate's, and is not proved. A quote whose fit cannot be checked is at most likely.
     """
     found = [(_fit(question, response, citation, statements), citation) for citation, _ in response.cited]
     able = [(fits, citation) for fits, citation in found if fits is None or fits > Fit.UNNAMED]
@@ -182,13 +182,13 @@ def _best(question: str, response: AnswerResponse, statements: Statements) -> _C
     if fits is None and response.confidence == "likely" and support is Support.SUPPORTED:
         return _Choice(citation, None, response.likelihood)
     alike = [response.sentences[one.sentence].text for kind, one in able if kind is not None]
-    is_given = fits is Fit.GIVES and not _is_contested(question, alike)
+    is_given = fits is Fit.GIVES and not _has_conflicting_figures(question, alike)
     is_sure = is_given or (fits is None and response.confidence is None)
     return _Choice(citation, support if is_sure or support is not Support.SUPPORTED else Support.UNSUPPORTED, None)
 
 
-def _is_contested(question: str, statements: Sequence[str]) -> bool:
-    """Whether statements that may all give the figure give different ones, as of a segment and of the whole."""
+def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
+    """Whether statements that may give the figure give different ones, such as of a segment and of the whole."""
     first, *others = (answer_agreement.read(question, statement) for statement in statements)
     return not all(answer_agreement.agree(first, other) for other in others)
 
@@ -196,7 +196,7 @@ def _is_contested(question: str, statements: Sequence[str]) -> bool:
 def _fit(question: str, response: AnswerResponse, citation: Citation, statements: Statements) -> Fit | None:
     hit = response.sources[citation.citation_id]
     found = answer_fit.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
-    is_own = answer_fit.is_own(question, _page(response, citation), statements)
+    is_own = answer_fit.is_own_item(question, _page(response, citation), statements)
     return found if is_own or found is not Fit.GIVES else Fit.NEAR
 
 
@@ -205,18 +205,18 @@ def _row(response: AnswerResponse, citation: Citation) -> QuotedRow | None:
 
 
 def _text(response: AnswerResponse, first: Citation) -> str:
-    """The statement that is cited; of a model's the next one, too: it may begin with one that states nothing."""
-    count = 1 if response.model == answering.EXTRACTIVE_MODEL else SENTENCES
+    """Return the cited statement; of a model's answer also the next one, as the first may state nothing."""
+    count = 1 if response.model == answering.EXTRACTIVE_MODEL else MODEL_SENTENCES
     sentences = response.sentences[first.sentence : first.sentence + count]
     shown = " ".join(" ".join(one.text.split()) for one in sentences if not one.is_unproved)
-    return shown if len(shown) <= MOST_CHARS else f"{shown[:MOST_CHARS].rpartition(' ')[0]} …"
+    return shown if len(shown) <= MAX_CHARS else f"{shown[:MAX_CHARS].rpartition(' ')[0]} …"
 
 
 def _row_text(row: QuotedRow) -> str:
-    """As in: Net sales, 2022: 394,328 (in millions)."""
+    """Format a table row, such as "Net sales, 2022: 394,328 (in millions)"."""
     columns = [*row.columns, *[""] * (len(row.cells) - len(row.columns))]
     chosen = [row.asked] if row.asked is not None else [*range(len(row.cells))]
     cells = "; ".join(f"{columns[i]}: {row.cells[i]}" if columns[i] else row.cells[i] for i in chosen)
     caption = f" ({row.caption.strip('() ')})" if row.caption else ""
     text = f"{row.label}, {cells}{caption}" if row.label else f"{cells}{caption}"
-    return text[:MOST_CHARS]
+    return text[:MAX_CHARS]

@@ -1,4 +1,4 @@
-"""Which matrices are to be filled, and by which job: asked for by the user, or for a document that has changed."""
+"""Start the jobs that fill matrices."""
 
 import logging
 import uuid
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 
 def job_of(workspace: Workspace, matrix: Matrix) -> Job | None:
-    """The job that fills it now, or did so last; None where there was none, or it is forgotten."""
+    """Return the current or last job that fills the matrix, or None."""
     try:
         return workspace.store.jobs.get(matrix.job_id) if matrix.job_id else None
     except errors.NotFoundError:
@@ -19,30 +19,29 @@ def job_of(workspace: Workspace, matrix: Matrix) -> Job | None:
 
 
 def start(workspace: Workspace, matrix: Matrix) -> Job:
-    """Have a worker fill it; the job that does so already. When that is done, what came meanwhile is asked by another.
+    """Start filling a matrix, or return the job that does so; a follow-up job handles what is added meanwhile.
 
-    Raises:
-        errors.NotFoundError: the matrix is gone.
+    Raises NotFoundError if the matrix is gone.
     """
     present = job_of(workspace, matrix)
     if present is not None and present.finished_at is None:
         return present
-    index_name = workspace.asked_index(DEFAULT_INDEX).name
-    cells = len(matrix.questions) * len(matrix.lineage_ids)  # by which it is weighed among the user's other jobs
+    index_name = workspace.requested_index(DEFAULT_INDEX).name
+    cells = len(matrix.questions) * len(matrix.lineage_ids)  # the weight of the job among the user's jobs
     job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
     workspace.store.matrices.set_job(matrix.id, job.id)
     workspace.queue.enqueue_job(workspace.user_id, job.id)
     return job
 
 
-def ask_what_is_open(workspace: Workspace, matrix_id: uuid.UUID) -> None:
-    """Start another job where something was not asked yet: it came while the last one was at work."""
+def refill_open_cells(workspace: Workspace, matrix_id: uuid.UUID) -> None:
+    """Start another job for cells that were added while the last one ran."""
     for matrix in workspace.store.matrices.open(matrix_id=matrix_id):
         start(workspace, matrix)
 
 
-def ask_anew(workspace: Workspace, document: Document) -> None:
-    """Have a document that is ready asked by the matrices that it is in, if its content was not asked before."""
+def refill_for_document(workspace: Workspace, document: Document) -> None:
+    """Refill the matrices of a ready document whose content they have not asked yet."""
     for matrix in workspace.store.matrices.open(lineage_id=document.lineage_id or document.id):
         logger.info("matrix %s is filled for document %s", matrix.id, document.id)
         start(workspace, matrix)

@@ -1,4 +1,4 @@
-"""Questions put to documents, each to each, answered in the background, and taken along as a table."""
+"""Matrices: questions asked of each of several documents in the background, with export as a table."""
 
 import builtins
 import datetime as dt
@@ -19,7 +19,6 @@ from rag.types import (
     DocumentStatus,
     FilledMatrix,
     Job,
-    KeptCell,
     Matrix,
     MatrixCell,
     MatrixEdit,
@@ -27,78 +26,79 @@ from rag.types import (
     MatrixQuestion,
     MatrixRequest,
     MatrixTemplate,
+    SavedCell,
     ShownCell,
 )
 
 
 class Matrices:
-    """One user's matrices, of the user's own documents."""
+    """One user's matrices, over the user's own documents."""
 
     def __init__(self, workspace: Workspace, questions: Questions) -> None:
         self._workspace = workspace
         self._questions = questions
 
     def templates(self) -> tuple[MatrixTemplate, ...]:
-        """Questions that documents of a kind are often asked."""
+        """Return question sets for common kinds of documents."""
         return vocabulary.question_sets()
 
     def list(self) -> builtins.list[Matrix]:
-        """All of them, the latest first."""
+        """Return all matrices, latest first."""
         return self._workspace.store.matrices.list()
 
     def create(self, request: MatrixRequest | Mapping[str, Any]) -> Matrix:
-        """Put questions to documents, each to each; a worker asks them.
+        """Create a matrix; a worker fills it.
 
         Raises:
             errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such document among the user's own, or it is in the trash.
+            errors.NotFoundError: a document is missing, in the trash, or another user's.
         """
-        asked = parse(MatrixRequest, request)
-        lineages = self._lineages(asked.document_ids)
-        matrix = self._workspace.store.matrices.create(asked.name, asked.questions, lineages)
+        parsed = parse(MatrixRequest, request)
+        lineages = self._lineages(parsed.document_ids)
+        matrix = self._workspace.store.matrices.create(parsed.name, parsed.questions, lineages)
         self.fill(matrix.id)
         return self._workspace.store.matrices.get(matrix.id)
 
     def ask(self, request: MatrixRequest | Mapping[str, Any]) -> FilledMatrix:
-        """Put questions to documents here and now, and keep nothing. What is not read yet has no cells.
+        """Answer a matrix in this process without saving it. Documents that are not read yet have no cells.
 
         Raises:
             errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such document; see `create`.
+            errors.NotFoundError: see `create`.
             errors.ProviderError: a provider refuses or is down.
         """
-        asked = parse(MatrixRequest, request)
-        lineages = self._lineages(asked.document_ids)
+        parsed = parse(MatrixRequest, request)
+        lineages = self._lineages(parsed.document_ids)
         documents = self._workspace.store.matrices.documents(lineages)
         cells = [
-            KeptCell(cell=cell_filling.ask(self._workspace, self._questions, document, number, question))
+            SavedCell(cell=cell_filling.answer_cell(self._workspace, self._questions, document, number, question))
             for document in documents
             if document.status is DocumentStatus.READY
-            for number, question in enumerate(asked.questions)
+            for number, question in enumerate(parsed.questions)
         ]
         matrix = Matrix(
             id=uuid.uuid4(),
             user_id=self._workspace.user_id,
-            name=asked.name,
-            questions=asked.questions,
+            name=parsed.name,
+            questions=parsed.questions,
             lineage_ids=tuple(lineages),
             created_at=dt.datetime.now(dt.UTC),
         )
-        shown = _shown(asked.questions, documents, cells)
+        shown = _shown_cells(parsed.questions, documents, cells)
         return FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
 
     def edit(self, matrix_id: uuid.UUID, request: MatrixEdit | Mapping[str, Any]) -> Matrix:
-        """Change its name, documents or questions. What is new is asked; answers to what stays are kept.
+        """Change the name, documents or questions. New cells are filled; answers to unchanged questions are kept.
 
         Raises:
             errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such matrix, or document; see `create`.
+            errors.NotFoundError: there is no such matrix or document; see `create`.
         """
-        asked = parse(MatrixEdit, request)
-        lineages = None if asked.document_ids is None else self._lineages(asked.document_ids)
+        parsed = parse(MatrixEdit, request)
+        lineages = None if parsed.document_ids is None else self._lineages(parsed.document_ids)
         matrices = self._workspace.store.matrices
-        matrices.edit(matrix_id, name=asked.name, questions=asked.questions, lineage_ids=lineages)
-        if (asked.document_ids or asked.questions) and self.get(matrix_id).to_ask:
+        matrices.edit(matrix_id, name=parsed.name, questions=parsed.questions, lineage_ids=lineages)
+        if (parsed.document_ids or parsed.questions) and self.get(matrix_id).to_ask:
             self.fill(matrix_id)
         return matrices.get(matrix_id)
 
@@ -111,101 +111,91 @@ class Matrices:
         return lineages
 
     def fill(self, matrix_id: uuid.UUID) -> Job:
-        """Have a worker ask what is not answered, or was before its document changed; the job that does so already.
-
-        Raises:
-            errors.NotFoundError: there is no such matrix.
-        """
+        """Start filling empty and outdated cells, or return the job that does so. Raises NotFoundError."""
         return fill_scheduling.start(self._workspace, self._workspace.store.matrices.get(matrix_id))
 
     def job(self, matrix_id: uuid.UUID) -> Job | None:
-        """The work that fills it, or did so last. Raises NotFoundError."""
+        """Return the current or last job that fills the matrix. Raises NotFoundError."""
         return fill_scheduling.job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
 
     def cancel(self, matrix_id: uuid.UUID) -> Job | None:
-        """End the work on it after the question that it is at; nothing is asked until `fill`, or another edit.
-
-        What is answered stays. Raises NotFoundError.
-        """
+        """Stop filling after the current question, until `fill` or an edit. Answers are kept. Raises NotFoundError."""
         job = self.job(matrix_id)
         return self._workspace.store.jobs.cancel(job.id) if job else None
 
     def get(self, matrix_id: uuid.UUID) -> FilledMatrix:
-        """What is answered so far, and what of it contradicts something. Raises NotFoundError."""
+        """Return the matrix with its answers and their conflicts. Raises NotFoundError."""
         store = self._workspace.store.matrices
         matrix = store.get(matrix_id)
         documents = store.documents(matrix.lineage_ids)
         return FilledMatrix(
             matrix=matrix,
             documents=tuple(documents),
-            cells=tuple(_shown(matrix.questions, documents, store.cells(matrix_id))),
+            cells=tuple(_shown_cells(matrix.questions, documents, store.cells(matrix_id))),
             job=fill_scheduling.job_of(self._workspace, matrix),
         )
 
     def delete(self, matrix_id: uuid.UUID) -> None:
-        """Forget it with its answers, and end the work on it. Raises NotFoundError."""
+        """Delete the matrix and its answers, and cancel its job. Raises NotFoundError."""
         self.cancel(matrix_id)
         self._workspace.store.matrices.delete(matrix_id)
 
-    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Say = str) -> bytes:
-        """It as a table for a spreadsheet, in which no cell is a formula. Raises NotFoundError.
-
-        The table's own words are English, or as `say` has them in another language.
-        """
+    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Translate = str) -> bytes:
+        """Export as CSV or XLSX, safe against formula injection; `say` translates headings. Raises NotFoundError."""
         filled = self.get(matrix_id)
         self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))
         write = export.matrix_xlsx if format_name == "xlsx" else export.matrix_csv
         return write(filled, say)
 
 
-def _shown(
-    questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[KeptCell]
+def _shown_cells(
+    questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[SavedCell]
 ) -> list[ShownCell]:
-    """The cells of `documents`, stale and contradicting ones marked."""
+    """Return the cells of `documents`, with outdated and conflicting ones marked."""
     present = {document.lineage_id: document for document in documents}
     found = [one for one in kept if one.cell.lineage_id in present]
-    others = _dissenting(questions, [one.cell for one in found])
+    others = _conflicts_with_others(questions, [one.cell for one in found])
     return [
         ShownCell(
             cell=one.cell,
             previous=one.previous,
             is_stale=one.cell.status != "failed" and not cell_filling.is_fresh(one, present[one.cell.lineage_id]),
-            conflict=_against_itself(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
+            conflict=_conflict_with_previous(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
         )
         for one in found
     ]
 
 
-def _against_itself(questions: Sequence[MatrixQuestion], kept: KeptCell) -> str | None:
-    """What the document said before it changed, if that cannot be right, too."""
+def _conflict_with_previous(questions: Sequence[MatrixQuestion], kept: SavedCell) -> str | None:
+    """Return the document's answer before it changed, if that conflicts with the current one."""
     before = kept.previous
     if before is None or "answered" not in (before.status, kept.cell.status):
         return None
-    if before.status != kept.cell.status:
-        told = before.answer if before.status == "answered" else "not found"
-    elif answer_agreement.agree(_reading(questions, kept.cell), _reading(questions, before)):
+    is_same_status = before.status == kept.cell.status
+    if is_same_status and answer_agreement.agree(_reading(questions, kept.cell), _reading(questions, before)):
         return None
-    else:
-        told = before.answer
-    return f"Before it changed (version {before.version}): {told}"
+    answer = before.answer if before.status == "answered" else "not found"
+    return f"Before it changed (version {before.version}): {answer}"
 
 
-def _dissenting(questions: Sequence[MatrixQuestion], cells: Sequence[MatrixCell]) -> dict[tuple[uuid.UUID, int], str]:
-    """Cells that say yes against no, or another figure than others where all should agree, and what of it."""
+def _conflicts_with_others(
+    questions: Sequence[MatrixQuestion], cells: Sequence[MatrixCell]
+) -> dict[tuple[uuid.UUID, int], str]:
+    """Return cells that say yes against no, or a different figure where all should agree, each with a message."""
     columns: dict[int, list[MatrixCell]] = defaultdict(list)
     for cell in cells:
         if cell.status == "answered":
             columns[cell.question].append(cell)
-    told = {}
+    messages = {}
     for number, column in columns.items():
         readings = [_reading(questions, cell) for cell in column]
-        for place in answer_agreement.dissenting(readings):
+        for place in answer_agreement.outliers(readings):
             says = readings[place].says
             if says is not None:
-                told[column[place].lineage_id, number] = f"Says {'yes' if says else 'no'}, others say otherwise"
+                messages[column[place].lineage_id, number] = f"Says {'yes' if says else 'no'}, others say otherwise"
             elif questions[number].should_agree:
-                told[column[place].lineage_id, number] = "Differs from the others"
-    return told
+                messages[column[place].lineage_id, number] = "Differs from the others"
+    return messages
 
 
 def _reading(questions: Sequence[MatrixQuestion], cell: MatrixCell) -> answer_agreement.Reading:

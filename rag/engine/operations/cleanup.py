@@ -1,4 +1,4 @@
-"""Clearing away what was left behind: files that were to be deleted, and what belongs to nobody."""
+"""Clean up orphaned files and finish deletions."""
 
 import datetime as dt
 import logging
@@ -11,18 +11,18 @@ from rag.types import SweepReport
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 6 * 3600.0
-"""Between two looks through the whole storage of a worker."""
+"""Interval between sweeps of the storage."""
 
 
 class Cleanup:
-    """What keeps an installation clean, for all users."""
+    """Cleans up an installation, for all users."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
         self._swept_at: float | None = None
 
-    def go_on(self) -> None:
-        """Delete what waits for it; from time to time look for what belongs to nobody. Raises StoreError."""
+    def run_due(self) -> None:
+        """Finish deletions, and sweep the storage from time to time. Raises StoreError."""
         self.finish_deletions()
         self._resources.store.rate_limits.forget()
         if self._swept_at is None or time.monotonic() - self._swept_at >= SWEEP_SECONDS:
@@ -32,25 +32,22 @@ class Cleanup:
                 logger.info("swept: %s", report.model_dump(exclude_defaults=True))
 
     def finish_deletions(self, older_than: dt.timedelta = SAFE_AGE) -> int:
-        """Delete files of documents that were purged, or whose upload ended before they came; of how many documents.
+        """Delete the files of purged documents and abandoned uploads. Returns the number of documents.
 
-        `older_than` is for uploads: so long one may take. Raises StoreError if the database fails.
+        `older_than` is the longest that an upload may take. Raises StoreError if the database fails.
         """
         return self._sweep().finish_deletions(older_than)
 
     def sweep(self, *, mend: bool = False, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE) -> SweepReport:
-        """Look for what belongs to nobody; with `mend` it is gone afterwards. Work may go on meanwhile.
+        """Find orphaned files; `mend` deletes them. The app can stay in use.
 
-        When the database does not know most of the storage, one of them is probably another installation's: such
-        files are told as `doubtful`, and deleted only if they are asked for, too.
-
-        Raises:
-            errors.StoreError: the database or the storage fails.
+        If the database does not know most of the storage, one of them probably belongs to another installation: such
+        files are `doubtful`, and are deleted only if requested. Raises StoreError if the database or the storage fails.
         """
         return self._sweep().run(mend=mend, doubtful=doubtful, older_than=older_than)
 
     def walls(self) -> RowSecurity:
-        """How the database itself keeps users apart. Raises StoreError if it is unreachable."""
+        """Return how the database isolates users from each other. Raises StoreError if it is unreachable."""
         return self._resources.store.row_security()
 
     def _sweep(self) -> OrphanCleanup:

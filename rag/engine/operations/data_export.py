@@ -1,4 +1,4 @@
-"""One user's documents in open formats: the files as they were uploaded, and JSON lines of what was made of them."""
+"""Export one user's data in open formats: the original files, and JSON lines of everything else."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ GLOSSARY_FILE = "glossary.toml"
 
 
 class ExportReport(NamedTuple):
-    """What was written: numbers of documents, chunks and chats, and the documents whose file was not there."""
+    """The numbers of exported documents, chunks and chats, and the names of documents whose file is missing."""
 
     documents: int
     chunks: int
@@ -31,7 +31,7 @@ class ExportReport(NamedTuple):
 
 
 class Export:
-    """Takes everything of one user out again."""
+    """Exports one user's data."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -44,24 +44,24 @@ class Export:
         vectors: bool = False,
         on_progress: OnProgress = ignore_progress,
     ) -> ExportReport:
-        """Write this user's documents, those in the trash left out, and chats into `folder`, of one index or of all.
+        """Export the user's documents (except those in the trash) and chats into `folder`, from one index or all.
 
-        Written are the originals in ``documents/``, and ``documents.jsonl``, ``chunks.jsonl`` (with the active vectors
-        of length 1 if `vectors`) and ``conversations.jsonl``; with all indexes ``glossary.toml``, if there is one. If
-        anything fails, nothing is left.
+        Writes the originals to ``documents/``, and ``documents.jsonl``, ``chunks.jsonl`` (with active vectors of length
+        1 if `vectors`), ``conversations.jsonl``, and for all indexes ``glossary.toml``. If anything fails, nothing is
+        left.
 
         Raises:
-            errors.ValidationError: the folder has something in it.
+            errors.ValidationError: the folder is not empty.
             errors.NotFoundError: there is no such index.
-            errors.SourceError: it cannot be written.
+            errors.SourceError: the folder cannot be written.
         """
         indexes = self._workspace.store.indexes.list()
         if index_name is not None:
             indexes = [index for index in indexes if index_name in {index.name, str(index.id)}]
             if not indexes:
                 raise errors.NotFoundError(f"There is no index “{index_name}”. List the indexes and check the name.")
-        with _filled(folder):
-            documents = [(index, document) for index in indexes for document in self._exported(index)]
+        with _export_folder(folder):
+            documents = [(index, document) for index in indexes for document in self._exported_documents(index)]
             names = unique_names([document.name for _, document in documents])
             missing = self._export_files(folder, [document for _, document in documents], names)
             _write_lines(
@@ -72,8 +72,7 @@ class Export:
                 ),
             )
             chunks = _write_lines(
-                folder / "chunks.jsonl",
-                self._all_chunks([document for _, document in documents], vectors, on_progress),
+                folder / "chunks.jsonl", self._chunks([document for _, document in documents], vectors, on_progress)
             )
             conversations = _write_lines(
                 folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))
@@ -83,18 +82,18 @@ class Export:
         self._workspace.store.audit.add(
             "export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors
         )
-        lost = tuple(document.name for _, document in documents if document.id in missing)
-        return ExportReport(len(documents), chunks, conversations, lost)
+        missing_names = tuple(document.name for _, document in documents if document.id in missing)
+        return ExportReport(len(documents), chunks, conversations, missing_names)
 
-    def _exported(self, index: Index) -> list[Document]:
-        """With older versions, which old answers cite; oldest first, so that of several the first keeps its name."""
+    def _exported_documents(self, index: Index) -> list[Document]:
+        """Return documents with older versions, which old answers cite; oldest first, so that it keeps its name."""
         listed = self._workspace.store.documents.list(index.id)[::-1]
         versions = self._workspace.store.versions.list([one.id for one in listed], in_trash=False) if listed else []
         older = [one for one in versions if one.superseded_by is not None and one.index_id == index.id]
         return sorted([*listed, *older], key=lambda one: one.created_at)
 
     def _export_files(self, folder: Path, documents: Sequence[Document], names: Sequence[str]) -> set[uuid.UUID]:
-        """Copy the originals; returns the documents whose file is not there."""
+        """Copy the originals. Returns the ids of documents whose file is missing."""
         missing = set()
         (folder / DOCUMENTS_FOLDER).mkdir()
         for document, name in zip(documents, names, strict=True):
@@ -107,20 +106,17 @@ class Export:
                 shutil.copyfileobj(source, target)
         return missing
 
-    def _all_chunks(
+    def _chunks(
         self, documents: Sequence[Document], vectors: bool, on_progress: OnProgress
     ) -> Iterator[dict[str, Any]]:
-        for done, document in enumerate(documents, start=1):
-            yield from self._chunks(document, vectors=vectors)
-            on_progress("documents", done, len(documents))
-
-    def _chunks(self, document: Document, *, vectors: bool) -> Iterator[dict[str, Any]]:
         store = self._workspace.store.chunks
-        chunks = store.of_document(document.id)
-        found = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
-        for chunk in chunks:
-            line = _chunk(document, chunk)
-            yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
+        for done, document in enumerate(documents, start=1):
+            chunks = store.of_document(document.id)
+            found = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
+            for chunk in chunks:
+                line = _chunk(document, chunk)
+                yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
+            on_progress("documents", done, len(documents))
 
     def _conversations(self, index: Index) -> Iterator[dict[str, Any]]:
         store = self._workspace.store.conversations
@@ -129,8 +125,8 @@ class Export:
 
 
 @contextmanager
-def _filled(folder: Path) -> Iterator[None]:
-    """`folder`, new or empty, for the block to fill; empty again, or gone, if the block fails."""
+def _export_folder(folder: Path) -> Iterator[None]:
+    """Provide `folder`, new or empty, for the block to fill; it is cleaned up if the block fails."""
     try:
         was_there = folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
@@ -158,7 +154,7 @@ def _empty(folder: Path) -> None:
 
 
 def _write_lines(path: Path, lines: Iterable[object]) -> int:
-    """One JSON value a line, camelCase as everywhere outside; returns how many."""
+    """Write one JSON value per line in camelCase. Returns the number of lines."""
     count = 0
     with path.open("x", encoding="utf-8") as file:
         for count, line in enumerate(lines, start=1):  # noqa: B007  # used after the loop
@@ -192,7 +188,7 @@ def _message(message: ChatMessage) -> dict[str, Any]:
     line: dict[str, Any] = {"role": message.role, "content": message.content, "createdAt": message.created_at}
     if message.response is None:
         return line
-    response = answering.proved(message.response)
+    response = answering.drop_struck(message.response)
     return {
         **line,
         "content": response.answer,

@@ -1,4 +1,4 @@
-"""The room that is left where the app writes: said before it is used up, and kept free when it nearly is."""
+"""Check free disk space: warn early, and refuse uploads that would use up the reserve."""
 
 import shutil
 import tempfile
@@ -11,9 +11,9 @@ from rag.config import Config
 from rag.types import DiskSpace, DiskState
 
 MB = 1_000_000
-KEPT_FOR_A_BYTE = 3
-"""What a byte of a file may take in the end: the original, its rendition, and its text with vectors in the database."""
-WORDS = {
+SPACE_FACTOR = 3
+"""Disk space per byte of a file: the original, its rendition, and text and vectors in the database."""
+PLACE_NAMES = {
     "data": "in the data folder",
     "files": "where documents' files are kept",
     "database": "in the database's folder",
@@ -21,8 +21,8 @@ WORDS = {
 }
 
 
-def spaces(config: Config) -> tuple[DiskSpace, ...]:
-    """The room in each folder of this machine that is written to. Of servers elsewhere nothing is known."""
+def disk_spaces(config: Config) -> tuple[DiskSpace, ...]:
+    """Return the free space of each local folder that is written to."""
     found = (_space(config, place, folder) for place, folder in _folders(config))
     return tuple(space for space in found if space)
 
@@ -41,7 +41,7 @@ def _space(config: Config, place: str, folder: Path) -> DiskSpace | None:
     try:
         present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         usage = shutil.disk_usage(present)
-    except OSError:  # a folder that may not be looked into; whoever writes there is told more
+    except OSError:  # unreadable folder; writing to it reports more
         return None
     warning = config.rag_disk_reserve_mb if place == "temporary" else config.rag_disk_warning_mb
     state = DiskState.LOW if usage.free < warning * MB else DiskState.GOOD
@@ -53,36 +53,35 @@ def _space(config: Config, place: str, folder: Path) -> DiskSpace | None:
 
 
 def _reserve(config: Config, place: str) -> int:
-    """Bytes that are left alone; what is temporary may fill its folder, which is then empty again."""
+    """Return the bytes to keep free; temporary files may fill their folder."""
     return 0 if place == "temporary" else config.rag_disk_reserve_mb * MB
 
 
 def warnings(found: Iterable[DiskSpace]) -> tuple[str, ...]:
-    """What people should know, without paths: whoever asks need not be an administrator."""
+    """Return warnings without paths, as any user may see them."""
     return tuple(_warning(space) for space in found if space.state is not DiskState.GOOD)
 
 
 def _warning(space: DiskSpace) -> str:
     end = "Uploads are refused until there is room." if space.state is DiskState.FULL else "Make room soon."
-    return f"The disk is nearly full: {_told(space.free_bytes)} left {WORDS[space.place]}. {end}"
+    return f"The disk is nearly full: {_megabytes(space.free_bytes)} left {PLACE_NAMES[space.place]}. {end}"
 
 
-def _told(count: int) -> str:
+def _megabytes(count: int) -> str:
     return f"{count / MB:,.0f} MB"
 
 
-def require_room(config: Config, size: int) -> None:
-    """See that a file of `size` bytes can be taken in and read, and the reserve is still there then.
+def require_free_space(config: Config, size: int) -> None:
+    """Check that there is space to store and read a file of `size` bytes and keep the reserve.
 
-    Raises:
-        errors.DiskFullError: it cannot.
+    Raises DiskFullError if there is not.
     """
-    for space in spaces(config):
-        needed = size * KEPT_FOR_A_BYTE + _reserve(config, space.place)
+    for space in disk_spaces(config):
+        needed = size * SPACE_FACTOR + _reserve(config, space.place)
         if space.free_bytes < needed:
             raise errors.DiskFullError(
-                f"The file is not taken in, for the disk is nearly full: {_told(space.free_bytes)} are left "
-                f"{WORDS[space.place]}, and {_told(needed)} are needed. Make room, then try again; the reserve is set "
-                "by RAG_DISK_RESERVE_MB.",
+                f"The file is not taken in, for the disk is nearly full: {_megabytes(space.free_bytes)} are left "
+                f"{PLACE_NAMES[space.place]}, and {_megabytes(needed)} are needed. Make room, then try again; the "
+                "reserve is set by RAG_DISK_RESERVE_MB.",
                 details={"free_bytes": space.free_bytes, "needed_bytes": needed},
             )

@@ -1,6 +1,6 @@
-"""What is set for all users: which models write and embed, and vendors' keys. The environment wins over what is kept.
+"""Settings for all users: the models that write and embed, and the vendors' keys.
 
-Whoever is let at it decides for everybody; `rag.access.permissions` says who that is.
+The environment takes precedence over saved settings. `rag.access.permissions` decides who may change them.
 """
 
 import re
@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from rag import errors, providers
 from rag.config import Config
-from rag.engine.models import Models, is_open
+from rag.engine.models import Models, is_unset
 from rag.store import Preferences
 from rag.types import (
     FoundServer,
@@ -27,17 +27,17 @@ from rag.types import (
 WRITER, EMBEDDER = "rag_gen_model", "rag_embed_model"
 
 TEST_PROMPT = "Reply with the single word: ready"
-MOST_SHOWN_CHARS = 60
-"""Of what a model writes when it is tried."""
-ONCE = GenerationOptions(provider_options=ProviderOptions(max_retries=0))
-"""Who tries a model wants to know what is wrong, and soon."""
+MAX_SHOWN_CHARS = 60
+"""Maximum length of a test response."""
+NO_RETRIES = GenerationOptions(provider_options=ProviderOptions(max_retries=0))
+"""Tests report errors at once."""
 
-_KEY = re.compile(r"[!-~]{8,1000}")
-"""What a vendor's key may be: it travels in a header."""
+_KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
+"""Keys are sent in HTTP headers."""
 
 
 class Settings:
-    """The models of one installation; `keys` are those of their vendors."""
+    """The models of an installation; `keys` are those of their vendors."""
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
         self._environment = environment
@@ -48,7 +48,7 @@ class Settings:
     # --- models ---
 
     def writer(self) -> ModelChoice:
-        """Which model writes answers; `extractive` quotes."""
+        """Return the model that writes answers; `extractive` quotes."""
         origin, written = self._origin(WRITER)
         try:
             llm = self._models.language_model()
@@ -57,49 +57,49 @@ class Settings:
         return self._choice(providers.model_id(llm) if llm else providers.EXTRACTIVE, origin)
 
     def embedder(self) -> ModelChoice:
-        """Which model embeds in indexes that are made from now on; the others keep theirs."""
+        """Return the embedding model of new indexes; existing ones keep theirs."""
         origin, written = self._origin(EMBEDDER)
         try:
-            return self._choice(self._models.preferred_name(), origin)
+            return self._choice(self._models.default_model(), origin)
         except errors.Error as error:
             return self._choice(written or "", origin, error.message)
 
     def choose_writer(self, model: str | None) -> ModelChoice:
-        """Have `model` (`provider:model`, or `extractive`) write answers; None: the best that the keys allow.
+        """Set the model that writes answers (`provider:model` or `extractive`); None chooses the best by the keys.
 
         Raises:
             errors.ValidationError: there is no such model.
-            errors.ConfigError: it cannot be used as things are, or the environment says otherwise.
+            errors.ConfigError: it cannot be used, or the environment sets another.
         """
-        _require_open(self._environment, WRITER)
+        _require_unset(self._environment, WRITER)
         if model not in {None, providers.EXTRACTIVE}:
             self._models.language_model(GenerationOptions(model=model))
         self._preferences.choose(WRITER, model)
         return self.writer()
 
     def choose_embedder(self, model: str | None) -> ModelChoice:
-        """Have `model` (`provider:model`) embed in new indexes; None: the best that the keys allow.
+        """Set the embedding model of new indexes (`provider:model`); None chooses the best by the keys.
 
         Raises as `choose_writer`, and:
 
         Raises:
             errors.EmbeddingCapabilityError: the provider does not embed.
-            errors.ProviderError: an unlisted model's size had to be asked for, and the vendor refused.
+            errors.ProviderError: the vendor refused to tell the dimensions of an unlisted model.
         """
-        _require_open(self._environment, EMBEDDER)
+        _require_unset(self._environment, EMBEDDER)
         if model is not None:
-            self._models.named_space(model)
+            self._models.find_space(model)
         self._preferences.choose(EMBEDDER, model)
         return self.embedder()
 
     def try_writer(self) -> ModelTest:
-        """Have the model that writes say a word.
+        """Test the model that writes answers.
 
         Raises:
-            errors.ConfigError: no model writes, or it cannot be used as things are.
-            errors.ProviderError: its vendor or server refuses, is down, or says nothing.
+            errors.ConfigError: no model writes, or it cannot be used.
+            errors.ProviderError: its vendor or server refuses, is down, or returns nothing.
         """
-        llm = self._models.language_model(ONCE)
+        llm = self._models.language_model(NO_RETRIES)
         if llm is None:
             raise errors.ConfigError("No model writes: answers are quotes, which needs none. Choose one to try it.")
         import llama_index.core
@@ -111,48 +111,48 @@ class Settings:
             raise errors.ProviderError(f"{providers.model_id(llm)} answers, but says nothing. Choose another model.")
         return ModelTest(
             model=providers.model_id(llm),
-            result=words[:MOST_SHOWN_CHARS],
+            result=words[:MAX_SHOWN_CHARS],
             seconds=time.perf_counter() - started,
-            context_window=providers.context_window(llm),  # asked now, when its server has loaded it
+            context_window=providers.context_window(llm),  # the server has loaded the model now
         )
 
     def try_embedder(self) -> ModelTest:
-        """Have the model of new indexes embed a word. Raises as `try_writer`, and EmbeddingCapabilityError."""
+        """Test the embedding model of new indexes. Raises as `try_writer`, and EmbeddingCapabilityError."""
         started = time.perf_counter()
-        space = self._models.preferred_space()
+        space = self._models.default_space()
         vector = self._models.embedder(space, options=ProviderOptions(max_retries=0)).get_query_embedding(TEST_PROMPT)
         return ModelTest(model=space.name, result=f"{len(vector)} dimensions", seconds=time.perf_counter() - started)
 
-    def usual_writers(self) -> tuple[str, ...]:
-        """The models with which each vendor that has a key writes unless another is named."""
+    def default_writers(self) -> tuple[str, ...]:
+        """Return the default chat models of all usable vendors."""
         return tuple(f"{row.name}:{row.default_chat_model}" for row in self._usable() if row.default_chat_model)
 
-    def usual_embedders(self) -> tuple[str, ...]:
-        """The same of those that embed, with the embedded one."""
+    def default_embedders(self) -> tuple[str, ...]:
+        """Return the default embedding models of all usable vendors, including the embedded one."""
         usable = [row for row in self._usable() if row.default_embedding_model]
         return tuple(f"{row.name}:{row.default_embedding_model}" for row in usable)
 
     def servers(self) -> tuple[FoundServer, ...]:
-        """The servers of models that answer on this machine, or where the environment says; they are asked now."""
+        """Find local model servers, and those at configured addresses, that respond now."""
         return providers.find_servers(self._models.registry.server_addresses(self._models.config))
 
-    # --- notes ---
+    # --- notices ---
 
     def is_dismissed(self, note: str) -> bool:
-        """Whether somebody has read a note and put it away."""
+        """Whether a notice was dismissed."""
         return note in self._preferences.get().dismissed
 
     def dismiss(self, note: str) -> None:
-        """Put a note away for good."""
+        """Dismiss a notice for good."""
         self._preferences.dismiss(note)
 
-    # --- what wins ---
+    # --- internals ---
 
     def _origin(self, setting: str) -> tuple[Origin, str | None]:
-        if not is_open(self._environment, setting):
+        if not is_unset(self._environment, setting):
             return Origin.ENVIRONMENT, getattr(self._environment, setting)
-        kept = self._preferences.get().choices.get(setting)
-        return (Origin.KEPT if kept else Origin.DEFAULT), kept
+        saved = self._preferences.get().choices.get(setting)
+        return (Origin.KEPT if saved else Origin.DEFAULT), saved
 
     def _usable(self) -> Iterator[providers.Provider]:
         registry, config = self._models.registry, self._models.config
@@ -165,7 +165,7 @@ class Settings:
 
 
 class VendorKeys:
-    """The vendors' keys of one installation; no method gives one back."""
+    """The vendors' API keys of an installation; they can be set but not read."""
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
         self._environment = environment
@@ -173,7 +173,7 @@ class VendorKeys:
         self._models = models
 
     def list(self) -> tuple[VendorKey, ...]:
-        """The vendors that take a key, and where it is."""
+        """Return the vendors that take a key, and where it is stored."""
         vendors: dict[str, providers.Provider] = {}
         for row in self._models.registry.providers():
             if row.key_setting:
@@ -181,49 +181,49 @@ class VendorKeys:
         return tuple(self._key(setting, row) for setting, row in vendors.items())
 
     def keep(self, provider: str, key: SecretStr) -> VendorKey:
-        """Keep a vendor's key for all users: in the key ring, else in a file that only its owner reads.
+        """Save a vendor's key for all users, in the key ring, else in a file that only its owner can read.
 
         Raises:
             errors.ValidationError: it is no key, or the provider takes none.
-            errors.ConfigError: the environment has one, which wins.
-            errors.StoreError: it cannot be kept.
+            errors.ConfigError: the environment sets one, which takes precedence.
+            errors.StoreError: it cannot be saved.
         """
-        row, setting = self._taking(provider)
-        _require_open(self._environment, setting)
+        row, setting = self._key_setting(provider)
+        _require_unset(self._environment, setting)
         secret = key.get_secret_value().strip()
-        if not _KEY.fullmatch(secret):
+        if not _KEY_PATTERN.fullmatch(secret):
             raise errors.ValidationError("This is no key: it has blanks or odd characters, or is too short or long.")
         self._preferences.put_key(setting, SecretStr(secret))
         return self._key(setting, row)
 
     def remove(self, provider: str) -> VendorKey:
-        """Forget a vendor's key that was kept.
+        """Delete a saved key.
 
         Raises:
             errors.ValidationError: the provider takes none.
-            errors.StoreError: the key ring does not let go of it.
+            errors.StoreError: the key ring does not delete it.
         """
-        row, setting = self._taking(provider)
+        row, setting = self._key_setting(provider)
         self._preferences.remove_key(setting)
         return self._key(setting, row)
 
-    def _taking(self, provider: str) -> tuple[providers.Provider, str]:
+    def _key_setting(self, provider: str) -> tuple[providers.Provider, str]:
         row = self._models.registry.provider(provider)
         if row.key_setting is None:
             raise errors.ValidationError(f"{row.label} takes no key.")
         return row, row.key_setting
 
     def _key(self, setting: str, row: providers.Provider) -> VendorKey:
-        kept = self._preferences.get()
-        place = kept.places.get(setting)
-        is_readable = place is None or setting in kept.keys
-        if not is_open(self._environment, setting):
+        saved = self._preferences.get()
+        place = saved.places.get(setting)
+        is_readable = place is None or setting in saved.keys
+        if not is_unset(self._environment, setting):
             place, is_readable = KeyPlace.ENVIRONMENT, True
         return VendorKey(
             provider=row.name, label=row.label, setting=setting.upper(), place=place, is_readable=is_readable
         )
 
 
-def _require_open(environment: Config, setting: str) -> None:
-    if not is_open(environment, setting):
+def _require_unset(environment: Config, setting: str) -> None:
+    if not is_unset(environment, setting):
         raise errors.ConfigError(f"{setting.upper()} is set in the environment or in .env, which wins. Unset it there.")

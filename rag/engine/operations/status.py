@@ -1,4 +1,4 @@
-"""How the whole installation is: one look at the database, the disks and the workers, for those who run it."""
+"""The state of an installation: database, workers and disks, for administrators."""
 
 import datetime as dt
 import logging
@@ -14,15 +14,20 @@ from rag.types import BackupManifest, BackupRecord, DatabaseStatus, IndexHealth,
 
 logger = logging.getLogger(__name__)
 
-CROWDED = 0.9
-"""With this share of its connections in use a database is about to refuse some."""
+CONNECTION_WARNING_SHARE = 0.9
+"""Share of the database's connections in use from which to warn."""
 
 
 def read(store: Store, config: Config) -> Status:
-    """The present state. Raises StoreError if the database cannot be reached."""
+    """Return the current state. Raises StoreError if the database cannot be reached."""
     figures = store.monitoring
     database = figures.database().model_copy(update={"is_embedded": config.rag_database_url is None})
-    workers, lanes, indexes, spaces = figures.workers(), figures.lanes(), figures.indexes(), disk_space.spaces(config)
+    workers, lanes, indexes, spaces = (
+        figures.workers(),
+        figures.lanes(),
+        figures.indexes(),
+        disk_space.disk_spaces(config),
+    )
     return Status(
         version=metadata.version("pagelight"),
         at=dt.datetime.now(dt.UTC),
@@ -45,7 +50,7 @@ def _warnings(
     waiting = sum(lane.waiting for lane in lanes)
     if waiting and not workers:
         yield f"{waiting:,} waiting, and no worker is alive. Start one: pagelight worker."
-    if database.connections >= database.max_connections * CROWDED:
+    if database.connections >= database.max_connections * CONNECTION_WARNING_SHARE:
         yield (
             f"{database.connections} of the database's {database.max_connections} connections are in use. Raise "
             "max_connections, or run fewer processes."
@@ -57,7 +62,7 @@ def _warnings(
 
 
 def last_backup(store: Store) -> BackupRecord | None:
-    """The last backup, and whether it is still where it was written to."""
+    """Return the last backup, and whether its file still exists."""
     record = store.monitoring.last_backup()
     return record.model_copy(update={"is_present": _is_file(Path(record.path))}) if record else None
 
@@ -65,12 +70,12 @@ def last_backup(store: Store) -> BackupRecord | None:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a disk that is gone
+    except OSError:  # an unmounted disk
         return False
 
 
 def record_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
-    """Remember an archive that was just written, and read again as a whole. Good as it is, it counts more than that."""
+    """Record a verified backup; a failure to do so is only logged, as the archive itself is good."""
     record = BackupRecord(
         created_at=manifest.created_at,
         path=str(path.absolute()),

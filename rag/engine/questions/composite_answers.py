@@ -1,4 +1,4 @@
-"""Answers without a language model that take more than one look-up: extracts, one per document, figures worked out."""
+"""Extractive answers that combine several searches: summaries, comparisons, calculations."""
 
 import re
 import time
@@ -11,8 +11,8 @@ from rag.answering.extraction import answer_fit, document_comparison, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
-from rag.engine.questions.document_mentions import Mention, aliases, mentions
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.document_mentions import Mention, aliases, find_mentions
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.workspace import Workspace
 from rag.types import (
     AnswerEvent,
@@ -27,142 +27,143 @@ from rag.types import (
     Usage,
 )
 
-MOST_DOCUMENTS = 6
-"""A question to more documents than this is one to the library."""
+MAX_DOCUMENTS = 6
+"""A question about more documents is answered by a search."""
 
-SAME_SUBJECT = 0.75
-"""Of the best page's score: what scores as much is of the subject that an extract is asked for, too."""
+RELATED_SCORE_SHARE = 0.75
+"""Minimum score of a related page, as a share of the best page's score."""
 
 STATEMENT_PAGES = 4
-"""Pages that are read of each statement for the figures in it."""
+"""Number of pages read per financial statement."""
 
 
 class Side(NamedTuple):
-    """Documents that are asked by themselves, what they are called, and what they are asked."""
+    """Documents to ask separately, their name, and the question for them."""
 
     name: str
     documents: tuple[Document, ...]
     question: str
 
 
-class Composing:
-    """One user's question to one index, where its answer is more than what a single search finds."""
+class CompositeAnswers:
+    """Answers one user's question to an index where a single search is not enough."""
 
     def __init__(self, workspace: Workspace, index: Index, request: AnswerRequest) -> None:
         self._workspace = workspace
         self._index = index
-        self._request = saved_filters.with_saved(workspace.store, request)
+        self._request = saved_filters.resolve_saved_filter(workspace.store, request)
         self._locate = Pages(workspace).locate
         self._listed: list[Document] | None = None
 
     def events(self, question: str) -> Generator[AnswerEvent, None, None] | None:
-        """The answer piece by piece, then as a whole; None if a look-up is the way to answer `question`.
+        """Return the events of the answer, or None if a single search should answer `question`.
 
         Raises:
-            errors.ProviderError: the provider that embeds the index refuses or is down.
-            errors.GroundingError: a document cannot be read any more.
+            errors.ProviderError: the embedding provider refuses or is down.
+            errors.GroundingError: a document can no longer be read.
         """
-        if extract := summary.asked(question):
+        if extract := summary.requested_summary(question):
             return self._extract(question, extract)
         if sides := self.sides(question):
-            return self._each(self._of_side(sides[0]), sides)  # what refuses does so before the answer begins
-        answer = self._worked_out(question) or self._over_years(question)
-        return None if answer is None else _whole(answer)
+            return self._compare(self._answer_side(sides[0]), sides)  # errors are raised before the answer begins
+        answer = self._calculate(question) or self._compare_years(question)
+        return None if answer is None else _single_answer(answer)
 
-    # --- one answer per document ---
+    # --- comparisons ---
 
     def sides(self, question: str) -> list[Side]:
-        """The documents that `question` compares, each with the question as it is asked; none if it compares none."""
-        of_each = document_comparison.asks_of_each(question)
-        if not (
-            of_each or document_comparison.compares(question) or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)
-        ):
+        """Return the documents that `question` compares, each with its question; empty if it compares none."""
+        asks_each = document_comparison.asks_of_each(question)
+        compares = document_comparison.compares(question)
+        if not (asks_each or compares or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)):
             return []
         documents = self._documents()
-        named = mentions(question, documents)
+        named = find_mentions(question, documents)
         spans = [mention.span for mention in named]
-        if _are_apart(named) and (
-            document_comparison.compares(question) or document_comparison.are_listed(question, spans)
-        ):
+        if _are_distinct(named) and (compares or document_comparison.are_listed(question, spans)):
             return [
                 Side(
-                    _name(mention, question),
+                    _side_name(mention, question),
                     mention.documents,
-                    document_comparison.of_one(question, spans, mention.span),
+                    document_comparison.question_for_one(question, spans, mention.span),
                 )
-                for mention in named[:MOST_DOCUMENTS]
+                for mention in named[:MAX_DOCUMENTS]
             ]
         chosen = bool(self._request.retrieval.filters.document_ids)
-        is_meant = of_each or (chosen and not named and document_comparison.compares(question))
-        if is_meant and 2 <= len(documents) <= MOST_DOCUMENTS:
-            asked = document_comparison.of_each(question)
+        is_meant = asks_each or (chosen and not named and compares)
+        if is_meant and 2 <= len(documents) <= MAX_DOCUMENTS:
+            asked = document_comparison.question_for_each(question)
             return [Side(document.name, (document,), asked) for document in reversed(documents)]
         return []
 
-    def _each(self, first: AnswerResponse, sides: Sequence[Side]) -> Generator[AnswerEvent, None, None]:
+    def _compare(self, first: AnswerResponse, sides: Sequence[Side]) -> Generator[AnswerEvent, None, None]:
         answers: list[tuple[str, AnswerResponse]] = []
         text = ""
         for side in sides:
-            answers.append((side.name, self._of_side(side) if answers else first))
+            answers.append((side.name, self._answer_side(side) if answers else first))
             joined = document_comparison.join(answers)
             if joined.status == "ok" and joined.answer.startswith(text):
                 yield AnswerToken(text=joined.answer[len(text) :])
                 text = joined.answer
         yield document_comparison.join(answers)
 
-    def _of_side(self, side: Side) -> AnswerResponse:
-        """The answer of one side's documents alone."""
-        own = self._within(side.documents)
-        worked_out = own._worked_out(side.question)
+    def _answer_side(self, side: Side) -> AnswerResponse:
+        """Answer one side's question from its documents alone."""
+        own = self._restricted_to(side.documents)
+        worked_out = own._calculate(side.question)
         if worked_out is not None:
             return worked_out
-        asking = own.asking()
-        synthesizer = asking.synthesizer(None, options=self._request.options)
-        response = asking.engine(synthesizer).query(retrieval.Query(side.question))
+        pipeline = own.pipeline()
+        synthesizer = pipeline.synthesizer(None, options=self._request.options)
+        response = pipeline.engine(synthesizer).query(retrieval.Query(side.question))
         if not isinstance(response, answering.GroundedResponse) or response.answer is None:
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
         return response.answer
 
-    # --- an extract ---
+    # --- summaries ---
 
     def _extract(self, question: str, extract: summary.Extract) -> Generator[AnswerEvent, None, None] | None:
-        documents, extract = self._meant(question)[0], self._of_part(question, extract)
-        if len(documents) > MOST_DOCUMENTS:
-            return None if extract.part else _whole(self._which(len(documents)))
+        documents, extract = self._named_or_all(question)[0], self._with_part(question, extract)
+        if len(documents) > MAX_DOCUMENTS:
+            if extract.part:
+                return None
+            message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(documents))
+            model = answering.EXTRACTIVE_MODEL
+            return _single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
         for document in documents:
-            keys = self._extract_of(document, extract, limit)
+            keys = self._key_sentences(document, extract, limit)
             if keys and len(documents) > 1:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
-            parts += summary.parts_of(keys, self._whole(document.id), sections=len(documents) == 1)
+            parts += summary.to_statements(keys, self._with_pages(document.id), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
-        return _whole(self._composed([note, *parts])) if parts else None
+        return _single_answer(self._compose([note, *parts])) if parts else None
 
-    def _meant(self, question: str) -> tuple[list[Document], list[Mention]]:
-        """The documents that `question` names, and where; all in scope if it names none."""
+    def _named_or_all(self, question: str) -> tuple[list[Document], list[Mention]]:
+        """Return the documents that `question` names, or all in scope, and the mentions."""
         documents = self._documents()
-        named = mentions(question, documents)
+        named = find_mentions(question, documents)
         return [document for mention in named for document in mention.documents] or documents, named
 
-    def _of_part(self, question: str, extract: summary.Extract) -> summary.Extract:
-        named = self._meant(question)[1]
-        return extract._replace(part=_without(extract.part, question, named)) if named else extract
+    def _with_part(self, question: str, extract: summary.Extract) -> summary.Extract:
+        named = self._named_or_all(question)[1]
+        return extract._replace(part=_without_names(extract.part, question, named)) if named else extract
 
-    def _whole(self, document_id: uuid.UUID) -> Document:
-        """A document with its pages, which lists leave out."""
+    def _with_pages(self, document_id: uuid.UUID) -> Document:
+        """Return a document with its pages, which lists leave out."""
         return self._workspace.store.documents.get(document_id)
 
-    def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
+    def _key_sentences(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.KeySentence]:
         store = self._workspace.store.chunks
         chunks: Sequence[Chunk] = store.of_document(document.id)
         if extract.part:
-            chunks = self._part(chunks, document, extract.part)
+            chunks = self._section_chunks(chunks, document, extract.part)
         return summary.key_sentences(chunks, store.vectors([chunk.id for chunk in chunks]), limit=limit)
 
-    def _part(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
-        """The chunks of the section of that name or number, else those that a search for it finds."""
-        wanted = {_plain(part), *(_plain(reference.name) for reference in vocabulary.references(part))}
+    def _section_chunks(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
+        """Return the chunks of the section with that name or number, else those on pages that a search for it finds."""
+        wanted = {_normalized(part), *(_normalized(reference.name) for reference in vocabulary.references(part))}
         inside = [
             chunk
             for chunk in chunks
@@ -170,87 +171,83 @@ class Composing:
         ]
         if inside:
             return inside
-        found = self._within((document,)).asking().search(part).results
-        least = SAME_SUBJECT * max((hit.final_score for hit in found), default=0.0)
+        found = self._restricted_to((document,)).pipeline().search(part).results
+        least = RELATED_SCORE_SHARE * max((hit.final_score for hit in found), default=0.0)
         pages = {page for hit in found if hit.final_score >= least for page in hit.passage.pages}
         return [chunk for chunk in chunks if pages.intersection(chunk.pages)]
 
-    def _which(self, count: int) -> AnswerResponse:
-        message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=count)
-        return AnswerResponse(status="insufficient_context", answer=message, model=answering.EXTRACTIVE_MODEL)
+    # --- calculations ---
 
-    # --- a figure worked out ---
-
-    def _worked_out(self, question: str) -> AnswerResponse | None:
-        if not requested_figures.may_want(question):
+    def _calculate(self, question: str) -> AnswerResponse | None:
+        if not requested_figures.may_request_figure(question):
             return None
         documents = self._documents()
-        named = mentions(question, documents)
-        meant = named[0].documents if len(named) == 1 else tuple(documents)
-        words = {word for document in meant for alias in aliases(document) for word in alias}
-        task = requested_figures.task(question, words)
+        named = find_mentions(question, documents)
+        subjects = named[0].documents if len(named) == 1 else tuple(documents)
+        words = {word for document in subjects for alias in aliases(document) for word in alias}
+        task = requested_figures.parse_request(question, words)
         if task is None or len(named) > 1 or (not named and len(documents) != 1):
             return None
-        own = self._within(meant)
-        hits = [*own.asking().search(question).results] if len(meant) > 1 else []
-        document_id = hits[0].chunk.document_id if hits else meant[0].id
-        own = self._within([document for document in meant if document.id == document_id])
-        hits = [hit for text in task.searches for hit in own.asking(top_k=STATEMENT_PAGES).search(text).results]
+        own = self._restricted_to(subjects)
+        hits = [*own.pipeline().search(question).results] if len(subjects) > 1 else []
+        document_id = hits[0].chunk.document_id if hits else subjects[0].id
+        own = self._restricted_to([document for document in subjects if document.id == document_id])
+        hits = [hit for text in task.searches for hit in own.pipeline(top_k=STATEMENT_PAGES).search(text).results]
         places = {figure.place for figure in task.figures if figure.place}
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
-        hits += self._on_pages(document_id, {page for pages in statements.values() for page in pages}, hits)
-        parts = calculation.work_out(task, hits, statements)
-        return self._composed(parts) if parts else None
+        hits += self._statement_hits(document_id, {page for pages in statements.values() for page in pages}, hits)
+        parts = calculation.calculate(task, hits, statements)
+        return self._compose(parts) if parts else None
 
-    def _on_pages(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
-        """Those of the pages that were not found: a statement is read for certain."""
+    def _statement_hits(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
+        """Return hits for pages of statements that the search missed, so that statements are always read."""
         missing = sorted({*pages} - {page for hit in found for page in hit.passage.pages})
-        document = self._whole(document_id) if missing else None
-        return [hit for page in missing if document and (hit := self._page_of(document, page))]
+        document = self._with_pages(document_id) if missing else None
+        return [hit for page in missing if document and (hit := self._page_hit(document, page))]
 
-    def _page_of(self, document: Document, page: int) -> Hit | None:
-        """A page as if it had been found; None of one without text."""
+    def _page_hit(self, document: Document, page: int) -> Hit | None:
+        """Return a page as a hit; None for a page without text."""
         store = self._workspace.store.chunks
         lines = store.page_lines([(document.id, page)]).get((document.id, page))
         chunks = store.of_document(document.id, page_number=page, limit=1)
-        return summary.hit_of(chunks[0], document, lines) if lines and chunks else None
+        return summary.to_hit(chunks[0], document, lines) if lines and chunks else None
 
-    # --- figures of two years ---
+    # --- changes between two years ---
 
-    def _over_years(self, question: str) -> AnswerResponse | None:
-        """What is asked to have changed, each year by itself: they may stand in different reports.
+    def _compare_years(self, question: str) -> AnswerResponse | None:
+        """Answer a question about change by looking up each year separately, as they may be in different reports.
 
-        With only one of them it tells which. None where nothing is found, or one place tells of both.
+        If only one year is found, the answer says which. None if nothing is found, or one passage has both years.
         """
-        if not requested_figures.may_want(question):
+        if not requested_figures.may_request_figure(question):
             return None
-        meant, named = self._meant(question)
+        subjects, named = self._named_or_all(question)
         words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
-        task = requested_figures.task(question, words)
+        task = requested_figures.parse_request(question, words)
         if task is None or task.formula or task.is_level or len(task.years) != 2:
             return None
-        found = {year: self._of_year(task.measure, year, meant) for year in sorted(task.years)}
+        found = {year: self._answer_for_year(task.measure, year, subjects) for year in sorted(task.years)}
         given = [(str(year), answer) for year, answer in found.items() if answer.status == "ok"]
         places = [{hit.chunk.id for hit in answer.contexts} for _, answer in given]
         if not given or (len(places) == 2 and places[0] & places[1]):
             return None
-        return document_comparison.join(given) if len(given) == 2 else self._one_year(task.measure, found)
+        return document_comparison.join(given) if len(given) == 2 else self._other_year_missing(task.measure, found)
 
-    def _of_year(self, measure: str, year: int, documents: Sequence[Document]) -> AnswerResponse:
-        """What gives the measure of that year for certain; nothing of what does not."""
+    def _answer_for_year(self, measure: str, year: int, documents: Sequence[Document]) -> AnswerResponse:
+        """Answer for one year, keeping only sentences that certainly give the measure of that year."""
         question = f"What was the {measure} in {year}?"
-        answer = self._of_side(Side(str(year), tuple(documents), question))
+        answer = self._answer_side(Side(str(year), tuple(documents), question))
         rows = {citation.sentence: citation.row for citation in answer.citations}
         other = [
             number
             for number, sentence in enumerate(answer.sentences)
             if not answer_fit.gives_of_year(question, year, sentence.text, rows.get(number))
         ]
-        kept = answering.without(answer, other)
+        kept = answering.drop_sentences(answer, other)
         return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
 
-    def _one_year(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:
-        """That one year was found and the other was not."""
+    def _other_year_missing(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:
+        """Report that only one of two years was found."""
         known = next(year for year, answer in found.items() if answer.status == "ok")
         missing = next(year for year in found if year != known)
         citation, hit = found[known].cited[0]
@@ -265,88 +262,84 @@ class Composing:
             model=answering.EXTRACTIVE_MODEL,
         )
 
-    # --- for a model ---
+    # --- passages for a language model ---
 
-    def spread(self, question: str) -> list[Hit]:
-        """What a model reads for a comparison, from each document, or for a summary, from all of it; else nothing."""
-        if extract := summary.asked(question):
-            documents = self._meant(question)[0]
+    def model_passages(self, question: str) -> list[Hit]:
+        """Return passages for a language model: from each compared document, or from all of a document to summarise."""
+        if extract := summary.requested_summary(question):
+            documents = self._named_or_all(question)[0]
             if len(documents) != 1:
                 return []
-            keys = self._extract_of(documents[0], self._of_part(question, extract), summary.PASSAGES)
-            return summary.passages(keys, self._whole(documents[0].id))
+            keys = self._key_sentences(documents[0], self._with_part(question, extract), summary.PASSAGES)
+            return summary.passages(keys, self._with_pages(documents[0].id))
         sides = self.sides(question)
         most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
-        found = [self._within(side.documents).asking().search(side.question).results[:most] for side in sides]
+        found = [self._restricted_to(side.documents).pipeline().search(side.question).results[:most] for side in sides]
         return [hits[place] for place in range(most) for hits in found if place < len(hits)]
 
-    # --- what all of them need ---
+    # --- shared ---
 
     def names(self) -> list[str]:
-        """What the documents in scope are called."""
+        """Return the names of the documents in scope."""
         found = {" ".join(alias) for document in self._documents() for alias in aliases(document) if len(alias) <= 3}
         return sorted(found)
 
-    def asking(self, *, top_k: int | None = None) -> Asking:
-        """The way of a search in the same documents."""
+    def pipeline(self, *, top_k: int | None = None) -> QueryPipeline:
+        """Return a search pipeline over the same documents."""
         update = {"min_score": 0.0} if top_k else {}
         options = self._request.retrieval.model_copy(update={"top_k": top_k or self._request.retrieval.top_k, **update})
-        return Asking(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
+        return QueryPipeline(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
 
-    def _within(self, documents: Sequence[Document]) -> "Composing":
+    def _restricted_to(self, documents: Sequence[Document]) -> "CompositeAnswers":
         ids: tuple[uuid.UUID, ...] = tuple(document.id for document in documents)
         filters = self._request.retrieval.filters.model_copy(update={"document_ids": ids})
         options = self._request.retrieval.model_copy(update={"filters": filters})
-        return Composing(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
+        return CompositeAnswers(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
 
     def _documents(self) -> list[Document]:
-        """The documents in scope that can be asked, newest first."""
+        """Return the searchable documents in scope, newest first."""
         if self._listed is None:
-            self._listed = self._list()
+            query = DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
+            found = self._workspace.store.documents.list(self._index.id, query)
+            self._listed = [document for document in found if document.searchable]
         return self._listed
 
-    def _list(self) -> list[Document]:
-        found = self._workspace.store.documents.list(
-            self._index.id, DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
-        )
-        return [document for document in found if document.searchable]
-
-    def _composed(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
+    def _compose(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
         return answering.compose(parts, locate=self._locate)
 
 
-def _whole(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+def _single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
     yield AnswerToken(text=answer.answer)
     yield answer
 
 
-def with_summary(
-    events: Generator[AnswerEvent, None, None], asking: Asking, started: float
+def with_retrieval_summary(
+    events: Generator[AnswerEvent, None, None], pipeline: QueryPipeline, started: float
 ) -> Generator[AnswerEvent, None, None]:
-    """`events`, the answer with how its sources were searched and what it cost since `started`."""
+    """Yield `events`; add to the answer how it was retrieved and its latency since `started`."""
     for event in events:
         if not isinstance(event, AnswerResponse):
             yield event
             continue
         usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
-        yield event.model_copy(update={"retrieval": asking.summary(len(event.sources)), "usage": usage})
+        yield event.model_copy(update={"retrieval": pipeline.summary(len(event.sources)), "usage": usage})
 
 
-def _are_apart(named: Sequence[Mention]) -> bool:
-    """Whether there are several names, and each means other documents."""
+def _are_distinct(named: Sequence[Mention]) -> bool:
+    """Whether there are several names that refer to different documents."""
     ids = [document.id for mention in named for document in mention.documents]
     return len(named) > 1 and len(ids) == len(set(ids))
 
 
-def _name(mention: Mention, question: str) -> str:
-    """What a side is called: its document, or as the question calls several."""
+def _side_name(mention: Mention, question: str) -> str:
+    """Return the heading of a side: its document's name, or for several documents the words of the question."""
     if len(mention.documents) == 1:
         return mention.documents[0].name
     return question[mention.span.start : mention.span.end]
 
 
-def _without(part: str, question: str, named: Sequence[Mention]) -> str:
-    """What is to be summed up of the documents named: nothing but their names is all of them."""
+def _without_names(part: str, question: str, named: Sequence[Mention]) -> str:
+    """Remove document names from the part to summarise; empty (the whole document) if nothing else is left."""
     for mention in named:
         part = part.replace(question[mention.span.start : mention.span.end], " ")
     left = re.sub(
@@ -358,12 +351,12 @@ def _without(part: str, question: str, named: Sequence[Mention]) -> str:
     return part.strip() if left.strip() else ""
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(re.sub(r"^(?:the|section|chapter)\s+", "", text.strip().lower()).split())
 
 
 def _is_heading(heading: str, wanted: set[str]) -> bool:
-    """Whether a heading is the one that is wanted, by its words or its number."""
+    """Whether a heading is a wanted one, by its words or its number."""
     plain = " ".join(heading.lower().split())
     bare = _NUMBER.sub("", plain)
     begun = (

@@ -1,4 +1,4 @@
-"""Which documents a question speaks of by name: by what their files and titles are called. Pure functions."""
+"""Find documents that a question mentions by file name or title. Pure functions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,11 +9,11 @@ from rag.answering.text.term_weights import word_set
 from rag.types import Document, Span
 from rag.vocabulary import years
 
-MOST_ALIAS_WORDS = 3
-"""Of a longer title no beginning is a name: "Annual results of the harbour board" is not called "Annual"."""
+MAX_ALIAS_WORDS = 3
+"""The first word of a longer title is no name: "Annual results of the harbour board" is not "Annual"."""
 
 MIN_BEGINNING_CHARS = 4
-"""A shorter first word of a name does not stand for it."""
+"""Minimum length of a first word that stands for the whole name."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:&[^\W\d_]+)*")
 _ASKED_WORD = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
@@ -27,45 +27,45 @@ _GENERIC = word_set(
     "minutes notes memo january february march april may june july august september october november december "
     "appendix exhibit ex"
 )
-"""What names of files have in common."""
+"""Words that do not distinguish file names."""
 
 
 class Mention(NamedTuple):
-    """A name in a question, and the documents that it may mean."""
+    """A name in a question, and the documents it may refer to."""
 
     span: Span
     documents: tuple[Document, ...]
 
 
-def mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
-    """The names of `documents` in `question`, in its order.
+def find_mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
+    """Return the mentions of `documents` in `question`, in order.
 
-    Of several documents of one name those of the years in the question count, if there are any.
+    If documents share a name, the years in the question decide.
     """
     words = list(_ASKED_WORD.finditer(question))
     found: dict[Span, list[Document]] = {}
     for document in documents:
-        spans = {span for alias in aliases(document) if (span := _found(alias, words, question))}
+        spans = {span for alias in aliases(document) if (span := _find_alias(alias, words, question))}
         for span in spans:
             found.setdefault(span, []).append(document)
-    longest = [span for span in found if not any(_holds(other, span) for other in found if other != span)]
+    longest = [span for span in found if not any(_contains(other, span) for other in found if other != span)]
     asked = years(question)
-    return [Mention(span, _of_years(found[span], asked)) for span in sorted(longest)]
+    return [Mention(span, _matching_years(found[span], asked)) for span in sorted(longest)]
 
 
 def aliases(document: Document) -> set[tuple[str, ...]]:
-    """What the document may be called, in lower case: the telling words of its file's name and of its title."""
+    """Return the names of a document in lower case: the distinctive words of its file name and title."""
     named = (PurePath(document.name).stem, document.title or "")
-    return {words for text in named if (words := _telling(text))}
+    return {words for text in named if (words := _distinctive_words(text))}
 
 
-def _telling(text: str) -> tuple[str, ...]:
+def _distinctive_words(text: str) -> tuple[str, ...]:
     words = (word.lower() for word in _WORD.findall(text))
     return tuple(word for word in words if len(word) > 1 and word not in _GENERIC)
 
 
-def _found(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> Span | None:
-    """Where the name stands: whole, also with other spaces in it, or its beginning, with a capital."""
+def _find_alias(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> Span | None:
+    """Find a name as a whole, ignoring spaces, or its capitalised first word."""
     whole = "".join(alias)
     lowered = [match[0].lower() for match in words]
     for first in range(len(words)):
@@ -73,7 +73,7 @@ def _found(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) 
             joined = "".join(lowered[first : last + 1])
             if joined == whole and len(whole) >= 3:
                 return Span(words[first].start(), words[last].end())
-    if not 1 < len(alias) <= MOST_ALIAS_WORDS or len(alias[0]) < MIN_BEGINNING_CHARS:
+    if not 1 < len(alias) <= MAX_ALIAS_WORDS or len(alias[0]) < MIN_BEGINNING_CHARS:
         return None
     for place, match in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else None
@@ -87,11 +87,11 @@ def _found(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) 
     return None
 
 
-def _holds(span: Span, other: Span) -> bool:
+def _contains(span: Span, other: Span) -> bool:
     return span.start <= other.start and other.end <= span.end
 
 
-def _of_years(documents: Sequence[Document], asked: Sequence[int]) -> tuple[Document, ...]:
+def _matching_years(documents: Sequence[Document], asked: Sequence[int]) -> tuple[Document, ...]:
     named = [
         document for document in documents if {str(year) for year in asked} & set(re.findall(r"\d{4}", document.name))
     ]

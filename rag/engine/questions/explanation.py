@@ -1,10 +1,10 @@
-"""Why a passage is, or is not, among what an answer is made from: the stage at which it was lost."""
+"""Explain why a passage is, or is not, used for an answer: the pipeline stage at which it was lost."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rag import answering, retrieval
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.store import UserStore
 from rag.types import (
     CandidateTrace,
@@ -22,10 +22,10 @@ from rag.types import (
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM
 
-MOST_PLACES = 50
-"""Chunks with the words of the passage that are followed."""
+MAX_PLACES = 50
+"""Maximum number of chunks to trace."""
 END_WORDS = 8
-"""A passage may run over the end of a chunk; its first and its last words then stand in different ones."""
+"""The beginning and the end of a passage may be in different chunks."""
 
 OUTCOMES: dict[Outcome, Stage] = {
     "returned": "given",
@@ -38,34 +38,33 @@ OUTCOMES: dict[Outcome, Stage] = {
 
 
 class Explainer:
-    """Follows passages of one user's index through one request."""
+    """Traces passages of an index through one request."""
 
-    def __init__(self, store: UserStore, asking: Asking, request: SearchRequest) -> None:
-        """`asking` searches with a trace."""
+    def __init__(self, store: UserStore, pipeline: QueryPipeline, request: SearchRequest) -> None:
+        """`pipeline` must search with a trace."""
         self._store = store
-        self._asking = asking
-        self._scope = asking.scope
+        self._pipeline = pipeline
+        self._scope = pipeline.scope
         self._request = request
 
     def explain(self, passage: str, llm: "LLM | None") -> Explanation:
-        """What became of `passage`, some words as they stand in a document, on its way to an answer that `llm` writes.
+        """Trace `passage`, words as they stand in a document, through the search and the context of `llm`.
 
-        Raises:
-            errors.Error: as `Questions.search`.
+        Raises as `Questions.search`.
         """
         places = self._places(passage)
         if not places:
             return self._not_indexed()
         if all(place.in_trash for place in places):
-            return _at("trash", places[0], "The document is in the trash. Restore it to search in it again.")
+            return _explanation("trash", places[0], "The document is in the trash. Restore it to search in it again.")
         live = [place for place in places if not place.in_trash]
-        response = self._asking.search(self._request.query)
+        response = self._pipeline.search(self._request.query)
         trace = response.trace or SearchTrace(variants=(), candidates=())
         traced = {candidate.chunk_id: candidate for candidate in trace.candidates}
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
         if followed:
             candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
-            explanation = self._followed(candidate, place, response, passage, llm)
+            explanation = self._explain_candidate(candidate, place, response, passage, llm)
         else:
             explanation = self._not_found(live)
         return explanation.model_copy(update={"rewritings": trace.rewritings})
@@ -74,7 +73,7 @@ class Explainer:
         words = passage.split()
         texts = [" ".join(words), " ".join(words[:END_WORDS]), " ".join(words[-END_WORDS:])]
         for text in dict.fromkeys(texts):
-            found = self._store.chunks.with_words(self._scope.index_id, text, MOST_PLACES)
+            found = self._store.chunks.with_words(self._scope.index_id, text, MAX_PLACES)
             if found:
                 return found
         return []
@@ -91,22 +90,22 @@ class Explainer:
         return Explanation(stage="not_indexed", message=message)
 
     def _not_found(self, live: Sequence[Finding]) -> Explanation:
-        """Neither search had it among its candidates: it was shut out, or is too far from the question."""
+        """Explain a passage that is no candidate: it was filtered out, or is too far from the question."""
         allowed = self._in_scope(self._scope.model_copy(update={"must_include": ()}), live)
         if not allowed:
-            return _at("filters", live[0], self._shut_out(live[0]))
+            return _explanation("filters", live[0], self._filter_reason(live[0]))
         having = self._in_scope(self._scope, live)
         if not having:
             words = ", ".join(self._scope.must_include)
-            return _at("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
-        standing = self._asking.retriever().standing(self._request.query, [place.chunk_id for place in having])
+            return _explanation("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
+        standing = self._pipeline.retriever().chunk_ranks(self._request.query, [place.chunk_id for place in having])
         message = (
-            f"Neither search has it among its first {retrieval.POOL}: {_spell(standing)}. "
+            f"Neither search has it among its first {retrieval.POOL}: {_format_ranks(standing)}. "
             "Ask in the words of the document, or search for rewrites of the question."
         )
-        return _at("candidates", having[0], message)
+        return _explanation("candidates", having[0], message)
 
-    def _shut_out(self, place: Finding) -> str:
+    def _filter_reason(self, place: Finding) -> str:
         if self._store.documents.get(place.document_id).disabled:
             return "Its document is disabled. Enable it."
         return "The filters shut its document out. Search without them."
@@ -115,7 +114,7 @@ class Explainer:
         inside = self._store.chunks.in_scope(scope, [place.chunk_id for place in places])
         return [place for place in places if place.chunk_id in inside]
 
-    def _followed(
+    def _explain_candidate(
         self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str, llm: "LLM | None"
     ) -> Explanation:
         options = self._request.retrieval
@@ -128,17 +127,19 @@ class Explainer:
             "trash": "It was deleted while it was searched.",
         }.get(stage)
         if message:
-            return _at(stage, place, message, candidate)
+            return _explanation(stage, place, message, candidate)
         hit = response.results[(candidate.hit or 1) - 1]
         shown = answering.read_context(self._request.query, response.results, llm)
         source = next((source for source in shown.sources if source.hit is hit), None)
-        if source is None or not _holds(source, passage):
+        if source is None or not _contains_passage(source, passage):
             message = f"It is part of hit {candidate.hit}, but there was no room for it. Raise the budget of tokens."
-            return _at("context", place, message, candidate)
-        return _at("given", place, f"It is part of hit {candidate.hit} and is read as {source.citation_id}.", candidate)
+            return _explanation("context", place, message, candidate)
+        return _explanation(
+            "given", place, f"It is part of hit {candidate.hit} and is read as {source.citation_id}.", candidate
+        )
 
 
-def _at(stage: Stage, place: Finding, message: str, candidate: CandidateTrace | None = None) -> Explanation:
+def _explanation(stage: Stage, place: Finding, message: str, candidate: CandidateTrace | None = None) -> Explanation:
     return Explanation(
         stage=stage,
         message=message,
@@ -152,15 +153,15 @@ def _score(candidate: CandidateTrace) -> str:
     return f"{candidate.final_score or 0.0:.3f}"
 
 
-def _holds(source: answering.Source, passage: str) -> bool:
-    """Whether the lines that are read have the beginning or the end of the passage."""
+def _contains_passage(source: answering.Source, passage: str) -> bool:
+    """Whether the source's lines contain the beginning or the end of the passage."""
     text = " ".join(lines_text(source.lines).split()).casefold()
     words = passage.casefold().split()
     return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text
 
 
-def _spell(standing: "retrieval.Standing") -> str:
-    """Ranks in words."""
+def _format_ranks(standing: "retrieval.ChunkRanks") -> str:
+    """Format the ranks."""
     parts = [
         f"{name} it is number {rank} (score {score:.3f})"
         if rank

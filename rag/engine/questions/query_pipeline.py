@@ -1,6 +1,6 @@
-"""One index of one user, searched and asked as a request says: the way of every question, at every door.
+"""The query pipeline: retriever, postprocessors and synthesizer for one request.
 
-`HybridRetriever` → node postprocessors → `GroundedSynthesizer`, put together by LlamaIndex's `RetrieverQueryEngine`.
+`HybridRetriever` → node postprocessors → `GroundedSynthesizer`, combined by LlamaIndex's `RetrieverQueryEngine`.
 """
 
 import time
@@ -32,13 +32,13 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.response_synthesizers import BaseSynthesizer
 
 
-class Asking:
-    """Builds the parts for one request, and searches with them."""
+class QueryPipeline:
+    """Builds the components for one request, and searches with them."""
 
     def __init__(self, workspace: Workspace, index: Index, request: RetrievalRequest) -> None:
         self._workspace = workspace
         self._index = index
-        asked = saved_filters.with_saved(workspace.store, request).retrieval
+        asked = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
         self._options = retrieval.as_configured(asked, workspace.config)
         self._store = workspace.store
         self.scope = Scope(
@@ -52,14 +52,14 @@ class Asking:
         self._llm = workspace.models.language_model() if self._options.needs_language_model else None
 
     def retriever(self, depth: int | None = None) -> "retrieval.HybridRetriever":
-        """Finds candidates, so many as the stages need or, for a retriever of its own, `depth`."""
+        """Return the retriever of as many candidates as the stages need, or `depth`."""
         return retrieval.HybridRetriever(
             store=self._store,
             space=self._index.space,
             embedder=self.embedder,
             scope=self.scope,
             options=self._options,
-            depth=depth or retrieval.depth(self._options),
+            depth=depth or retrieval.candidate_count(self._options),
             widener=Glossary(self._workspace).widener,
             similarity=lambda: self._workspace.models.scales.of(self._index.space, self.embedder),
             llm=self._llm,
@@ -67,7 +67,7 @@ class Asking:
         )
 
     def stages(self) -> "list[BaseNodePostprocessor]":
-        """What becomes of the candidates."""
+        """Return the node postprocessors."""
         reranker = self._workspace.models.reranker
         return retrieval.stages(self._options, store=self._store, reranker=reranker, llm=self._llm)
 
@@ -78,9 +78,9 @@ class Asking:
         options: AnswerOptions = answering.DEFAULT_OPTIONS,
         generation: GenerationOptions = answering.DEFAULT_GENERATION,
         streaming: bool = False,
-        stop: answering.Stop = answering.never,
+        stop: answering.Stop = answering.never_stop,
     ) -> "answering.GroundedSynthesizer":
-        """Answers from what is left of them, by `llm` or in the documents' own words."""
+        """Return the synthesizer, which writes with `llm` or quotes the documents."""
         return answering.GroundedSynthesizer(
             llm=llm,
             locate=Pages(self._workspace).locate,
@@ -99,7 +99,7 @@ class Asking:
         retriever: "BaseRetriever | None" = None,
         postprocessors: "Sequence[BaseNodePostprocessor] | None" = None,
     ) -> "RetrieverQueryEngine":
-        """All of it, with other parts in the place of ours where they are given."""
+        """Return the query engine; given parts replace ours."""
         import llama_index.core
         from llama_index.core.query_engine import RetrieverQueryEngine
 
@@ -107,24 +107,24 @@ class Asking:
         return RetrieverQueryEngine(retriever or self.retriever(), synthesizer, stages)
 
     def search(self, text: str) -> SearchResponse:
-        """What is found for a text, best first."""
+        """Search for a text."""
         return self.run(retrieval.Query(text))
 
     def run(self, query: "retrieval.Query") -> SearchResponse:
-        """What is found for a query, best first; the query then knows its vector, and what became of each candidate."""
+        """Search for a query, which then holds its vector and the trace of each candidate."""
         started = time.perf_counter()
         nodes = self.engine(self.synthesizer(None)).retrieve(query)
         return self.found(query, nodes, time.perf_counter() - started)
 
     def summary(self, returned: int) -> RetrievalSummary:
-        """How sources are searched, of which `returned` were found."""
+        """Return how sources are searched, of which `returned` were found."""
         options = self._options
         return RetrievalSummary(top_k=options.top_k, min_score=options.min_score, mode=options.mode, returned=returned)
 
     def found(
         self, query: "retrieval.Query", nodes: "Sequence[schema.NodeWithScore]", seconds: float
     ) -> SearchResponse:
-        """What a query engine found for `query`, and what it cost."""
+        """Return the search response for the nodes that a query engine found."""
         hits, options = retrieval.to_hits(nodes), self._options
         texts = [variant.text for variant in query.findings.variants] if options.by_meaning else []
         return SearchResponse(

@@ -1,4 +1,4 @@
-"""Questions: what is found for them, what is answered, and why."""
+"""Search, answer questions, and explain results."""
 
 import contextlib
 import time
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rag import answering, errors, retrieval, tracing
 from rag.answering.conversation import suggested_questions
 from rag.engine.conversations.provenance import with_provenance
-from rag.engine.questions.composite_answers import Composing, with_summary
+from rag.engine.questions.composite_answers import CompositeAnswers, with_retrieval_summary
 from rag.engine.questions.explanation import Explainer
-from rag.engine.questions.query_pipeline import Asking
-from rag.engine.request_parsing import own_key, parse, with_own_key, within
+from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, with_request_key_errors
 from rag.engine.workspace import Workspace
 from rag.types import (
     AnswerEvent,
@@ -33,115 +33,115 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM
 
 QUESTION_TOP_K = 5
-"""Places that a bare question is answered from."""
+"""`top_k` of a bare question."""
 
-CHUNKS_BESIDE = 8
-SUGGESTED_FROM = 120
-"""So many chunks of a document, those around a source or the first ones, are looked through for what can be asked."""
+NEIGHBOUR_CHUNKS = 8
+SUGGESTION_CHUNKS = 120
+"""Number of first chunks from which starter questions are derived."""
 
 
 class Questions:
-    """What one user can ask."""
+    """Search and question answering for one user."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
-        """Find the places that fit a query, best first.
+        """Return the passages that match a query, best first.
 
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such index.
-            errors.AuthError: the provider that embeds the query refuses the request's own key.
+            errors.AuthError: the embedding provider rejects the request's own key.
             errors.ProviderError: that provider refuses or is down.
         """
         request = parse(SearchRequest, request)
-        with own_key(request.auth), tracing.span("search") as step:
-            found = self._asking(request).search(request.query)
+        with request_key_errors(request.auth), tracing.span("search") as step:
+            found = self._pipeline(request).search(request.query)
             step.add(top_k=found.top_k, mode=found.mode, returned=len(found.results))
             return found
 
     def answer(
         self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
     ) -> AnswerResponse:
-        """Answer a question from the documents, every claim cited; `contexts` of the answer are the cited hits.
+        """Answer a question from the documents, with citations; `contexts` of the answer are the cited hits.
 
-        A bare question is answered from the best five places of the default index. `document_id` narrows the search.
+        A bare question is answered from the best five passages of the default index. `document_id` narrows the search.
 
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such index.
-            errors.AuthError: a provider refuses the request's own key.
+            errors.AuthError: a provider rejects the request's own key.
             errors.ProviderError: a provider refuses or is down.
-            errors.GroundingError: a quote's document cannot be read any more, or the answer broke off.
+            errors.GroundingError: a quoted document can no longer be read, or the answer broke off.
         """
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
-        asked = parse(AnswerRequest, request)
-        return answering.whole(self.stream(within(asked, document_id) if document_id else asked))
+        parsed = parse(AnswerRequest, request)
+        return answering.final_answer(self.stream(restrict_to_document(parsed, document_id) if document_id else parsed))
 
     def stream(
-        self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never
+        self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
     ) -> Generator[AnswerEvent, None, None]:
-        """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`.
+        """Yield tokens of the answer, then the checked answer, which replaces them. Raises as `answer`.
 
-        Once `stop` says so, no more is written: the answer is what was written before, and says that it was `stopped`.
+        When `stop` returns True, writing ends; the answer is what was written so far, marked as `stopped`.
         """
-        asked = parse(AnswerRequest, request)
-        return tracing.streaming("question", lambda: self._answering(asked, stop))
+        parsed = parse(AnswerRequest, request)
+        return tracing.streaming("question", lambda: self._answer_events(parsed, stop))
 
-    def _answering(self, request: AnswerRequest, stop: answering.Stop) -> Generator[AnswerEvent, None, None]:
+    def _answer_events(self, request: AnswerRequest, stop: answering.Stop) -> Generator[AnswerEvent, None, None]:
         started = time.perf_counter()
-        index = self._workspace.asked_index(request.index_name)
+        index = self._workspace.requested_index(request.index_name)
         generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
-        with own_key(generation.auth), tracing.span("condense", turns=len(request.history)):
-            names = Composing(self._workspace, index, request).names() if request.history and llm is None else ()
+        with request_key_errors(generation.auth), tracing.span("condense", turns=len(request.history)):
+            names = CompositeAnswers(self._workspace, index, request).names() if request.history and llm is None else ()
             question = answering.condense(request.question, request.history, llm, names)
         understood = request.model_copy(update={"question": question})
-        events = self._composed(understood, index, started) if llm is None else None
+        events = self._composite_events(understood, index, started) if llm is None else None
         if events is None:
-            events = self._looked_up(understood, index, llm, generation, started=started, stop=stop)
-        asked, differently = request.question, None if question == request.question else question
-        answered = self._with_what_follows(events, asked, differently)
+            events = self._search_events(understood, index, llm, generation, started=started, stop=stop)
+        asked, rewritten = request.question, None if question == request.question else question
+        answered = self._with_follow_ups(events, asked, rewritten)
         return with_provenance(answered, self._workspace, index, understood)
 
-    def _with_what_follows(
+    def _with_follow_ups(
         self, events: Generator[AnswerEvent, None, None], asked: str, understood: str | None
     ) -> Generator[AnswerEvent, None, None]:
-        """`events`, the answer with the question as it was understood, and with what can be asked next."""
+        """Add the question as it was understood, and follow-up questions, to the answer."""
         for event in events:
             if not isinstance(event, AnswerResponse):
                 yield event
                 continue
-            follow_ups = suggested_questions.follow_ups(understood or asked, event, self._around(event))
+            follow_ups = suggested_questions.follow_ups(understood or asked, event, self._neighbours(event))
             yield event.model_copy(update={"question": understood, "follow_ups": follow_ups})
 
-    def _around(self, response: AnswerResponse) -> Sequence[Chunk]:
-        """The chunks before and after the one that the first source was found by."""
+    def _neighbours(self, response: AnswerResponse) -> Sequence[Chunk]:
+        """Return the chunks around the first source."""
         if not response.contexts:
             return ()
         chunk = response.contexts[0].chunk
-        first = max(chunk.ordinal - CHUNKS_BESIDE, 0)
-        return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * CHUNKS_BESIDE, offset=first)
+        first = max(chunk.ordinal - NEIGHBOUR_CHUNKS, 0)
+        return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * NEIGHBOUR_CHUNKS, offset=first)
 
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
-        """Questions to begin with that the document can answer; none where its headings tell of none."""
-        chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTED_FROM)
-        return suggested_questions.to_begin_with(chunks)
+        """Return starter questions that the document can answer, derived from its headings."""
+        chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTION_CHUNKS)
+        return suggested_questions.starter_questions(chunks)
 
-    def _composed(
+    def _composite_events(
         self, request: AnswerRequest, index: Index, started: float
     ) -> Generator[AnswerEvent, None, None] | None:
-        """What is answered without a model by more than one look-up; None where one is the way."""
-        with own_key(request.auth):
-            events = Composing(self._workspace, index, request).events(request.question)
+        """Return the events of a composite answer, or None if a single search should answer."""
+        with request_key_errors(request.auth):
+            events = CompositeAnswers(self._workspace, index, request).events(request.question)
         if events is None:
             return None
-        asking = Asking(self._workspace, index, request)
-        return with_own_key(with_summary(events, asking, started), request.auth)
+        pipeline = QueryPipeline(self._workspace, index, request)
+        return with_request_key_errors(with_retrieval_summary(events, pipeline, started), request.auth)
 
-    def _looked_up(
+    def _search_events(
         self,
         request: AnswerRequest,
         index: Index,
@@ -151,43 +151,46 @@ class Questions:
         started: float,
         stop: answering.Stop,
     ) -> Generator[AnswerEvent, None, None]:
-        asking = Asking(self._workspace, index, request)
+        pipeline = QueryPipeline(self._workspace, index, request)
         query = retrieval.Query(request.question)
-        synthesizer = asking.synthesizer(llm, options=request.options, generation=generation, streaming=True, stop=stop)
-        with own_key(request.auth):
-            spread = Composing(self._workspace, index, request).spread(request.question) if llm else []
-            nodes = [retrieval.HitNode.of(hit) for hit in spread]
-            response = synthesizer.synthesize(query, nodes) if nodes else asking.engine(synthesizer).query(query)
+        synthesizer = pipeline.synthesizer(
+            llm, options=request.options, generation=generation, streaming=True, stop=stop
+        )
+        with request_key_errors(request.auth):
+            model_passages = (
+                CompositeAnswers(self._workspace, index, request).model_passages(request.question) if llm else []
+            )
+            nodes = [retrieval.HitNode.of(hit) for hit in model_passages]
+            response = synthesizer.synthesize(query, nodes) if nodes else pipeline.engine(synthesizer).query(query)
         if not isinstance(response, answering.GroundedStream):
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-        found = asking.found(query, response.source_nodes, time.perf_counter() - started)
-        return with_own_key(_events(response, found), generation.auth)
+        found = pipeline.found(query, response.source_nodes, time.perf_counter() - started)
+        return with_request_key_errors(_events(response, found), generation.auth)
 
     def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
-        """Why some words of a document are, or are not, among what an answer to the request's query is made from.
+        """Explain why a passage is, or is not, used to answer the request's query.
 
-        Raises:
-            errors.ValidationError: `passage` is empty.
+        Raises ValidationError if `passage` is empty.
         """
         request = parse(SearchRequest, request)
         if not passage.split():
             raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
-        explainer = Explainer(self._workspace.store, self._asking(request, trace=True), request)
+        explainer = Explainer(self._workspace.store, self._pipeline(request, trace=True), request)
         return explainer.explain(passage, self._workspace.models.language_model())
 
     @property
     def has_language_model(self) -> bool:
-        """Whether a language model writes the answers; without one they are quotes."""
+        """Whether a language model writes the answers; otherwise they are quotes."""
         return self._workspace.models.language_model() is not None
 
-    def _asking(self, request: SearchRequest, *, trace: bool = False) -> Asking:
+    def _pipeline(self, request: SearchRequest, *, trace: bool = False) -> QueryPipeline:
         if trace:
             options = request.retrieval.model_copy(update={"trace": True})
             request = request.model_copy(update={"retrieval": options})
-        return Asking(self._workspace, self._workspace.asked_index(request.index_name), request)
+        return QueryPipeline(self._workspace, self._workspace.requested_index(request.index_name), request)
 
     def _generation(self, request: AnswerRequest, index: Index) -> GenerationOptions:
-        """With the request's key where it can only be meant for the provider that writes, too: never for another."""
+        """Use the request's key for writing, too, where it can only be meant for that provider; never for another."""
         generation = request.generation
         if generation.auth.api_key or not generation.provider or not request.auth.api_key:
             return generation
@@ -197,7 +200,7 @@ class Questions:
 
 
 def _events(response: "answering.GroundedStream", found: SearchResponse) -> Generator[AnswerEvent, None, None]:
-    """The pieces of an answer, and at the end the answer with what its search was and cost."""
+    """Yield the tokens of an answer, then the answer with its retrieval summary and usage."""
     with contextlib.closing(response.response_gen):
         for text in response.response_gen:
             yield AnswerToken(text=text)
@@ -224,7 +227,7 @@ def _events(response: "answering.GroundedStream", found: SearchResponse) -> Gene
 
 
 def _pages(hits: Sequence[Hit]) -> dict[uuid.UUID, tuple[int, ...]]:
-    """By document the pages that were found."""
+    """Return the pages found, by document."""
     found: dict[uuid.UUID, set[int]] = {}
     for hit in hits:
         found.setdefault(hit.chunk.document_id, set()).update(hit.chunk.pages)

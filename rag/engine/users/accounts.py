@@ -1,7 +1,4 @@
-"""Everybody who works here: roles, groups, quotas, and what admins see of all.
-
-Whoever is let at it acts for everybody; `rag.access.permissions` says who that is.
-"""
+"""User accounts: roles, groups, quotas and preferences. `rag.access.permissions` decides who may administer them."""
 
 import builtins
 import re
@@ -10,10 +7,10 @@ from collections.abc import Sequence
 from rag import errors
 from rag.config import MEGABYTE
 from rag.engine.resources import Resources
-from rag.engine.users.api_keys import KeysOfAll
+from rag.engine.users.api_keys import AllKeys
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import OwnAccount
-from rag.types import Account, AccountUse, Job, Role, Storage, Whence
+from rag.types import Account, AccountUse, Job, RequestOrigin, Role, Storage
 
 MAX_GROUP_BYTES = 512
 MAX_QUOTA_MB = 1_000_000_000
@@ -21,74 +18,68 @@ JOBS_SHOWN = 200
 
 
 class Accounts:
-    """The accounts of an installation. What is changed is told in the audit, and by whom: see `by`."""
+    """The accounts of an installation. Changes are recorded in the audit log; see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(self, resources: Resources, actor: str | None = None, origin: RequestOrigin = UNKNOWN_ORIGIN) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin
 
-    def by(self, actor: str, origin: Whence) -> "Accounts":
-        """The same for an admin who changes them, and where from."""
+    def by(self, actor: str, origin: RequestOrigin) -> "Accounts":
+        """Return the accounts as administered by `actor`."""
         return Accounts(self._resources, actor, origin)
 
     def get(self, user_id: str) -> Account:
-        """A user's account with the role in force: admins by `RAG_ADMINS` whatever it says, others as it says.
+        """Return a user's account with the effective role; users named in `RAG_ADMINS` are always admins.
 
-        That of a member where nobody was seen under the name.
+        An unknown user gets a member's account.
         """
         account = self._of(user_id).get()
         named = user_id in self._resources.config.admins
         return account.model_copy(update={"role": Role.ADMIN}) if named else account
 
     def storage(self, user_id: str) -> Storage:
-        """How many bytes of originals a user has, of how many."""
+        """Return the bytes of originals that a user has, and the quota."""
         return self._of(user_id).storage(self._resources.config.quota_bytes)
 
     def see(self, user_id: str) -> None:
-        """The user is here; the first time an account is made."""
+        """Record that the user was active; creates the account on first use."""
         self._of(user_id).see()
 
     # --- for admins ---
 
     def list(self) -> builtins.list[AccountUse]:
-        """Everybody who was seen or owns something, with the role in force and what they use."""
+        """Return all users with their effective role and usage."""
         found = self._resources.store.accounts.list(self._resources.config.session_lifetime)
         admins = self._resources.config.admins
         return [one.model_copy(update={"role": Role.ADMIN}) if one.user_id in admins else one for one in found]
 
     def find(self, user_id: str) -> AccountUse:
-        """One of those. Raises NotFoundError: a slip must not give a role to nobody."""
+        """Return one user of `list`. Raises NotFoundError, so that a typo does not give a role to nobody."""
         found = next((one for one in self.list() if one.user_id == user_id), None)
         if found is None:
             raise errors.NotFoundError(f"There is no user {user_id}. List them: pagelight users list")
         return found
 
     def set_role(self, user_id: str, role: Role) -> Account:
-        """Give a user a role.
-
-        Raises:
-            errors.ConflictError: `RAG_ADMINS` names the user, who stays an admin.
-        """
+        """Set a user's role. Raises ConflictError if `RAG_ADMINS` names the user, who stays an admin."""
         if user_id in self._resources.config.admins and role is not Role.ADMIN:
             raise errors.ConflictError(f"{user_id} is an administrator by RAG_ADMINS. Take the name out of it first.")
         self._of(user_id).set_role(role)
         return self.get(user_id)
 
     def set_groups(self, user_id: str, groups: Sequence[str]) -> Account:
-        """Have a user in these groups, beside those that the login provider names.
+        """Set a user's groups, in addition to those from the login provider.
 
-        Raises:
-            errors.ValidationError: a group has no name, or one that is too long or not printable.
+        Raises ValidationError if a group's name is empty, too long or not printable.
         """
-        self._of(user_id).set_groups(sorted({_group(name) for name in groups}))
+        self._of(user_id).set_groups(sorted({_valid_group(name) for name in groups}))
         return self.get(user_id)
 
     def set_quota(self, user_id: str, megabytes: int | None) -> Storage:
-        """Allow a user so many megabytes of originals; None is what the installation allows.
+        """Set a user's quota of originals in megabytes; None is the installation's default.
 
-        Raises:
-            errors.ValidationError: it is less than none, or no size that a disk has.
+        Raises ValidationError if the quota is out of range.
         """
         if megabytes is not None and not 0 <= megabytes <= MAX_QUOTA_MB:
             raise errors.ValidationError(
@@ -98,19 +89,19 @@ class Accounts:
         return self.storage(user_id)
 
     @property
-    def keys(self) -> KeysOfAll:
-        """Everybody's API keys."""
-        return KeysOfAll(self._resources, self._actor, self._origin)
+    def keys(self) -> AllKeys:
+        """The API keys of all users."""
+        return AllKeys(self._resources, self._actor, self._origin)
 
     def jobs(self) -> builtins.list[Job]:
-        """Everybody's latest jobs without their results."""
+        """Return all users' latest jobs without their results."""
         return self._resources.store.accounts.jobs(JOBS_SHOWN)
 
     def _of(self, user_id: str) -> OwnAccount:
         return self._resources.store.of(user_id, self._origin, actor=self._actor).account
 
 
-def _group(name: str) -> str:
+def _valid_group(name: str) -> str:
     stripped = name.strip()
     if not stripped or not stripped.isprintable() or len(stripped.encode()) > MAX_GROUP_BYTES:
         raise errors.ValidationError(
@@ -123,16 +114,15 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
 class Profile:
-    """One user's choices; `accounts.get` has them with the account."""
+    """One user's preferences; `accounts.get` returns them with the account."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def choose_language(self, language: str | None) -> None:
-        """Have the pages in a language (`de`); None is that of the browser.
+        """Set the language of the UI (such as `de`); None follows the browser.
 
-        Raises:
-            errors.ValidationError: it is no tag of a language.
+        Raises ValidationError if it is no language tag.
         """
         if language is not None and not _LANGUAGE.fullmatch(language):
             raise errors.ValidationError(f"{language!r} is no tag of a language. Give one such as en or de.")

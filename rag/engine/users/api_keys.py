@@ -1,4 +1,4 @@
-"""Keys: what opens the REST API and the MCP server to a user's programs."""
+"""API keys for the REST API and the MCP server."""
 
 import builtins
 import datetime as dt
@@ -13,18 +13,18 @@ from rag.config import Config
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import ApiKeys, Store
-from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission, Whence
+from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission, RequestOrigin
 
 PREFIX = "pl_"
 SECRET_BYTES = 32
-SECRET = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
-"""What `secrets.token_urlsafe` makes of so many bytes."""
+SECRET_PATTERN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
+"""The form of `secrets.token_urlsafe(SECRET_BYTES)`."""
 
 HINT_CHARS = len(PREFIX) + 4
 MAX_NAME_CHARS = 100
 
 
-SHARED = ApiKey(
+SHARED_KEY = ApiKey(
     id=uuid.UUID(int=0),
     user_id=LOCAL_USER,
     name="RAG_API_KEY",
@@ -32,10 +32,10 @@ SHARED = ApiKey(
     permissions=("admin",),
     created_at=dt.datetime.fromtimestamp(0, dt.UTC),
 )
-"""What stands for `RAG_API_KEY`, which is no row of the database."""
+"""Represents `RAG_API_KEY`, which is no row of the database."""
 
 
-class Keys:
+class UserKeys:
     """One user's keys."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -44,33 +44,32 @@ class Keys:
     def create(
         self, name: str, permissions: Sequence[Permission] = ("read",), expires_at: dt.datetime | None = None
     ) -> tuple[ApiKey, str]:
-        """A new key of this user, and its secret, which is kept nowhere and cannot be shown again.
+        """Create a key. Returns it and its secret, which is not stored and cannot be shown again.
 
-        Raises:
-            errors.ValidationError: the name is empty, too long or not printable, a permission is unknown, there is
-                none, or the expiry is past or has no time zone.
+        Raises ValidationError if the name is empty, too long or not printable, the permissions are empty or unknown, or
+        the expiry is past or has no time zone.
         """
-        return _make(self._workspace.store.api_keys, name, permissions, expires_at)
+        return _create_key(self._workspace.store.api_keys, name, permissions, expires_at)
 
     def list(self) -> list[ApiKey]:
-        """This user's keys, expired and revoked ones too, the latest first."""
+        """Return the user's keys, including expired and revoked ones, latest first."""
         return self._workspace.store.api_keys.list()
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
-        """Let a key open nothing from now on. Raises NotFoundError."""
+        """Revoke a key. Raises NotFoundError."""
         return self._workspace.store.api_keys.revoke(key_id)
 
 
-class KeysOfAll:
-    """Everybody's keys, for who administers them; the audit tells of this `actor`, and where from."""
+class AllKeys:
+    """The keys of all users, for admins."""
 
-    def __init__(self, resources: Resources, actor: str | None, origin: Whence) -> None:
+    def __init__(self, resources: Resources, actor: str | None, origin: RequestOrigin) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin
 
     def list(self) -> builtins.list[ApiKey]:
-        """Those of all users without their secrets, the latest first."""
+        """Return all users' keys without secrets, latest first."""
         return self._resources.store.accounts.api_keys()
 
     def create(
@@ -80,11 +79,11 @@ class KeysOfAll:
         permissions: Sequence[Permission] = ("read",),
         expires_at: dt.datetime | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key of a user, and its secret. Raises as `Keys.create`."""
-        return _make(self._of(user_id), name, permissions, expires_at)
+        """Create a key for a user. Returns it and its secret. Raises as `Keys.create`."""
+        return _create_key(self._of(user_id), name, permissions, expires_at)
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
-        """Let anybody's key open nothing from now on. Raises NotFoundError."""
+        """Revoke any user's key. Raises NotFoundError."""
         owner = next((key.user_id for key in self.list() if key.id == key_id), None)
         if owner is None:
             raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
@@ -94,37 +93,37 @@ class KeysOfAll:
         return self._resources.store.of(user_id, self._origin, actor=self._actor).api_keys
 
 
-def _make(
+def _create_key(
     api_keys: ApiKeys, name: str, permissions: Sequence[Permission], expires_at: dt.datetime | None
 ) -> tuple[ApiKey, str]:
     secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
     key = api_keys.create(
-        name=_named(name),
+        name=_valid_name(name),
         digest=_digest(secret),
         hint=secret[:HINT_CHARS],
-        permissions=_ordered(permissions),
-        expires_at=_future(expires_at),
+        permissions=_valid_permissions(permissions),
+        expires_at=_valid_expiry(expires_at),
     )
     return key, secret
 
 
 def authenticate(config: Config, store: Callable[[], Store], secret: str) -> ApiKey | None:
-    """The valid key that has this secret, whoever its user is; None if there is none.
+    """Return the valid key with this secret, or None.
 
-    `RAG_API_KEY` is an admin's key of the local user. What cannot be a secret is not looked up. `secret` is as it
-    stands in a header: HTTP's characters are those of Latin-1.
+    `RAG_API_KEY` is an admin key of the local user. Malformed secrets are not looked up. `secret` is decoded as
+    Latin-1, the character set of HTTP headers.
     """
     shared = config.rag_api_key
     if shared and secrets.compare_digest(secret.encode("latin-1", "replace"), shared.get_secret_value().encode()):
-        return SHARED
-    return store().find_key(_digest(secret)) if SECRET.fullmatch(secret) else None
+        return SHARED_KEY
+    return store().find_key(_digest(secret)) if SECRET_PATTERN.fullmatch(secret) else None
 
 
 def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _named(name: str) -> str:
+def _valid_name(name: str) -> str:
     stripped = name.strip()
     if not 0 < len(stripped) <= MAX_NAME_CHARS or not stripped.isprintable():
         raise errors.ValidationError(
@@ -133,7 +132,7 @@ def _named(name: str) -> str:
     return stripped
 
 
-def _ordered(permissions: Sequence[Permission]) -> list[Permission]:
+def _valid_permissions(permissions: Sequence[Permission]) -> list[Permission]:
     unknown = [permission for permission in permissions if permission not in PERMISSIONS]
     if unknown or not permissions:
         raise errors.ValidationError(
@@ -142,7 +141,7 @@ def _ordered(permissions: Sequence[Permission]) -> list[Permission]:
     return [permission for permission in PERMISSIONS if permission in permissions]
 
 
-def _future(expires_at: dt.datetime | None) -> dt.datetime | None:
+def _valid_expiry(expires_at: dt.datetime | None) -> dt.datetime | None:
     if expires_at is None:
         return None
     if expires_at.tzinfo is None or expires_at <= dt.datetime.now(dt.UTC):

@@ -1,4 +1,4 @@
-"""The audit as people look at it, and take it along."""
+"""View, export and trim the audit log."""
 
 import builtins
 import datetime as dt
@@ -9,54 +9,49 @@ from rag import errors, export
 from rag.engine.workspace import Workspace
 from rag.types import AuditEntry, AuditFilter
 
-EVERYTHING = AuditFilter()
+NO_FILTER = AuditFilter()
 COLUMNS = ("at", "actor", "action", "subject_kind", "subject_name", "subject_id", "owner", "door", "address", "details")
 
 
-class Auditing:
-    """What one user may see of who did what."""
+class AuditLog:
+    """The audit log as one user may see it."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     @property
     def sees_all(self) -> bool:
-        """Whether the user sees what everybody did; others see what they did, and what was done to their things."""
-        return self._workspace.administers
+        """Whether the user sees all entries; others see their own actions, and actions on what they own."""
+        return self._workspace.is_admin
 
     def list(
-        self,
-        asked: AuditFilter = EVERYTHING,
-        *,
-        limit: int | None = 1000,
-        below: int | None = None,
-        own: bool = False,
+        self, asked: AuditFilter = NO_FILTER, *, limit: int | None = 1000, below: int | None = None, own: bool = False
     ) -> builtins.list[AuditEntry]:
-        """Entries, the latest first; `below` an id are those that come after it.
+        """Return entries, latest first; `below` is the id to continue after.
 
-        With `own` also of an admin only what the user did, and what was done to their things.
+        With `own`, admins too get only their own actions and actions on what they own.
         """
-        audit = self._workspace.audit_of_all if self.sees_all and not own else self._workspace.store.audit
+        audit = self._workspace.audit_of_all_users if self.sees_all and not own else self._workspace.store.audit
         return audit.list(asked, limit=limit, below=below)
 
     def forget(self, before: dt.datetime) -> int:
-        """Let go of what is older, and tell so; returns how much.
+        """Delete entries before a time, which is itself recorded. Returns how many.
 
         Raises:
-            errors.ForbiddenError: the user does not administer the installation.
+            errors.ForbiddenError: the user is no admin.
             errors.ValidationError: `before` is in the future.
-            errors.StoreError: the administrator's account does not own the tables.
+            errors.StoreError: the database account does not own the tables.
         """
         if not self.sees_all:
             raise errors.ForbiddenError("Only admins let old entries of the audit go. Ask one.")
         actor, door = self._workspace.user_id, self._workspace.origin.door
-        return self._workspace.audit_of_all.forget(before, actor=actor, door=door)
+        return self._workspace.audit_of_all_users.forget(before, actor=actor, door=door)
 
 
 def to_csv(entries: Iterable[AuditEntry], headings: Sequence[str] = COLUMNS) -> str:
-    """Entries as CSV; no cell is a formula, whatever a document or a user is called.
+    """Return entries as CSV, safe against formula injection, with `headings` as column titles.
 
-    Times are ISO 8601 with their offset, sizes bytes, and actions those of the API; `headings` name the columns.
+    Times are ISO 8601 with offset; actions are named as in the API.
     """
     return export.to_csv([headings, *([_cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)])
 

@@ -1,4 +1,4 @@
-"""What a user reaches beyond their own index: collections that others share with them, each by an engine of its own."""
+"""Engines for the collections that a user can access: their own, and those shared with them."""
 
 import uuid
 from collections.abc import Callable
@@ -14,9 +14,9 @@ Engine = TypeVar("Engine")
 
 
 class CollectionAccess(Generic[Engine]):
-    """The engines of what is asked for: the user's own, or those of collections that another shares.
+    """Finds the engine for a collection, document or chat.
 
-    To be asked for each request: shares end at any time. `engine_of` makes an engine of a workspace.
+    Ask again for every request, because shares can end at any time. `engine_of` creates an engine for a workspace.
     """
 
     def __init__(self, own: Engine, workspace: Workspace, engine_of: Callable[[Workspace], Engine]) -> None:
@@ -26,21 +26,18 @@ class CollectionAccess(Generic[Engine]):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the engine itself is of a collection of another's."""
+        """Whether this engine's collection belongs to another user."""
         return isinstance(self._workspace, SharedWorkspace)
 
     @property
     def may_write(self) -> bool:
-        """Whether the engine may change documents: not where a collection is shared for reading only."""
+        """Whether the engine may change documents; False for read-only shares."""
         return not isinstance(self._workspace, SharedWorkspace) or self._workspace.store.access.may_write
 
     def collection(self, name: str) -> Engine:
-        """What can be done in a collection as if there were no other: its engine means it by the default's name.
+        """Return the engine of one collection, in which the default index's name means that collection.
 
-        `name` is the default's, or the id of a collection, the user's own or shared with them.
-
-        Raises:
-            errors.NotFoundError: there is no such collection.
+        `name` is the default's, or the id of a collection. Raises NotFoundError.
         """
         if name == DEFAULT_INDEX:
             return self._own
@@ -50,21 +47,17 @@ class CollectionAccess(Generic[Engine]):
         return self._engine_of(CollectionWorkspace.of(self._workspace, index.id))
 
     def index(self, name: str) -> Engine:
-        """What can be done in the index that is named: a shared one by its id, or as `shared:NAME`.
+        """Return the engine of an index; a shared one is named by its id or as `shared:NAME`.
 
         Raises:
-            errors.NotFoundError: nothing of this name is shared with the user.
+            errors.NotFoundError: no collection of this name is shared with the user.
             errors.ConflictError: several are; `details` have their ids.
         """
         shared = None if self.is_shared else Sharing(self._workspace).meant(name)
         return self._shared(shared) if shared else self._own
 
     def document(self, document_id: uuid.UUID) -> Engine:
-        """The engine of a document: the own one, or that of the collection that it is in and another shares.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-        """
+        """Return the engine of a document, the user's own or a shared one. Raises NotFoundError."""
         store = self._workspace.store
         try:
             store.document_metadata.names(document_id)
@@ -75,14 +68,10 @@ class CollectionAccess(Generic[Engine]):
         return self._own
 
     def conversation(self, conversation_id: uuid.UUID) -> Engine:
-        """The engine of what a chat is about, or the own one if that is not shared any more. Raises NotFoundError."""
+        """Return the engine of a chat's collection, or the user's own if it is not shared now. Raises NotFoundError."""
         conversation = self._workspace.store.conversations.get(conversation_id)
         return self.index(str(conversation.index_id)) if conversation.index_owner else self._own
 
     def _shared(self, index_id: uuid.UUID) -> Engine:
-        """What the user can do in a collection that another shares with them, as long as it is.
-
-        Of the engine what is for the right that was given; all else raises ForbiddenError. Chats, caches, glossary and
-        saved filters are the user's own.
-        """
+        """Return the engine of a shared collection. What the share does not permit raises ForbiddenError."""
         return self._engine_of(SharedWorkspace.of(self._workspace, index_id))

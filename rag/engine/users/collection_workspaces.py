@@ -1,4 +1,4 @@
-"""A collection that another user shares with the asker, as the workspace of an engine."""
+"""Workspaces that are narrowed to one collection: the user's own, or one that another user shares."""
 
 import uuid
 from pathlib import Path
@@ -9,20 +9,22 @@ from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
-from rag.types import DEFAULT_INDEX, Index, Whence
+from rag.types import DEFAULT_INDEX, Index, RequestOrigin
 
-SHARED = "shared:"
-"""What a shared collection's name follows where it is asked for: a name alone always means one's own."""
+SHARED_PREFIX = "shared:"
+"""Prefix of a shared collection's name in requests; a name alone means one of the user's own."""
 
 
 class SharedWorkspace(Workspace):
-    """The owner's rows and files, as far as they are shared with `asker`; the asker's own chats, caches and words.
+    """The owner's rows and files as far as they are shared with `asker`; the asker's own chats, caches and glossary.
 
-    Whatever is asked for by the name of the default index is asked of the collection.
+    The default index's name means the shared collection.
     """
 
-    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
-        """Raises NotFoundError if nobody shares it with the asker now."""
+    def __init__(
+        self, resources: Resources, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
+        """Raises NotFoundError if the collection is not shared with the asker."""
         self._shared = resources.store.shared(asker, index_id, origin)
         super().__init__(resources, self._shared.user_id, origin)
         self.asker = asker
@@ -30,56 +32,56 @@ class SharedWorkspace(Workspace):
 
     @classmethod
     def of(cls, own: Workspace, index_id: uuid.UUID) -> Self:
-        """For the user of a workspace of their own. Raises NotFoundError if nobody shares it with them now."""
+        """Return the shared collection for the user of `own`. Raises NotFoundError if it is not shared with them."""
         return cls(own._resources, own.user_id, index_id, own.origin)
 
     @property
     def store(self) -> SharedStore:
-        """What is shared; each transaction looks whether it still is."""
+        """The shared rows; each transaction checks that they are still shared."""
         return self._shared
 
     @property
     def files(self) -> "SharedFiles":
-        """The files of documents that the asker sees."""
+        """The files of the shared documents."""
         return SharedFiles(self._resources.files.of(self.user_id), self._shared)
 
     def find_index(self, name: str) -> Index:
-        """The collection, by its id or name or as the default. Raises NotFoundError of any other."""
-        if name == DEFAULT_INDEX or name.startswith(SHARED):
+        """Return the collection by id, name or as the default. Raises NotFoundError for any other."""
+        if name == DEFAULT_INDEX or name.startswith(SHARED_PREFIX):
             return self.store.indexes.get_by_id(self.index_id)
         return self.store.indexes.find(name)
 
     def ensure_index(self, name: str) -> Index:
-        """The same: whoever is shared something with makes no index of its owner's."""
+        """Return the collection; no index is created for its owner."""
         return self.find_index(name)
 
-    def renew_index(self, name: str) -> Index:
-        """Its owner's to do. Raises ForbiddenError."""
+    def create_or_update_index(self, name: str) -> Index:
+        """Raise ForbiddenError: only the owner can do this."""
         raise errors.ForbiddenError(f"{name!r} would be another's index. Make it among your own.")
 
     @property
-    def administers(self) -> bool:
-        """Nobody administers by what is shared with them."""
+    def is_admin(self) -> bool:
+        """Nobody is an admin of another user's collection."""
         return False
 
     def is_shared(self, index_id: uuid.UUID) -> bool:
-        """Whether an index is one that is shared with the asker now."""
+        """Whether the index is shared with the asker now."""
         return any(index.id == index_id for index in self.store.indexes.list())
 
 
 class SharedFiles(UserFiles):
-    """The files of the owner's documents that are in sight of who they are shared with."""
+    """The owner's files, restricted to documents that are shared."""
 
     def __init__(self, files: UserFiles, store: SharedStore) -> None:
         self._owners = files
         self._store = store
 
     def put(self, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
-        """Keep the file of a document that is in sight, or of none yet, for who may write.
+        """Store a file of a shared or new document, if the asker may write.
 
         Raises:
-            errors.ForbiddenError: it is shared for reading only, or the document is not the collection's.
-            errors.StoreError: it cannot be written.
+            errors.ForbiddenError: the share is read-only, or the document is outside the collection.
+            errors.StoreError: the file cannot be written.
         """
         self._store.access.require_place(document_id)
         self._owners.put(document_id, kind, path)
@@ -105,10 +107,9 @@ class SharedFiles(UserFiles):
         return self._owners.sizes(document_id)
 
     def delete(self, document_id: uuid.UUID) -> None:
-        """Remove the file of an upload that became no document; those of documents are their owner's to remove.
+        """Delete the file of an upload that became no document.
 
-        Raises:
-            errors.ForbiddenError: it is shared for reading only, or there is such a document.
+        Raises ForbiddenError if the share is read-only, or the document exists.
         """
         self._store.access.require_unused(document_id)
         self._owners.delete(document_id)
@@ -118,10 +119,10 @@ class SharedFiles(UserFiles):
 
 
 class CollectionWorkspace(Workspace):
-    """All that is the user's; whatever is asked for by the name of the default index is asked of the collection."""
+    """The user's workspace, with one of their collections in place of the default index."""
 
     def __init__(
-        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN
+        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
     ) -> None:
         """Raises NotFoundError if the user has no such index."""
         super().__init__(resources, user_id, origin)
@@ -129,17 +130,17 @@ class CollectionWorkspace(Workspace):
 
     @classmethod
     def of(cls, own: Workspace, index_id: uuid.UUID) -> Self:
-        """For the user of another workspace. Raises NotFoundError if the user has no such index."""
+        """Return the collection for the user of `own`. Raises NotFoundError if they have no such index."""
         return cls(own._resources, own.user_id, index_id, own.origin)
 
     def find_index(self, name: str) -> Index:
-        """The collection, or the index of another name or id. Raises NotFoundError."""
+        """Return the collection for the default name, else the named index. Raises NotFoundError."""
         return self.store.indexes.get_by_id(self._index_id) if name == DEFAULT_INDEX else super().find_index(name)
 
     def ensure_index(self, name: str) -> Index:
-        """The collection as it is, whatever `RAG_EMBED_MODEL` says now; another one as ever."""
+        """Return the collection unchanged for the default name, whatever `RAG_EMBED_MODEL` says."""
         return self.find_index(name) if name == DEFAULT_INDEX else super().ensure_index(name)
 
-    def renew_index(self, name: str) -> Index:
-        """As ever; by the name of the default index the collection is meant here, too."""
-        return super().renew_index(self.find_index(name).name if name == DEFAULT_INDEX else name)
+    def create_or_update_index(self, name: str) -> Index:
+        """Do so with the collection for the default name."""
+        return super().create_or_update_index(self.find_index(name).name if name == DEFAULT_INDEX else name)

@@ -14,12 +14,12 @@ from typing import TypeVar
 
 from rag.parsing.encoding import decode
 from rag.parsing.mail.message import Attachment, Body, Message
-from rag.parsing.pdf.mupdf import FAILURES
+from rag.parsing.pdf.mupdf import MUPDF_ERRORS
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
 POLICY = email.policy.default.clone(refold_source="none")
 """Embedded mails are written without refolding their headers."""
-_FAILURES = (*FAILURES, email.errors.MessageError)
+_FAILURES = (*MUPDF_ERRORS, email.errors.MessageError)
 """Exceptions of the library for malformed headers."""
 _URL = re.compile(r"<?\bhttps?://\S+")
 _META_CHARSET = re.compile(r"<meta[^>]{0,200}charset=[\"']?([\w-]{1,40})", re.IGNORECASE)

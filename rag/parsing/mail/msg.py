@@ -19,13 +19,13 @@ from rag import errors
 from rag.parsing.mail import eml
 from rag.parsing.mail.compressed_rtf import decompress
 from rag.parsing.mail.message import Attachment, Body, Message
-from rag.parsing.pdf.mupdf import FAILURES
+from rag.parsing.pdf.mupdf import MUPDF_ERRORS
 
 MSG_IN_MSG_HDR_OFFSET = 24
 """Offset in an embedded mail (MS-OXMSG, 2.4.1.2)."""
 FIRST_YEAR = 1601
 _EMBEDDED = f"__substg1.0_{pid.PID_ATTACH_DATA_BINARY:04X}000D"
-_FAILURES = (*FAILURES, OSError, struct.error, OverflowError)
+_FAILURES = (*MUPDF_ERRORS, OSError, struct.error, OverflowError)
 """Exceptions of the readers for damaged or forged files."""
 _RECIPIENTS = {1: "To", 2: "Cc", 3: "Bcc"}
 """Kinds of recipients (MS-OXOMSG, 2.2.3.1.2)."""

@@ -1,4 +1,4 @@
-"""Tesseract, as MuPDF has it, in a process of its own for each picture: one that hangs or crashes costs only itself."""
+"""Run MuPDF's Tesseract in a separate process for each picture, so that a crash costs only that picture."""
 
 import contextlib
 import os
@@ -9,27 +9,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rag.parsing.pdf.mupdf import FAILURES, pymupdf
+from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
 from rag.parsing.worker import cpu_clock
 from rag.types import ParsingConfig
 
 AUTO = "auto"
-"""The setting that leaves the language to be found."""
+"""The setting that detects the language."""
 FONT = "GlyphLessFont"
-"""The font of recognised text, whose glyphs are empty."""
+"""Tesseract's font for invisible text."""
 WATCH_SECONDS = 2.0
 HIGHEST_DESCRIPTOR = 4096
 _NO_LANGUAGES = frozenset({"osd", "equ", "snum"})
-"""Data that recognises a page's direction, formulas or serial numbers."""
+"""Data for page orientation, formulas and serial numbers."""
 _PAINT_IMAGE = re.compile(rb"/\w+ Do\b")
 
 
 class RecognitionError(Exception):
-    """A picture's words were not recognised; the message completes "… the page's words could not be recognised: "."""
+    """Text recognition failed; the message completes "… could not be recognised: "."""
 
 
 def find_tessdata(language: str = AUTO) -> str | None:
-    """The folder with Tesseract's data for `language` (such as "eng", "eng+deu", "auto": any), or None."""
+    """Return the folder with Tesseract's data for `language` ("eng", "eng+deu", "auto" for any), or None."""
     try:
         folder = pymupdf.get_tessdata()
     except RuntimeError:
@@ -41,22 +41,22 @@ def find_tessdata(language: str = AUTO) -> str | None:
 
 
 def languages(tessdata: str) -> frozenset[str]:
-    """What can be recognised with the data in the folder `tessdata`, by Tesseract's codes: "eng", "chi_sim"."""
+    """Return Tesseract's codes of the languages with data in `tessdata`, such as "chi_sim"."""
     return frozenset(path.stem for path in Path(tessdata).glob("*.traineddata")) - _NO_LANGUAGES
 
 
 class Tesseract(NamedTuple):
-    """Recognises pictures. `on_wait` is called again and again meanwhile."""
+    """Recognises pictures and calls `on_wait` repeatedly meanwhile."""
 
     tessdata: str
     config: ParsingConfig
     on_wait: Callable[[], None]
 
     def read(self, picture: Any, language: str) -> bytes:
-        """A PDF with one page of the size of `picture` (a `pymupdf.Pixmap`), on which its words stand unseen.
+        """Return a one-page PDF of the size of `picture` (a `pymupdf.Pixmap`) with its text, invisible.
 
         Raises:
-            RecognitionError: it takes too long, or crashes.
+            RecognitionError: Tesseract takes too long or crashes.
         """
         reader, writer = os.pipe()
         child = os.fork()
@@ -73,10 +73,10 @@ class Tesseract(NamedTuple):
         raise RecognitionError("Tesseract did nothing any more" if idle else "Tesseract failed")
 
     def _work(self, picture: Any, language: str, writer: int) -> None:
-        """Never returns."""
+        """Recognise the picture in the child process and exit."""
         code = 1
-        with contextlib.suppress(*FAILURES, OSError):
-            # Shared with the parent, who must neither be waited for nor find files at another place.
+        with contextlib.suppress(*MUPDF_ERRORS, OSError):
+            # Inherited files would keep the parent's pipes open and share its file offsets.
             os.closerange(3, writer)
             os.closerange(writer + 1, HIGHEST_DESCRIPTOR)
             cpu_clock.limit_cpu(self.config.timeout_seconds_ocr)
@@ -87,7 +87,7 @@ class Tesseract(NamedTuple):
         os._exit(code)
 
     def _receive(self, child: int, results: Any) -> tuple[bytes, bool]:
-        """What `child` writes, and whether it was ended because it did nothing any more."""
+        """Return the output of `child`, and whether it was killed for being idle."""
         idleness = cpu_clock.Idleness(child)
         content = b""
         while True:
@@ -112,7 +112,7 @@ def _recognise(picture: Any, language: str, tessdata: str) -> bytes:
 
 
 def _drop_image(layer: Any) -> None:
-    """Leaves only the text of a page made by `pdfocr_tobytes`: the picture is on the page already."""
+    """Remove the picture from the output of `pdfocr_tobytes`, as the page has it already."""
     page = layer[0]
     content = page.get_contents()[0]
     layer.update_stream(content, _PAINT_IMAGE.sub(b"", page.read_contents()))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.parsing import file_types
-from rag.parsing.pdf.mupdf import FAILURES, pymupdf
+from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
 from rag.types import ParsingConfig
 
 logger = logging.getLogger(__name__)
@@ -130,5 +130,5 @@ def _opened(made: Path) -> Any | None:
     try:
         document = pymupdf.open(stream=made.read_bytes(), filetype="pdf")
         return document if document.page_count else None
-    except (OSError, *FAILURES):
+    except (OSError, *MUPDF_ERRORS):
         return None

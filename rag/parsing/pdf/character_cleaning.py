@@ -1,4 +1,4 @@
-"""What happens to characters on their way out of a file: next to nothing."""
+"""Clean extracted text: control characters, white space, mirrored brackets."""
 
 import re
 from itertools import accumulate
@@ -8,26 +8,26 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _ITEM = re.compile(r"\s*\w{1,3}")
-"""What stands before the bracket of "1)" and "iv)", which has no partner."""
+"""The label before the unpaired bracket of "1)" and "iv)"."""
 _READABLE = re.compile(r"[^\s\ufffd]")
 _LEFT, _RIGHT = "([{<«‹", ")]}>»›"
-_TURNS = _LEFT + _RIGHT
-_TURNED = str.maketrans(_TURNS, _RIGHT + _LEFT)
-_SAME = str.maketrans(_RIGHT, _LEFT)
+_BRACKETS = _LEFT + _RIGHT
+_MIRRORED = str.maketrans(_BRACKETS, _RIGHT + _LEFT)
+_NORMALIZED = str.maketrans(_RIGHT, _LEFT)
 
 
 def clean(text: str) -> str:
-    """`text` without what is no character, and with single spaces for runs of white space."""
+    """Remove control characters and collapse white space."""
     return " ".join(_NOT_TEXT.sub("", text).split())
 
 
-def squash(text: str) -> str:
-    """`text` without what is no character and without white space."""
+def remove_whitespace(text: str) -> str:
+    """Remove control characters and white space."""
     return "".join(_NOT_TEXT.sub("", text).split())
 
 
 def is_readable(text: str) -> bool:
-    """Whether there is any character other than white space and the replacement character U+FFFD."""
+    """Whether there is any character but white space and the replacement character U+FFFD."""
     return _READABLE.search(text) is not None
 
 
@@ -36,56 +36,55 @@ def is_right_to_left(text: str) -> bool:
     return 2 * len(_RIGHT_TO_LEFT.findall(text)) > sum(map(str.isalpha, text))
 
 
-def without_sides(text: str) -> str:
-    """`text` with one form for both brackets of a pair: which is drawn depends on the direction of the text."""
-    return text.translate(_SAME)
+def normalize_brackets(text: str) -> str:
+    """Replace closing brackets by opening ones, as the direction of the text decides which is drawn."""
+    return text.translate(_NORMALIZED)
 
 
-def upright(text: str) -> str:
-    """`text` with brackets as they are written, not as they are drawn.
+def correct_brackets(text: str) -> str:
+    """Mirror brackets that a file stores as drawn instead of as written.
 
-    In what runs from right to left the opening bracket is drawn as ")", and many files name it by that shape, with
-    which "(2023)" is read as ")2023(". So brackets beside letters of such a script are turned if that makes pairs of
-    more of them. One that stands alone, its partner on another line, stays as it was read, as do those of "1)" where a
-    line begins.
+    In right-to-left text the opening bracket is drawn as ")", and many files store that, so that "(2023)" is read as
+    ")2023(". Brackets beside letters of such a script are mirrored if that pairs more of them. Single brackets, and
+    that of "1)" at the start of a line, stay.
     """
     if text.isascii() or not _RIGHT_TO_LEFT.search(text):
         return text
     places = _brackets_among_right_to_left(text)
     brackets = "".join(text[place] for place in places)
-    turned = brackets.translate(_TURNED)
-    if _unpaired(turned) >= _unpaired(brackets):
+    mirrored = brackets.translate(_MIRRORED)
+    if _unpaired(mirrored) >= _unpaired(brackets):
         return text
     characters = list(text)
-    for place, bracket in zip(places, turned, strict=True):
+    for place, bracket in zip(places, mirrored, strict=True):
         characters[place] = bracket
     return "".join(characters)
 
 
 def _brackets_among_right_to_left(text: str) -> list[int]:
-    """Places of the brackets of which one of the nearest letters is of a script that runs from right to left."""
+    """Return the offsets of brackets whose nearest letter before or after is of a right-to-left script."""
     letters = [character if character.isalpha() else "" for character in text]
-    before = accumulate(letters, _later)
-    after = [*accumulate(reversed(letters), _later)][::-1]
+    before = accumulate(letters, _last_letter)
+    after = [*accumulate(reversed(letters), _last_letter)][::-1]
     return [
         place
         for place, (character, *near) in enumerate(zip(text, before, after, strict=True))
-        if character in _TURNS and _RIGHT_TO_LEFT.search("".join(near)) and not _ITEM.fullmatch(text, 0, place)
+        if character in _BRACKETS and _RIGHT_TO_LEFT.search("".join(near)) and not _ITEM.fullmatch(text, 0, place)
     ]
 
 
-def _later(letter: str, later: str) -> str:
-    return later or letter
+def _last_letter(letter: str, following: str) -> str:
+    return following or letter
 
 
 def _unpaired(brackets: str) -> int:
-    """How many of `brackets` have no partner."""
+    """Count the brackets without a partner."""
     open_ones: list[str] = []
     alone = 0
     for bracket in brackets:
         if bracket in _LEFT:
             open_ones.append(bracket)
-        elif open_ones and open_ones[-1] == bracket.translate(_SAME):
+        elif open_ones and open_ones[-1] == bracket.translate(_NORMALIZED):
             open_ones.pop()
         else:
             alone += 1

@@ -1,4 +1,4 @@
-"""Files that are written, of our own HTML: PDF by MuPDF, which brings fonts of all scripts, DOCX by Pandoc."""
+"""Convert our HTML reports to PDF with MuPDF, which has fonts for all scripts, and to DOCX with Pandoc."""
 
 import subprocess
 import tempfile
@@ -8,29 +8,29 @@ import pypandoc
 
 from rag import errors
 from rag.parsing.html.layout import lay_out
-from rag.parsing.pdf.mupdf import LOCK, readable
+from rag.parsing.pdf.mupdf import LOCK, map_mupdf_errors
 
-DOCX_SECONDS = 120.0
-"""So long Pandoc may take by the clock; a conversation of a hundred answers takes two."""
+PANDOC_TIMEOUT_SECONDS = 120.0
+"""A conversation of a hundred answers takes two seconds."""
 _OPTIONS = ("--from=html", "--to=docx", "--sandbox", "--wrap=none")
 
 
-def pdf_of(html: str, *, title: str) -> bytes:
-    """`html` as a PDF on A4, its text to be searched and copied. Pictures are shown that stand in it as data.
+def html_to_pdf(html: str, *, title: str) -> bytes:
+    """Convert HTML to an A4 PDF with searchable text and the pictures embedded as data URLs.
 
     Raises:
-        errors.UnreadableFileError: it cannot be laid out.
+        errors.UnreadableFileError: the layout fails.
     """
-    with LOCK, readable(title), lay_out(html, title=title) as document:
+    with LOCK, map_mupdf_errors(title), lay_out(html, title=title) as document:
         content: bytes = document.tobytes(garbage=3, deflate=True)
     return content
 
 
-def docx_of(html: str) -> bytes:
-    """`html` as a document of Word. Nothing is read or loaded but what stands in it as data.
+def html_to_docx(html: str) -> bytes:
+    """Convert HTML to a Word document without loading anything but data URLs.
 
     Raises:
-        errors.UnreadableFileError: Pandoc cannot make it.
+        errors.UnreadableFileError: Pandoc fails.
     """
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         source, made = Path(folder) / "report.html", Path(folder) / "report.docx"
@@ -43,7 +43,7 @@ def docx_of(html: str) -> bytes:
                 env={"HOME": folder, "LANG": "C.UTF-8"},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=DOCX_SECONDS,
+                timeout=PANDOC_TIMEOUT_SECONDS,
                 check=True,
             )
         except (subprocess.SubprocessError, OSError) as error:

@@ -1,4 +1,4 @@
-"""PyMuPDF: imported light, made quiet, and its exceptions turned into ours."""
+"""Import PyMuPDF without its models and messages, map its errors to ours, and convert its coordinates."""
 
 import contextlib
 import errno
@@ -19,16 +19,16 @@ _MODELS = ("pymupdf.layout", "pymupdf4llm")
 
 
 def _import_without_models() -> Any:
-    """PyMuPDF without its layout model.
+    """Import PyMuPDF without its layout model.
 
-    PyMuPDF 2.0 imports the model and onnxruntime with itself, which costs seconds and some 70 MB in every
-    process. It does without them when their import fails, as it does for a name that is None in `sys.modules`.
+    PyMuPDF 2.0 imports the model and onnxruntime, which costs seconds and some 70 MB in every process, but continues
+    if their import fails, as it does for names that are None in `sys.modules`.
     """
     hidden = [name for name in _MODELS if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None is how the import system says "not there"
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None makes the import fail
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # its bindings warn of themselves on Python 3.12
+            warnings.simplefilter("ignore", DeprecationWarning)  # of its bindings on Python 3.12
             pymupdf: Any = importlib.import_module("pymupdf")
     finally:
         for name in hidden:
@@ -42,9 +42,9 @@ def _import_without_models() -> Any:
 pymupdf = _import_without_models()
 
 LOCK = threading.RLock()
-"""MuPDF is not thread safe as PyMuPDF binds it: every use in a process with threads holds this lock."""
+"""Held for every use of PyMuPDF, which is not thread-safe."""
 
-FAILURES = (
+MUPDF_ERRORS = (
     pymupdf.mupdf.FzErrorBase,
     ArithmeticError,
     AssertionError,
@@ -55,30 +55,28 @@ FAILURES = (
     TypeError,
     ValueError,
 )
-"""What PyMuPDF raises on broken files: MuPDF's own errors, and anything its Python part trips over."""
+"""Exceptions of PyMuPDF on broken files: MuPDF's errors, and errors of its Python code."""
 
-
-OF_THE_SYSTEM = tuple(
+SYSTEM_ERROR_MESSAGES = tuple(
     map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE))
 )
-"""What MuPDF says, word for word, when the system let it write or read no more. It says the same type of error when a
-broken file asks for far too much memory."""
+"""Messages of MuPDF's errors if the system fails; the error type is that of broken files."""
 
 
 @contextlib.contextmanager
-def readable(name: str) -> Iterator[None]:
-    """Turns failures of PyMuPDF into errors naming the file.
+def map_mupdf_errors(name: str) -> Iterator[None]:
+    """Map PyMuPDF's errors to ours, naming the file.
 
     Raises:
-        errors.ReadingInterruptedError: the system, and not the file, is at fault; it can be tried again.
-        errors.UnreadableFileError: the file is.
+        errors.ReadingInterruptedError: the system failed; another attempt may succeed.
+        errors.UnreadableFileError: the file is damaged.
     """
     try:
         yield
     except errors.Error:
         raise
-    except FAILURES as error:
-        if reason := next((reason for reason in OF_THE_SYSTEM if str(error).endswith(reason)), None):
+    except MUPDF_ERRORS as error:
+        if reason := next((reason for reason in SYSTEM_ERROR_MESSAGES if str(error).endswith(reason)), None):
             raise errors.ReadingInterruptedError(
                 f"“{name}” was not read to its end: the system says “{reason}”. Set that right and try again."
             ) from error
@@ -90,20 +88,20 @@ def readable(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_pdf(path: Path) -> Iterator[Any]:
-    """The PDF at `path`, closed afterwards.
+    """Open a PDF, and close it after the block.
 
     Raises:
-        errors.NotFoundError: there is no file.
-        errors.UnreadableFileError: it is no PDF, or damaged.
+        errors.NotFoundError: `path` is missing.
+        errors.UnreadableFileError: the file is damaged or no PDF.
     """
     if not path.is_file():
         raise errors.NotFoundError(f"The file “{path.name}” is gone. Ingest the document again.")
-    with LOCK, readable(path.name), pymupdf.open(path, filetype="pdf") as document:
+    with LOCK, map_mupdf_errors(path.name), pymupdf.open(path, filetype="pdf") as document:
         yield document
 
 
 def to_rect(box: tuple[float, float, float, float]) -> Rect:
-    """A box as our type, rounded to a hundredth of a point, left before right and top before bottom."""
+    """Convert a box to a `Rect` with ordered corners, rounded to a hundredth of a point."""
     x0, y0, x1, y1 = box
     if x0 > x1 or y0 > y1:
         x0, y0, x1, y1 = min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
@@ -111,9 +109,9 @@ def to_rect(box: tuple[float, float, float, float]) -> Rect:
 
 
 def display_matrix(page: Any) -> Any | None:
-    """From PyMuPDF's page, which is never rotated, to the page as displayed; None if they are the same.
+    """Return the matrix from PyMuPDF's unrotated page to the displayed page; None if they are equal.
 
-    PyMuPDF's own `rotation_matrix` moves by the sides of the crop box, which are too short if there is a UserUnit.
+    PyMuPDF's `rotation_matrix` ignores the UserUnit, so its translation is scaled here.
     """
     if not page.rotation:
         return None
@@ -126,6 +124,6 @@ def display_matrix(page: Any) -> Any | None:
 
 
 def from_display(box: Rect, page: Any) -> Any:
-    """A box of the displayed page on PyMuPDF's unrotated page."""
+    """Convert a box of the displayed page to PyMuPDF's unrotated page."""
     matrix = display_matrix(page)
     return pymupdf.Rect(box) if matrix is None else pymupdf.Rect(box) * ~matrix

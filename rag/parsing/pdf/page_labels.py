@@ -1,8 +1,8 @@
-"""The numbers printed on pages, found where the file does not name them: in heads and feet, one more on each page.
+"""Find the page numbers printed in headers and footers, for files without page labels.
 
-They need not be those of the file: a cover and front matter ("iv") are not counted, an excerpt begins at 4321, parts
-of a filing count anew ("F-12"). A number counts only in a run: most of some consecutive pages must have, at the same
-height, the number that this one lets expect. Years, sums and the numbers of sections do not grow by one with each page.
+They differ from page indices: covers are not counted, front matter has Roman numerals, excerpts begin at 4321, parts of
+a filing have prefixes ("F-12"). A number counts only in a run: most of some consecutive pages must have the expected
+number at the same height. Years, sums and section numbers do not grow by one with each page.
 """
 
 import re
@@ -14,16 +14,16 @@ from typing import NamedTuple
 from rag.types import Line, PageInfo, TextBlock
 
 MARGIN = 0.13
-"""Heads and feet stand in this share of the page's height, at its top or bottom."""
+"""Height of headers and footers as a share of the page."""
 MIN_SHARE = 0.8
-"""Of the pages of a run so many have the number that is expected: on a full-page figure none is printed."""
+"""Least share of a run's pages with the expected number: full-page figures have none."""
 MIN_PAGES = 4
 MIN_ROMAN_PAGES = 3
-"""Of a run: Roman numerals stand by themselves, and front matter is short."""
+"""Shorter runs suffice, as Roman numerals are distinctive and front matter is short."""
 MAX_GAP = 3
 """Consecutive pages of a run that may lack their number."""
 MAX_SHIFT = 0.015
-"""Of the page's height: what stands further from where most of a series stands is none of it."""
+"""Largest distance from the usual place of a series' numbers, as a share of the page's height."""
 MAX_LINE_CHARS = 160
 
 _ALONE = re.compile(
@@ -36,7 +36,7 @@ _COUNTED = re.compile(
     r"|volumes?|vol\.|no\.|kapitel|teil|abschnitt|chapitre|cap[íi]tulo)",
     re.IGNORECASE,
 )
-"""Before a number that is not the page's: a head may name the item or the chapter."""
+"""Words before numbers of something else: a header may name the item or the chapter."""
 _PREFIXED = re.compile(r"(?P<prefix>[A-Z]-?)(?P<number>\d+)")
 _ROMAN = re.compile(r"(?P<hundreds>c{0,3})(?P<tens>xc|xl|l?x{0,3})(?P<ones>ix|iv|v?i{0,3})")
 _LETTERS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
@@ -44,7 +44,7 @@ _DIGITS = {"": 0, "i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
 class Series(NamedTuple):
-    """Numbers that belong together: how they are written, at which end of the page, and how far from the page's own."""
+    """Page numbers of one style and position; `offset` is their difference from the index counted from 1."""
 
     prefix: str
     is_roman: bool
@@ -52,13 +52,13 @@ class Series(NamedTuple):
     offset: int
 
     def label(self, page_number: int) -> str:
-        """What the series has on a page."""
+        """Return the series' label of a page."""
         number = page_number + self.offset
         return _to_roman(number) if self.is_roman else f"{self.prefix}{number}"
 
 
 class Run(NamedTuple):
-    """Consecutive pages that a series numbers, and how many of them do have their number."""
+    """Consecutive pages numbered by a series, and how many of them have their number."""
 
     series: Series
     first: int
@@ -66,17 +66,17 @@ class Run(NamedTuple):
     present: int
 
 
-def with_printed(pages: Sequence[PageInfo], blocks: Iterable[TextBlock]) -> tuple[PageInfo, ...]:
-    """`pages` with the numbers printed on them as labels, where they can be told; those that the file names stay."""
+def add_printed_labels(pages: Sequence[PageInfo], blocks: Iterable[TextBlock]) -> tuple[PageInfo, ...]:
+    """Label `pages` with their printed numbers unless the file has labels."""
     if any(page.label is not None for page in pages):
         return tuple(pages)
     heights = {page.number: page.height for page in pages}
-    labels = printed(heights, (line for block in blocks for line in block.lines))
+    labels = find_printed_labels(heights, (line for block in blocks for line in block.lines))
     return tuple(page.model_copy(update={"label": labels.get(page.number)}) for page in pages)
 
 
-def printed(heights: dict[int, float], lines: Iterable[Line]) -> dict[int, str]:
-    """The labels of pages by number; `heights` of the pages are in points."""
+def find_printed_labels(heights: dict[int, float], lines: Iterable[Line]) -> dict[int, str]:
+    """Return the printed labels by page number; `heights` of the pages are in points."""
     found: dict[Series, dict[int, float]] = defaultdict(dict)
     for line in lines:
         height = heights.get(line.page_number, 0.0)
@@ -94,17 +94,17 @@ def printed(heights: dict[int, float], lines: Iterable[Line]) -> dict[int, str]:
 
 
 def _in_place(places: dict[int, float]) -> list[int]:
-    """The pages whose number stands where most of them have it, in their order; `places` are shares of the height."""
+    """Return the pages whose number is at the usual height; `places` are shares of the page's height."""
     usual = statistics.median_low(places.values())
     return sorted(number for number, place in places.items() if abs(place - usual) <= MAX_SHIFT)
 
 
 def _numbers(text: str) -> Iterator[tuple[str, bool, int]]:
-    """What may be the page's number in a line of its head or foot: prefix, whether it is Roman, value."""
+    """Yield possible page numbers in a header or footer line: prefix, whether it is Roman, value."""
     alone = _ALONE.fullmatch(text)
     words = text.split() if len(text) <= MAX_LINE_CHARS else []
-    counts_else = len(words) > 1 and bool(_COUNTED.fullmatch(words[-2]))
-    outer = words[:1] if counts_else else [*words[:1], *words[-1:]]
+    is_other_number = len(words) > 1 and bool(_COUNTED.fullmatch(words[-2]))
+    outer = words[:1] if is_other_number else [*words[:1], *words[-1:]]
     ends = {word for word in outer if _AT_AN_END.fullmatch(word)}
     for label in dict.fromkeys([alone["label"]] if alone else sorted(ends)):
         prefixed = _PREFIXED.fullmatch(label)
@@ -117,7 +117,7 @@ def _numbers(text: str) -> Iterator[tuple[str, bool, int]]:
 
 
 def _runs(series: Series, numbers: Sequence[int]) -> Iterator[Run]:
-    """The runs of a series that has its number on these pages."""
+    """Yield the runs of a series that has its number on these pages."""
     least = MIN_ROMAN_PAGES if series.is_roman else MIN_PAGES
     start = 0
     for place in range(1, len(numbers) + 1):
@@ -130,7 +130,7 @@ def _runs(series: Series, numbers: Sequence[int]) -> Iterator[Run]:
 
 
 def _from_roman(text: str) -> int | None:
-    """The value of a Roman numeral as it is properly written; None if it is none."""
+    """Return the value of a Roman numeral; None if `text` is none."""
     if not _ROMAN.fullmatch(text):
         return None
     values = [_DIGITS[letter] for letter in text]

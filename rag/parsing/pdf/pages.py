@@ -1,4 +1,4 @@
-"""A page's content: its size and label, and its blocks in reading order."""
+"""Parse pages: size, label, and blocks in reading order."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rag.parsing.ocr import pictures
 from rag.parsing.pdf import layout_model, reading_order, ruled_tables, text_lines, text_runs
-from rag.parsing.pdf.mupdf import FAILURES, to_rect
+from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, PageInfo, Rect
@@ -15,23 +15,20 @@ from rag.types import BlockKind, PageInfo, Rect
 class PageContent(NamedTuple):
     """A parsed page. A page that failed has an error in `info` and no blocks.
 
-    `characters` is how many the page has, white space left out; the blocks shall have as many. `runs` are its texts as
-    MuPDF reads them, before they are joined to lines.
+    `characters` counts the page's characters without white space, for comparison with the blocks. `runs` are the texts
+    that MuPDF reads, before they are joined to lines.
     """
 
     info: PageInfo
     blocks: list[text_lines.RawBlock]
     characters: int = 0
     has_grid: bool = False
-    """Whether the page is of a sheet: its headings and tables are known, not guessed."""
+    """Whether the page is of a sheet, whose headings and tables are known."""
     runs: Sequence[str] = ()
 
 
 def parse_page(document: Any, index: int, *, label: str | None = None, use_model: bool = False) -> PageContent:
-    """The content of page `index` (from 0). Never raises for a bad page: its `info` says what is wrong.
-
-    With `use_model`, tables and headings are also looked for by the layout model.
-    """
+    """Parse page `index` (from 0), `use_model` also with the layout model; errors are reported in `info`."""
     info = PageInfo(number=index + 1, width=0.0, height=0.0, label=label)
     try:
         page = document[index]
@@ -39,7 +36,7 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         content, rules = text_runs.page_content(page)
         runs = [piece.text for piece in content]
-        found, recognised = pictures.split(content, pictures.marked(page))
+        found, recognised = pictures.split_recognised(content, pictures.recognised_boxes(page))
         drawn = _picture_blocks(recognised, box)
         grid = PageGrid.read(document, page)
         if grid is not None:
@@ -50,17 +47,17 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
                 has_grid=True,
                 runs=runs,
             )
-        layout = layout_model.page_layout(page) if use_model else layout_model.Layout()
+        layout = layout_model.detect_layout(page) if use_model else layout_model.Layout()
         blocks = page_blocks(found, rules, box, layout)
         headed = [layout_model.mark_heading(block, layout.headings) for block in blocks]
         return PageContent(info, [*headed, *drawn], _characters(content), runs=runs)
-    except FAILURES as error:
+    except MUPDF_ERRORS as error:
         reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
         return PageContent(info.model_copy(update={"error": reason}), [])
 
 
 def _sheet_blocks(grid: PageGrid, found: Sequence[Piece], page_box: Rect) -> list[text_lines.RawBlock]:
-    """What stands in the cells of a sheet, and then what stands below or beside them."""
+    """Make blocks of a sheet's cells, then of the text outside them."""
     blocks, rest = grid.split(found)
     return [*blocks, *page_blocks(rest, (), page_box, layout_model.Layout())]
 
@@ -72,7 +69,7 @@ def _characters(found: Sequence[Piece]) -> int:
 def page_blocks(
     found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect, layout: layout_model.Layout
 ) -> Iterator[text_lines.RawBlock]:
-    """Blocks in reading order: first the text of the page's main direction, then what is written sideways."""
+    """Yield blocks in reading order, text of the page's main direction first."""
     by_direction = Counter[Direction]()
     for piece in found:
         by_direction[piece.direction] += len(piece.text)
@@ -81,16 +78,16 @@ def page_blocks(
         if direction is Direction.RIGHT:
             yield from _upright_blocks(of_direction, rules, page_box, layout.tables)
             continue
-        turned = [piece._replace(bbox=_turn(piece.bbox, direction)) for piece in of_direction]
-        turned_rules = [rule._replace(bbox=_turn(rule.bbox, direction)) for rule in rules]
-        tables = [_turn(box, direction) for box in layout.tables]
-        for block in _upright_blocks(turned, turned_rules, _turn(page_box, direction), tables):
-            lines = [line._replace(bbox=_turn_back(line.bbox, direction)) for line in block.lines]
+        turned = [piece._replace(bbox=_rotate(piece.bbox, direction)) for piece in of_direction]
+        turned_rules = [rule._replace(bbox=_rotate(rule.bbox, direction)) for rule in rules]
+        tables = [_rotate(box, direction) for box in layout.tables]
+        for block in _upright_blocks(turned, turned_rules, _rotate(page_box, direction), tables):
+            lines = [line._replace(bbox=_rotate_back(line.bbox, direction)) for line in block.lines]
             yield block._replace(lines=lines)
 
 
 def _picture_blocks(recognised: Sequence[Sequence[Piece]], page_box: Rect) -> Iterator[text_lines.RawBlock]:
-    """Blocks of the words in each picture, which come after the page's own text."""
+    """Yield blocks of the recognised text of each picture."""
     for found in recognised:
         for block in page_blocks(found, (), page_box, layout_model.Layout()):
             yield block._replace(kind=BlockKind.PICTURE)
@@ -99,16 +96,16 @@ def _picture_blocks(recognised: Sequence[Sequence[Piece]], page_box: Rect) -> It
 def _upright_blocks(
     found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect, table_boxes: Sequence[Rect]
 ) -> Iterator[text_lines.RawBlock]:
-    """Blocks of text that runs from left to right."""
-    ruled, rest = ruled_tables.find_grids(found, rules, page_box)
-    seen, rest = layout_model.find_tables(rest, table_boxes)
-    items: list[Piece | ruled_tables.Grid] = [*rest, *ruled, *seen]
+    """Yield blocks of text that is not rotated."""
+    ruled, rest = ruled_tables.find_ruled_tables(found, rules, page_box)
+    seen, rest = layout_model.extract_tables(rest, table_boxes)
+    items: list[Piece | ruled_tables.Table] = [*rest, *ruled, *seen]
     for group in reading_order.reading_order(items):
         yield from text_lines.with_headers(_group_blocks(group))
 
 
-def _group_blocks(group: Sequence[Piece | ruled_tables.Grid]) -> Iterator[text_lines.RawBlock]:
-    """Blocks of one column, from top to bottom."""
+def _group_blocks(group: Sequence[Piece | ruled_tables.Table]) -> Iterator[text_lines.RawBlock]:
+    """Yield blocks of one column from top to bottom."""
     loose: list[Piece] = []
     for item in sorted(group, key=lambda item: item.bbox.y0 + item.bbox.y1):
         if isinstance(item, Piece):
@@ -120,8 +117,8 @@ def _group_blocks(group: Sequence[Piece | ruled_tables.Grid]) -> Iterator[text_l
     yield from text_lines.make_blocks(text_lines.make_rows(loose))
 
 
-def _turn(box: Rect, direction: Direction) -> Rect:
-    """`box` on a page turned so that text going in `direction` goes right."""
+def _rotate(box: Rect, direction: Direction) -> Rect:
+    """Rotate `box` as the page on which text in `direction` goes right."""
     match direction:
         case Direction.RIGHT:
             return box
@@ -133,7 +130,7 @@ def _turn(box: Rect, direction: Direction) -> Rect:
             return Rect(-box.y1, box.x0, -box.y0, box.x1)
 
 
-def _turn_back(box: Rect, direction: Direction) -> Rect:
-    """The inverse of `_turn`."""
+def _rotate_back(box: Rect, direction: Direction) -> Rect:
+    """Invert `_rotate`."""
     inverse = {Direction.DOWN: Direction.UP, Direction.UP: Direction.DOWN}
-    return _turn(box, inverse.get(direction, direction))
+    return _rotate(box, inverse.get(direction, direction))

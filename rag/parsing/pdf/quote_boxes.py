@@ -1,7 +1,7 @@
-"""From characters of a passage to their boxes on the page.
+"""Find the boxes of a passage's characters on the page.
 
-A passage's lines were put together from runs of text on the page. The runs inside a line's box are found again
-and laid along the line's characters, white space left out, so that each character knows its box.
+Lines were joined from runs of text. The runs inside a line's box are extracted again and aligned with the line's
+characters, without white space, which gives each character its box.
 """
 
 import functools
@@ -11,24 +11,24 @@ from typing import Any, NamedTuple, TypeVar
 
 from rag import errors
 from rag.parsing.pdf import character_cleaning
-from rag.parsing.pdf.mupdf import FAILURES, LOCK, display_matrix, open_pdf
+from rag.parsing.pdf.mupdf import LOCK, MUPDF_ERRORS, display_matrix, open_pdf
 from rag.parsing.pdf.text_runs import TEXT_FLAGS, to_display
 from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, Line, Passage, Rect, Region
 
 TOLERANCE_PT = 0.1
-"""How far the middle of a run may be out of its line's box."""
+"""Tolerated distance of a run's center from its line's box."""
 CELL_GAP_EM = 1.0
-"""Boxes in a table's row with a wider gap between them stay apart: they are in different cells."""
+"""In table rows, boxes with a wider gap are in different cells and stay separate."""
 WORD_GAP_EM = 4.0
-"""So they do in running text if the gap is wider than any between words: a mark set over the line stands elsewhere."""
-Kept = TypeVar("Kept")
-KEPT_PAGES = 32
-"""Pages whose characters are kept, for the next quote from the same page (about 0.5 MB each)."""
+"""In running text, a gap wider than between words separates marks set over the line."""
+T = TypeVar("T")
+CACHED_PAGES = 32
+"""Pages whose characters are cached for further quotes (about 0.5 MB each)."""
 
 
 class Run(NamedTuple):
-    """A run of text as it stands on the page: its characters without white space, and a box for each."""
+    """A run of text on the page: its characters without white space, and their boxes."""
 
     bbox: Rect
     text: str
@@ -37,14 +37,14 @@ class Run(NamedTuple):
 
 
 def locate(rendition: Path, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
-    """The boxes of exactly the characters `passage.text[start:end]`, one per line of print, in points as displayed.
+    """Return the displayed boxes of the characters `passage.text[start:end]`, one per line of print.
 
     Returns:
-        A region per page; nothing for characters that are not found in the rendition.
+        A region per page; characters not found in the rendition have no box.
 
     Raises:
-        errors.NotFoundError: the rendition is gone.
-        errors.UnreadableFileError: it cannot be read any more.
+        errors.NotFoundError: the rendition is missing.
+        errors.UnreadableFileError: the rendition cannot be read.
     """
     rects: dict[int, list[Rect]] = {}
     for line, first, last in _parts(passage.lines, start, end):
@@ -58,21 +58,18 @@ def locate(rendition: Path, passage: Passage, start: int, end: int) -> tuple[Reg
 
 
 def cell_names(rendition: Path, page_number: int, boxes: Iterable[Rect]) -> str | None:
-    """The cells that `boxes` on the page of a sheet touch: “Balance!B14” or “Balance!B14:D14, B20”.
-
-    Returns:
-        None if the page is of no sheet, or no cell is touched.
+    """Name the cells that `boxes` touch: “Balance!B14” or “Balance!B14:D14, B20”; None outside of sheets.
 
     Raises:
-        errors.NotFoundError: the rendition is gone.
-        errors.UnreadableFileError: it cannot be read any more.
+        errors.NotFoundError: the rendition is missing.
+        errors.UnreadableFileError: the rendition cannot be read.
     """
-    grid = _of_page(_read_grid, rendition, page_number)
+    grid = _read_cached(_read_grid, rendition, page_number)
     return grid.name(boxes) if grid else None
 
 
 def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, int, int]]:
-    """Lines that have characters of `lines_text(lines)[start:end]`, with the offsets of these in the line."""
+    """Yield the lines of `lines_text(lines)[start:end]` with the offsets of these characters in the line."""
     offset = 0
     for index, line in enumerate(lines):
         if index:
@@ -84,31 +81,25 @@ def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, 
 
 
 def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect]:
-    target = character_cleaning.squash(line.text)
-    before, chosen = (
-        len(character_cleaning.squash(line.text[:first])),
-        len(character_cleaning.squash(line.text[first:last])),
-    )
-    near = [_run(raw) for raw in _page_lines(rendition, line.page_number) if _is_in(raw.bbox, line.bbox)]
-    boxes = lay(near, target)[before : before + chosen]
+    target = character_cleaning.remove_whitespace(line.text)
+    before = len(character_cleaning.remove_whitespace(line.text[:first]))
+    chosen = len(character_cleaning.remove_whitespace(line.text[first:last]))
+    near = [
+        _run(raw)
+        for raw in _read_cached(_read_lines, rendition, line.page_number)
+        if line.bbox.contains_center(raw.bbox, TOLERANCE_PT)
+    ]
+    boxes = align_runs(near, target)[before : before + chosen]
     vertical = sum(run.is_vertical for run in near) * 2 > len(near)
     gap = CELL_GAP_EM if line.kind is BlockKind.TABLE else WORD_GAP_EM
-    return merge((box for box in boxes if box is not None), vertical, gap_em=gap)
+    return merge_boxes((box for box in boxes if box is not None), vertical, gap_em=gap)
 
 
-def _is_in(box: Rect, line: Rect) -> bool:
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    return (
-        line.x0 - TOLERANCE_PT <= x <= line.x1 + TOLERANCE_PT and line.y0 - TOLERANCE_PT <= y <= line.y1 + TOLERANCE_PT
-    )
-
-
-def lay(runs: Iterable[Run], target: str) -> list[Rect | None]:
-    """A box for each character of `target`, from `runs` that make it up in some order; None where none fits."""
-    target = character_cleaning.without_sides(
-        target
-    )  # as brackets of what runs from right to left may have been turned
-    runs = [run._replace(text=character_cleaning.without_sides(run.text)) for run in runs]
+def align_runs(runs: Iterable[Run], target: str) -> list[Rect | None]:
+    """Return a box for each character of `target` from `runs` in any order; None where no run fits."""
+    # brackets of right-to-left text may have been mirrored
+    target = character_cleaning.normalize_brackets(target)
+    runs = [run._replace(text=character_cleaning.normalize_brackets(run.text)) for run in runs]
     boxes: list[Rect | None] = []
     free = sorted(runs, key=lambda run: run.bbox.x0, reverse=character_cleaning.is_right_to_left(target))
     while len(boxes) < len(target):
@@ -122,13 +113,13 @@ def lay(runs: Iterable[Run], target: str) -> list[Rect | None]:
     return boxes
 
 
-def merge(boxes: Iterable[Rect], vertical: bool, *, gap_em: float) -> list[Rect]:
-    """Neighbouring boxes on one baseline become one; a gap wider than `gap_em` heights keeps them apart."""
+def merge_boxes(boxes: Iterable[Rect], vertical: bool, *, gap_em: float) -> list[Rect]:
+    """Merge neighbouring boxes on one baseline unless their gap is wider than `gap_em` heights."""
     if vertical:
-        return [_swap(box) for box in merge(map(_swap, boxes), False, gap_em=gap_em)]
+        return [_swap(box) for box in merge_boxes(map(_swap, boxes), False, gap_em=gap_em)]
     lines: list[list[Rect]] = []
     for box in boxes:
-        line = next((line for line in lines if _is_level(line[0], box)), None)
+        line = next((line for line in lines if line[0].is_level_with(box)), None)
         if line is None:
             lines.append([box])
         else:
@@ -147,16 +138,12 @@ def _merge_line(boxes: Sequence[Rect], gap_em: float) -> Iterator[Rect]:
     yield current
 
 
-def _is_level(first: Rect, other: Rect) -> bool:
-    return 2 * (min(first.y1, other.y1) - max(first.y0, other.y0)) >= min(first.y1 - first.y0, other.y1 - other.y0)
-
-
 def _swap(box: Rect) -> Rect:
     return Rect(box.y0, box.x0, box.y1, box.x1)
 
 
 class _RawLine(NamedTuple):
-    """A run as PyMuPDF gives it: only `bbox` is in display space. Kept by the thousand, so it is small."""
+    """A run as PyMuPDF extracts it, compact as thousands are cached; only `bbox` is in display space."""
 
     bbox: Rect
     characters: tuple[str, ...]
@@ -165,13 +152,8 @@ class _RawLine(NamedTuple):
     matrix: Any | None
 
 
-def _page_lines(rendition: Path, page_number: int) -> tuple[_RawLine, ...]:
-    """The runs of text on a page; none if the page cannot be read."""
-    return _of_page(_read_lines, rendition, page_number)
-
-
-def _of_page(read: Callable[[Path, int, int], Kept], rendition: Path, page_number: int) -> Kept:
-    """What `read` finds on a page, or has kept of it while the file stays as it is."""
+def _read_cached(read: Callable[[Path, int, int], T], rendition: Path, page_number: int) -> T:
+    """Call the cached function `read`, whose cache is valid while the file is unchanged."""
     with LOCK:
         try:
             return read(rendition, rendition.stat().st_mtime_ns, page_number)
@@ -179,24 +161,24 @@ def _of_page(read: Callable[[Path, int, int], Kept], rendition: Path, page_numbe
             raise errors.NotFoundError(f"The file “{rendition.name}” is gone. Ingest the document again.") from error
 
 
-@functools.lru_cache(maxsize=KEPT_PAGES)
+@functools.lru_cache(maxsize=CACHED_PAGES)
 def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawLine, ...]:  # noqa: ARG001  # part of the key
     with open_pdf(rendition) as document:
         try:
             page = document[page_number - 1]
             matrix = display_matrix(page)
             blocks = page.get_text("rawdict", flags=TEXT_FLAGS)["blocks"]
-        except FAILURES:
+        except MUPDF_ERRORS:
             return ()
         return tuple(_raw_line(line, matrix) for block in blocks for line in block.get("lines", ()))
 
 
-@functools.lru_cache(maxsize=KEPT_PAGES)
+@functools.lru_cache(maxsize=CACHED_PAGES)
 def _read_grid(rendition: Path, modified: int, page_number: int) -> PageGrid | None:  # noqa: ARG001  # part of the key
     with open_pdf(rendition) as document:
         try:
             return PageGrid.read(document, document[page_number - 1])
-        except FAILURES:
+        except MUPDF_ERRORS:
             return None
 
 
@@ -217,7 +199,7 @@ def _run(raw: _RawLine) -> Run:
     characters: list[str] = []
     boxes: list[Rect] = []
     for character, box in zip(raw.characters, raw.boxes, strict=True):
-        content = character_cleaning.squash(character)
+        content = character_cleaning.remove_whitespace(character)
         if content:
             characters.append(content)
             boxes.append(boxes[-1] if boxes and _has_no_width(box) else to_display(box, raw.matrix))
@@ -225,5 +207,5 @@ def _run(raw: _RawLine) -> Run:
 
 
 def _has_no_width(box: tuple[float, float, float, float]) -> bool:
-    """So it is with the later letters of a ligature, which MuPDF takes apart: they share the first one's box."""
+    """Whether the box is of a later letter of a split ligature, which shares the first letter's box."""
     return box[2] - box[0] < 0.01 and box[3] - box[1] > 0.01

@@ -1,8 +1,8 @@
-"""Reading order: columns before lines.
+"""Put the content of a page in reading order, column by column.
 
-A page is cut at its gutters, the strips that part columns of running text. What lies across a gutter (a title, a
-wide figure's caption) parts the page into bands, and in each band the left column is read before the right one. A
-gap between the columns of a table is no gutter: numbers and short entries belong to their rows.
+Pages are split at gutters between columns of running text. Items across a gutter, such as titles and wide captions,
+divide the page into bands, in each of which the left column is read before the right one. Gaps between the columns of
+tables are no gutters, as numbers and short entries belong to their rows.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from rag.types import Rect
 
 
 class Item(Protocol):
-    """Something with a place on the page and some text. `order` counts through the page's content."""
+    """A box with text on the page."""
 
     @property
     def bbox(self) -> Rect:
@@ -22,11 +22,11 @@ class Item(Protocol):
 
     @property
     def text(self) -> str:
-        """Its text; empty for what is not text, such as a table."""
+        """Its text; empty for tables."""
 
     @property
     def order(self) -> int:
-        """When it is drawn."""
+        """Its index in the order of drawing."""
 
 
 I = TypeVar("I", bound=Item)  # noqa: E741  # the type variable of a few pure functions
@@ -34,13 +34,13 @@ I = TypeVar("I", bound=Item)  # noqa: E741  # the type variable of a few pure fu
 MAX_DEPTH = 6
 MIN_COLUMN_LINES = 3
 EDGE_STEP_PT = 2.0
-"""Left edges this close together are one edge."""
+"""Left edges this close together count as one."""
 OVERHANG_PT = 1.5
-"""How far a line may reach into the gutter."""
+"""How far lines may reach into the gutter."""
 PROSE_CHARS = 15
-"""A column is prose if most of its characters stand in runs at least this long …"""
+"""A column is prose if most of its characters are in runs at least this long."""
 INTERLEAVED_PROSE_CHARS = 30
-"""… or this long, if the file draws left and right by turns, as it does the cells of a table."""
+"""The same if the file draws left and right alternately, as it does table cells."""
 MIN_LETTERS = 0.6
 MAX_CANDIDATES = 12
 
@@ -51,7 +51,7 @@ class _Gutter(NamedTuple):
 
 
 def reading_order(items: Sequence[I], depth: int = 0) -> list[list[I]]:
-    """`items` in groups, the groups in reading order; within a group everything is read row by row."""
+    """Group `items` in reading order; each group is read row by row."""
     gutter = find_gutter(items) if depth < MAX_DEPTH else None
     if gutter is None:
         return [list(items)] if items else []
@@ -62,7 +62,7 @@ def reading_order(items: Sequence[I], depth: int = 0) -> list[list[I]]:
 
 
 def find_gutter(items: Sequence[Item]) -> float | None:
-    """The x of the strip that best parts `items` into two columns of prose side by side, or None."""
+    """Return the x of the gutter that best separates two columns of prose, or None."""
     if len(items) < 2 * MIN_COLUMN_LINES:
         return None
     edges: dict[int, float] = {}
@@ -79,7 +79,7 @@ def find_gutter(items: Sequence[Item]) -> float | None:
 
 
 def _score(items: Sequence[Item], x: float) -> float:
-    """Points of column height that a gutter left of `x` parts, less what lies across it; 0 if it parts no columns."""
+    """Score a gutter left of `x` by the items beside it less those across it; 0 if it separates no columns."""
     left = [item for item in items if item.bbox.x1 <= x + OVERHANG_PT]
     right = [item for item in items if item.bbox.x0 >= x - OVERHANG_PT]
     across = len(items) - len(left) - len(right)
@@ -88,7 +88,7 @@ def _score(items: Sequence[Item], x: float) -> float:
     beside = _beside(left, right)
     if beside < MIN_COLUMN_LINES:
         return 0.0
-    turns = _turns(left, right)
+    turns = _side_changes(left, right)
     prose = PROSE_CHARS if turns <= 0.5 * beside + 2 else INTERLEAVED_PROSE_CHARS
     if not (_is_prose(left, prose) and _is_prose(right, prose)):
         return 0.0
@@ -96,14 +96,14 @@ def _score(items: Sequence[Item], x: float) -> float:
 
 
 def _beside(left: Sequence[Item], right: Sequence[Item]) -> int:
-    """How many items of the smaller side stand level with some item of the other."""
+    """Count the items of the smaller side within the vertical extent of the other."""
     few, many = sorted((left, right), key=len)
     top, bottom = min(item.bbox.y0 for item in many), max(item.bbox.y1 for item in many)
     return sum(top <= (item.bbox.y0 + item.bbox.y1) / 2 <= bottom for item in few)
 
 
-def _turns(left: Sequence[Item], right: Sequence[Item]) -> int:
-    """How often the content changes sides."""
+def _side_changes(left: Sequence[Item], right: Sequence[Item]) -> int:
+    """Count how often the drawing order changes sides."""
     sides = sorted([(item.order, 0) for item in left] + [(item.order, 1) for item in right])
     return sum(before[1] != after[1] for before, after in pairwise(sides))
 
@@ -115,16 +115,18 @@ def _is_prose(items: Sequence[Item], run: int) -> bool:
     return 2 * in_runs >= total and letters >= MIN_LETTERS * total
 
 
-class _Band:
-    """Items in one horizontal strip: either beside the gutter, or level with what lies across it."""
+class _Strip:
+    """A horizontal strip of the page with items across the gutter."""
 
     def __init__(self, top: float, bottom: float) -> None:
         self.top, self.bottom = top, bottom
 
 
 def _bands(items: Sequence[I], x: float) -> list[list[I]]:
-    """`items` in bands from top to bottom: left of `x`, right of `x`, across it, and so on."""
-    strips = _strips([item for item in items if item.bbox.x0 < x - OVERHANG_PT and item.bbox.x1 > x + OVERHANG_PT])
+    """Split `items` into bands from top to bottom: left of `x`, right of `x`, across it, and so on."""
+    strips = _strips_across(
+        [item for item in items if item.bbox.x0 < x - OVERHANG_PT and item.bbox.x1 > x + OVERHANG_PT]
+    )
     bands: list[list[I]] = []
     columns: tuple[list[I], list[I]] = ([], [])
     level: list[I] = []
@@ -150,15 +152,15 @@ def _bands(items: Sequence[I], x: float) -> list[list[I]]:
     return bands
 
 
-def _strips(across: Sequence[Item]) -> list[_Band]:
+def _strips_across(across: Sequence[Item]) -> list[_Strip]:
     """The vertical extents of items that lie across a gutter, overlapping ones united."""
-    strips: list[_Band] = []
+    strips: list[_Strip] = []
     for item in sorted(across, key=lambda item: item.bbox.y0):
         inset = 0.2 * (item.bbox.y1 - item.bbox.y0)
         if strips and item.bbox.y0 + inset <= strips[-1].bottom:
             strips[-1].bottom = max(strips[-1].bottom, item.bbox.y1 - inset)
         else:
-            strips.append(_Band(item.bbox.y0 + inset, item.bbox.y1 - inset))
+            strips.append(_Strip(item.bbox.y0 + inset, item.bbox.y1 - inset))
     return strips
 
 

@@ -1,7 +1,7 @@
-"""Ruled tables, from the lines drawn around their cells.
+"""Find ruled tables by the lines around their cells.
 
-PyMuPDF's `find_tables` takes 120 to 270 ms a page and would be most of the cost of parsing. The rules come with
-the page's text for next to nothing, and where they cross there are cells.
+PyMuPDF's `find_tables` takes 120 to 270 ms a page and would dominate parsing; the rules come with the page's text at
+next to no cost.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,24 +14,24 @@ from rag.parsing.pdf.text_runs import Piece, Rule
 from rag.types import BlockKind, Rect
 
 THICKNESS_PT = 3.0
-"""A drawn box thinner than this is a line."""
+"""Thinner boxes are lines."""
 MIN_RULE_PT = 8.0
 MAX_SHARE = 0.7
-"""A box larger than this share of the page is its background or frame."""
+"""Boxes of a larger share of the page are backgrounds or frames."""
 TOUCH_PT = 3.0
-"""Rules this close together cross, or are one rule."""
+"""Rules this close together touch."""
 MAX_RULES = 800
-"""More rules than this are a drawing."""
+"""More rules make a drawing."""
 MAX_CELL_CHARS = 1500
-"""A box with more text than this lays out the page and is no cell."""
+"""A box with more text is part of the page's layout, not a cell."""
 MIN_FILLED_ROWS = 0.4
-"""At least this share of the rows has two or more cells with text."""
+"""Least share of rows with two or more filled cells."""
 MAX_WRAPPED_LINES = 4
-"""Two cells side by side with more lines than this may hold several rows between which no rule is drawn."""
+"""Adjacent cells with more lines may hold several rows without rules between them."""
 
 
-class Grid(NamedTuple):
-    """A table: its box, its text, and its rows. `order` is that of its first piece."""
+class Table(NamedTuple):
+    """A table, as an item in reading order: `text` is empty, `order` is that of its first piece."""
 
     bbox: Rect
     text: str
@@ -40,34 +40,36 @@ class Grid(NamedTuple):
 
 
 class _Edge(NamedTuple):
-    """A rule as a line: where it is on the other axis, and from where to where it goes."""
+    """A rule from `start` to `end` at position `at` of the other axis."""
 
     at: float
     start: float
     end: float
 
 
-def find_grids(pieces: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -> tuple[list[Grid], list[Piece]]:
-    """The ruled tables of a page, and the pieces outside them."""
+def find_ruled_tables(
+    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: Rect
+) -> tuple[list[Table], list[Piece]]:
+    """Return the ruled tables of a page, and the pieces outside them."""
     across, down = _edges(rules, page_box)
     if len(across) < 2 or len(down) < 2 or len(across) + len(down) > MAX_RULES:
         return [], list(pieces)
-    grids: list[Grid] = []
+    tables: list[Table] = []
     rest = list(pieces)
     for across_group, down_group in _components(across, down):
         xs = _positions(down_group, across_group)
         ys = _positions(across_group, down_group)
         if len(xs) < 3 or len(ys) < 2:
             continue
-        grid = _make_grid(rest, xs, ys)
-        if grid is not None:
-            grids.append(grid)
+        table = _make_table(rest, xs, ys)
+        if table is not None:
+            tables.append(table)
             rest = [piece for piece in rest if not _is_within(piece, xs, ys)]
-    return grids, rest
+    return tables, rest
 
 
 def _edges(rules: Sequence[Rule], page_box: Rect) -> tuple[list[_Edge], list[_Edge]]:
-    """Horizontal and vertical edges; a rectangle has two of each. Frames and backgrounds of the page are none."""
+    """Return horizontal and vertical edges, two of each per rectangle, without page frames and backgrounds."""
     across: list[_Edge] = []
     down: list[_Edge] = []
     frame = MAX_SHARE * (page_box.x1 - page_box.x0) * (page_box.y1 - page_box.y0)
@@ -84,11 +86,11 @@ def _edges(rules: Sequence[Rule], page_box: Rect) -> tuple[list[_Edge], list[_Ed
             down += [_Edge(x0, y0, y1), _Edge(x1, y0, y1)]
         if len(across) + len(down) > 4 * MAX_RULES:
             return [], []
-    return _joined(across), _joined(down)
+    return _join_edges(across), _join_edges(down)
 
 
-def _joined(edges: Iterable[_Edge]) -> list[_Edge]:
-    """Edges on one line that touch become one; short ones are dropped."""
+def _join_edges(edges: Iterable[_Edge]) -> list[_Edge]:
+    """Join touching edges on one line and drop short ones."""
     joined: list[_Edge] = []
     lines: dict[int, list[_Edge]] = defaultdict(list)
     for edge in edges:
@@ -107,7 +109,7 @@ def _joined(edges: Iterable[_Edge]) -> list[_Edge]:
 
 
 def _components(across: Sequence[_Edge], down: Sequence[_Edge]) -> list[tuple[list[_Edge], list[_Edge]]]:
-    """Edges that cross, directly or through others, together."""
+    """Group edges that are connected by crossings."""
     parent = list(range(len(across) + len(down)))
 
     def root(index: int) -> int:
@@ -131,10 +133,9 @@ def _components(across: Sequence[_Edge], down: Sequence[_Edge]) -> list[tuple[li
 
 
 def _positions(edges: Sequence[_Edge], crossing: Sequence[_Edge]) -> list[float]:
-    """Where the edges of a table are, along the axis on which the edges `crossing` them run.
+    """Return the positions of a table's parallel edges.
 
-    Edges much shorter than the longest divide few cells and are left out. Many tables are open at their sides:
-    they go as far as the edges that cross.
+    Edges much shorter than the longest are ignored. Tables open at their sides end where the `crossing` edges end.
     """
     lengths: list[tuple[float, float]] = []
     for edge in sorted(edges):
@@ -158,8 +159,8 @@ def _is_within(piece: Piece, xs: Sequence[float], ys: Sequence[float]) -> bool:
     return xs[0] <= x <= xs[-1] and ys[0] <= y <= ys[-1]
 
 
-def _make_grid(pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float]) -> Grid | None:
-    """The table with column edges `xs` and row edges `ys`, or None if its text does not look like one."""
+def _make_table(pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float]) -> Table | None:
+    """Make the table with column edges `xs` and row edges `ys`; None if its text is not tabular."""
     cells: dict[int, dict[int, list[Piece]]] = defaultdict(lambda: defaultdict(list))
     inside = [piece for piece in pieces if _is_within(piece, xs, ys)]
     for piece in inside:
@@ -176,7 +177,7 @@ def _make_grid(pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float]
         return None
     box = text_lines.bounds(line.bbox for line in lines)
     block = text_lines.RawBlock(BlockKind.TABLE, lines, inside[0].size, False)
-    return Grid(box, "", min(piece.order for piece in inside), block)
+    return Table(box, "", min(piece.order for piece in inside), block)
 
 
 def _length(cell: Sequence[Piece]) -> int:
@@ -184,26 +185,26 @@ def _length(cell: Sequence[Piece]) -> int:
 
 
 def _row_lines(columns: Mapping[int, list[Piece]]) -> list[text_lines.RawLine]:
-    """The row's line, or several if it holds rows between which no rule is drawn."""
+    """Return the row's line, or several if it holds rows without rules between them."""
     cells = [text_lines.make_rows(columns[column]) for column in sorted(columns)]
     if not (any(_is_list(cell) for cell in cells) or _side_by_side(cells)):
         return [_line(cells)]
     column_of = {piece.order: column for column, pieces in columns.items() for piece in pieces}
     return [
-        _line(_recut(row, column_of))
+        _line(_split_cells(row, column_of))
         for row in text_lines.make_rows([piece for cell in columns.values() for piece in cell])
     ]
 
 
 def _is_list(cell: Sequence[text_lines.Row]) -> bool:
-    """Whether the lines of a cell are entries of their own, not wrapped text: in columns, or all of them numbers."""
+    """Whether the lines of a cell are separate entries, in columns or all numbers, instead of wrapped text."""
     if any(len(row.cells) > 1 for row in cell):
         return True
     return len(cell) > 1 and all(_is_number(text_lines.join(row.pieces)) for row in cell)
 
 
 def _side_by_side(cells: Sequence[Sequence[text_lines.Row]]) -> bool:
-    """Whether two cells have many lines, and nearly as many: rows between which no rule is drawn."""
+    """Whether two cells have many lines and nearly as many, which makes them rows without rules."""
     *_, second, first = sorted([0, *map(len, cells)])
     return second > MAX_WRAPPED_LINES and second > 0.6 * first
 
@@ -212,8 +213,8 @@ def _is_number(entry: str) -> bool:
     return any(map(str.isdigit, entry)) and sum(map(str.isalpha, entry)) <= 3
 
 
-def _recut(row: text_lines.Row, column_of: Mapping[int, int]) -> list[list[text_lines.Row]]:
-    """The cells of a row on one baseline, cut at the table's columns and at wide gaps."""
+def _split_cells(row: text_lines.Row, column_of: Mapping[int, int]) -> list[list[text_lines.Row]]:
+    """Split a row on one baseline at the table's columns and at wide gaps."""
     columns: dict[int, list[Piece]] = defaultdict(list)
     for piece in row.pieces:
         columns[column_of[piece.order]].append(piece)

@@ -1,4 +1,4 @@
-"""From pages to a document: lines are numbered, headings get their levels."""
+"""Assemble a document from its pages: number the lines, find titles and heading levels."""
 
 import re
 from collections import Counter
@@ -15,22 +15,22 @@ MAX_HEADING_LINES = 3
 MAX_HEADING_CHARS = 200
 MAX_BOLD_HEADING_CHARS = 120
 MAX_SENTENCE_HEADING_CHARS = 40
-"""What ends with a full stop and is longer is a sentence, however large it is set."""
+"""Longer text with a final full stop is a sentence, whatever its size."""
 MAX_LEVEL = 6
 MARGIN = 0.13
-"""Running heads stand in this share of the page's height, at its top or bottom …"""
+"""Height of running headers and footers as a share of the page."""
 MIN_REPEATS = 3
-"""… and on at least so many pages."""
+"""Least number of pages with a running header or footer."""
 _NEVER_HEADINGS = frozenset({BlockKind.TABLE, BlockKind.PICTURE})
 MAX_SHARE = 0.5
-"""What is the first or last of more pages than this share is a running head, too, wherever it stands."""
+"""A first or last block of more pages than this share is a running header or footer at any height."""
 
 
 def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) -> ParsedDocument:
-    """The document of these pages, its lines numbered from 1 in reading order."""
+    """Assemble the document, with lines numbered from 1 in reading order."""
     contents = list(pages)
     body = _body_size(contents)
-    repeated = _running_heads(contents)
+    repeated = _running_headers(contents)
     levels = _levels(contents, body, repeated)
     blocks: list[TextBlock] = []
     number = 1
@@ -43,7 +43,7 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
             number += len(raw.lines)
     return ParsedDocument(
         title=titles.find_title(metadata_title, blocks),
-        pages=page_labels.with_printed([content.info for content in contents], blocks),
+        pages=page_labels.add_printed_labels([content.info for content in contents], blocks),
         blocks=tuple(blocks),
     )
 
@@ -75,7 +75,7 @@ def _number(raw: RawBlock, page_number: int, first: int, level: int | None) -> T
 
 
 def _body_size(contents: Sequence[PageContent]) -> float:
-    """The size of type that most characters have, in half points."""
+    """Return the type size of most characters, rounded to half points."""
     sizes: Counter[float] = Counter()
     for content in contents:
         for block in content.blocks:
@@ -84,8 +84,8 @@ def _body_size(contents: Sequence[PageContent]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _running_heads(contents: Sequence[PageContent]) -> set[str]:
-    """Texts, numbers aside, that stand in the margin of several pages, or first or last on most of them."""
+def _running_headers(contents: Sequence[PageContent]) -> set[str]:
+    """Return texts, numbers aside, in the margin of several pages, or first or last on most of them."""
     in_margin: Counter[str] = Counter()
     at_end: Counter[str] = Counter()
     for content in contents:
@@ -112,7 +112,7 @@ def _text(block: RawBlock) -> str:
 
 
 def _levels(contents: Sequence[PageContent], body: float, repeated: set[str]) -> list[float]:
-    """The sizes of headings larger than the body, largest first."""
+    """Return the sizes of headings larger than the body, largest first."""
     sizes = {
         _round(block.size)
         for content in contents
@@ -123,7 +123,7 @@ def _levels(contents: Sequence[PageContent], body: float, repeated: set[str]) ->
 
 
 def _level(block: RawBlock, body: float, levels: Sequence[float]) -> int | None:
-    """The depth of a heading: the rank of its size, bold type of the body's size coming last; None for other text."""
+    """Return a heading's level by the rank of its size, bold type of the body's size last; None for other text."""
     if not _is_short(block):
         return None
     if block.size >= LARGER_THAN_BODY * body:

@@ -1,4 +1,4 @@
-"""From pieces to lines: what stands on one baseline is one line, and lines that hang together are one block."""
+"""Join pieces on one baseline to lines, and lines to blocks and tables."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,36 +10,36 @@ from rag.parsing.pdf.text_runs import Piece
 from rag.types import BlockKind, Rect
 
 WORD_GAP_EM = 0.12
-"""A gap wider than this between pieces is a space."""
+"""Pieces with a wider gap are separated by a space."""
 OVERLAP_EM = 1.0
-"""Pieces that overlap by more than this do not continue one another."""
+"""Pieces with a larger overlap do not continue each other."""
 CELL_GAP_EM = 1.0
-"""A gap wider than this may part the cells of a table."""
+"""A wider gap may separate table cells."""
 COPY_PT = 1.0
-"""Equal texts this close together are one, drawn twice."""
+"""Equal texts this close together are one text drawn twice."""
 ALIGNED_PT = 4.0
-"""Edges this close together are aligned."""
+"""Tolerance for aligned edges."""
 MIN_TABLE_ROWS = 3
 MAX_ROWS_BETWEEN = 3
-"""So many rows with a single cell may stand between two rows of a table: sub-headings, wrapped labels."""
+"""Rows with one cell, such as sub-headings and wrapped labels, that may separate two table rows."""
 MIN_ALIGNED_ROWS = 0.6
 MAX_HEADER_LINES = 5
 PARAGRAPH_GAP_EM = 0.65
-"""More white than this between two lines begins a block."""
+"""A larger gap between lines begins a block."""
 _ENDS = (".", ":", "?", "!", "”", "。", "؟")
 _LEADS = re.compile(r"[$€£¥(–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
-"""What belongs to the text after it, however wide the gap: signs of currencies, bullets and numbers of lists."""
+"""Prefixes of the following text at any gap: currency signs, bullets, list numbers."""
 
 
 class RawLine(NamedTuple):
-    """A line before it is numbered."""
+    """A line without a number."""
 
     bbox: Rect
     text: str
 
 
 class RawBlock(NamedTuple):
-    """A block before the document is known: `size` in points and `bold` are those of its text."""
+    """A block of a page; `size` is in points."""
 
     kind: BlockKind
     lines: list[RawLine]
@@ -48,37 +48,32 @@ class RawBlock(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Cells on one baseline, each of one or more pieces, left to right; and all its pieces."""
+    """Cells on one baseline from left to right, each of one or more pieces."""
 
     cells: list[list[Piece]]
     pieces: list[Piece]
     bbox: Rect
     size: float
-    """That of most of its text."""
+    """The size of its longest piece."""
     bold: bool
-    """Whether all of it is."""
+    """Whether all its text is bold."""
 
 
 def make_rows(pieces: Sequence[Piece]) -> list[Row]:
-    """`pieces` of one column put together by baseline, from top to bottom."""
+    """Group the pieces of one column by baseline, from top to bottom."""
     grouped: list[list[Piece]] = []
     for piece in sorted(pieces, key=lambda piece: piece.bbox.y0 + piece.bbox.y1):
-        if grouped and _is_level(grouped[-1][0].bbox, piece.bbox):
+        if grouped and grouped[-1][0].bbox.is_level_with(piece.bbox):
             grouped[-1].append(piece)
         else:
             grouped.append([piece])
     return [_make_row(group) for group in grouped]
 
 
-def _is_level(first: Rect, other: Rect) -> bool:
-    shared = min(first.y1, other.y1) - max(first.y0, other.y0)
-    return 2 * shared >= min(first.y1 - first.y0, other.y1 - other.y0)
-
-
 def _make_row(pieces: list[Piece]) -> Row:
     pieces.sort(key=lambda piece: piece.bbox.x0)
     cells = [[pieces[0]]]
-    right = pieces[0].bbox.x1  # not the last piece's: a mark set over a line begins and ends within it
+    right = pieces[0].bbox.x1  # of all pieces so far: a mark set over a line ends within it
     for before, piece in pairwise(pieces):
         if _is_copy(before, piece):
             continue
@@ -94,7 +89,7 @@ def _make_row(pieces: list[Piece]) -> Row:
 
 
 def _is_copy(before: Piece, piece: Piece) -> bool:
-    """Whether the same text stands in the same place, as it does where bold type is made by drawing twice."""
+    """Whether the same text is drawn twice in one place, which imitates bold type."""
     return (
         piece.text == before.text
         and abs(piece.bbox.x0 - before.bbox.x0) < COPY_PT
@@ -103,7 +98,7 @@ def _is_copy(before: Piece, piece: Piece) -> bool:
 
 
 def bounds(boxes: Iterable[Rect]) -> Rect:
-    """The box around all `boxes`, of which there is at least one."""
+    """Return the box around all `boxes`, at least one."""
     box, *others = boxes
     if not others:
         return box
@@ -112,9 +107,9 @@ def bounds(boxes: Iterable[Rect]) -> Rect:
 
 
 def join(pieces: Sequence[Piece]) -> str:
-    """The text of pieces on one baseline, in logical order."""
+    """Join the text of pieces on one baseline in logical order."""
     if len(pieces) == 1:
-        return character_cleaning.upright(pieces[0].text)
+        return character_cleaning.correct_brackets(pieces[0].text)
     backwards = character_cleaning.is_right_to_left("".join(piece.text for piece in pieces))
     ordered = list(reversed(pieces)) if backwards else list(pieces)
     parts = [ordered[0].text]
@@ -123,17 +118,17 @@ def join(pieces: Sequence[Piece]) -> str:
         if near.space_right or far.space_left or _is_apart(near, far):
             parts.append(" ")
         parts.append(piece.text)
-    return character_cleaning.upright("".join(parts))
+    return character_cleaning.correct_brackets("".join(parts))
 
 
 def _is_apart(near: Piece, far: Piece) -> bool:
-    """Whether `far` does not begin where `near` ends: behind a gap, or so far before that it stands above or below."""
+    """Whether there is a gap between `near` and `far`, or an overlap so wide that they are above each other."""
     gap = far.bbox.x0 - near.bbox.x1
     return gap > WORD_GAP_EM * far.size or gap < -OVERLAP_EM * max(near.size, far.size)
 
 
 def make_blocks(rows: Sequence[Row]) -> list[RawBlock]:
-    """The rows of one column as blocks of text and tables."""
+    """Make blocks of text and tables from the rows of one column."""
     blocks: list[RawBlock] = []
     start = 0
     for first, last in _tables(rows):
@@ -144,7 +139,7 @@ def make_blocks(rows: Sequence[Row]) -> list[RawBlock]:
 
 
 def _tables(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
-    """First and last row of each stretch whose cells stand below one another."""
+    """Yield the first and last row of each run with aligned cells."""
     run: list[int] = []
     for index, row in enumerate(rows):
         if len(row.cells) < 2:
@@ -170,20 +165,20 @@ def _is_table(rows: Sequence[Row], run: Sequence[int]) -> bool:
 
 
 def _is_aligned(above: Row, below: Row) -> bool:
-    """Whether a cell after the first one stands under another one, flush left or right."""
+    """Whether a cell after the first is aligned with one above, left or right."""
     upper = [(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in above.cells[1:]]
     lower = [(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in below.cells[1:]]
     return any(abs(a0 - b0) < ALIGNED_PT or abs(a1 - b1) < ALIGNED_PT for a0, a1 in upper for b0, b1 in lower)
 
 
 def table(rows: Sequence[Row]) -> RawBlock:
-    """A table with a line for each row."""
+    """Make a table with a line per row."""
     lines = [RawLine(row.bbox, "\t".join(join(cell) for cell in row.cells)) for row in rows]
     return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
 
 
 def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
-    """`blocks`, each table joined to the column heads above it, which often stand outside its rules."""
+    """Join tables to the column headers above them, which are often outside the rules."""
     above: RawBlock | None = None
     for block in blocks:
         if above is not None and _is_header(above, block):
@@ -197,7 +192,7 @@ def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
 
 
 def _is_header(above: RawBlock, table: RawBlock) -> bool:
-    """Whether `above` stands close over the columns of `table`, to the right of its first one."""
+    """Whether `above` is close above the columns of `table`, to the right of the first."""
     if table.kind is not BlockKind.TABLE or len(above.lines) > MAX_HEADER_LINES:
         return False
     head, body = bounds(line.bbox for line in above.lines), bounds(line.bbox for line in table.lines)

@@ -1,4 +1,4 @@
-"""Runs of text and ruling lines, as MuPDF finds them on a page, in display space."""
+"""Extract runs of text and ruling lines from a page, in display space."""
 
 import enum
 from collections import Counter
@@ -11,7 +11,7 @@ from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
 from rag.types import Rect
 
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
-"""How text is extracted, everywhere: ligatures come apart, so that words can be searched; hyphens stay."""
+"""Flags of every text extraction: ligatures are split for search, hyphens stay."""
 
 MAIN_SHARE = 0.15
 _BOLD_FONT = 16
@@ -19,7 +19,7 @@ _BOLD_CHARS = 8
 
 
 class Direction(enum.Enum):
-    """Where a run of text goes on the displayed page."""
+    """The writing direction on the displayed page."""
 
     RIGHT = enum.auto()
     DOWN = enum.auto()
@@ -28,10 +28,10 @@ class Direction(enum.Enum):
 
 
 class Piece(NamedTuple):
-    """A run of text on one baseline. `order` counts through the page's content, `size` is in points.
+    """A run of text on one baseline. `order` is its index in the page's content, `size` is in points.
 
-    `text` has no white space at its ends, but `bbox` includes it: `space_left` and `space_right` say where it is.
-    What `is_recognised` is an unseen layer over a picture.
+    `text` is stripped, but `bbox` includes white space at the ends, which `space_left` and `space_right` tell.
+    Pieces that are `is_recognised` belong to the invisible layer over a picture.
     """
 
     bbox: Rect
@@ -46,24 +46,26 @@ class Piece(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A drawn line or box: its box, and whether it is a rectangle rather than any other shape."""
+    """A drawn line or shape: its box, and whether it is a rectangle."""
 
     bbox: Rect
     is_rectangle: bool
 
 
 def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
-    """The page's runs of text in the order of its content, and what is drawn on it."""
+    """Extract the page's runs of text in content order, and its rules."""
     blocks = page.get_text("dict", flags=TEXT_FLAGS | pymupdf.TEXT_COLLECT_VECTORS)["blocks"]
     visible = to_rect(page.rect)
     matrix = display_matrix(page)
-    pieces = [piece for piece in _pieces(blocks, matrix) if _is_inside(piece.bbox, visible)]
+    pieces = [
+        piece for piece in _pieces(blocks, matrix) if visible.contains_center(piece.bbox)
+    ]  # text beyond the crop box is never shown
     rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in blocks if block["type"] == 3]
     return pieces, rules
 
 
 def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Rect:
-    """A box of PyMuPDF's unrotated page in display space; `matrix` is that of `display_matrix`."""
+    """Convert a box of PyMuPDF's unrotated page to display space; `matrix` comes from `display_matrix`."""
     return to_rect(box if matrix is None else tuple(pymupdf.Rect(box) * matrix))
 
 
@@ -96,9 +98,9 @@ def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Pie
 
 
 def _outer_spaces(raw: str) -> tuple[bool, bool]:
-    """Whether there is white space to the left of the text, and to the right.
+    """Whether there is white space left and right of the text.
 
-    Files store text from right to left in either order, so white space at one end of it may be at any side.
+    Files store right-to-left text in either order, so white space at one end counts for both sides.
     """
     first, last = raw[0].isspace(), raw[-1].isspace()
     if first != last and character_cleaning.is_right_to_left(raw):
@@ -107,7 +109,7 @@ def _outer_spaces(raw: str) -> tuple[bool, bool]:
 
 
 def _main_span(spans: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The largest type that is more than a letter here and there: small capitals have large ones among them."""
+    """Return the span with the largest type of a relevant share: small capitals have large ones among them."""
     enough = MAIN_SHARE * sum(len(span["text"]) for span in spans)
     lengths: Counter[float] = Counter()
     for span in spans:
@@ -123,9 +125,3 @@ def _direction(vector: tuple[float, float], matrix: Any | None) -> Direction:
     if abs(x) >= abs(y):
         return Direction.RIGHT if x >= 0 else Direction.LEFT
     return Direction.DOWN if y > 0 else Direction.UP
-
-
-def _is_inside(box: Rect, visible: Rect) -> bool:
-    """Whether the middle of `box` is on the page: text beyond the crop box is never shown."""
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    return visible.x0 <= x <= visible.x1 and visible.y0 <= y <= visible.y1

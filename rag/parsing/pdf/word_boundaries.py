@@ -10,29 +10,29 @@ from itertools import pairwise
 from typing import NamedTuple
 
 TOUCH_EM = 0.12
-"""Words with a gap narrower than this, in heights of their boxes, touch."""
+"""Words with a narrower gap, in heights of their boxes, touch."""
 MAX_CHARS = 200
-"""Longer words are not looked at."""
+"""Longer words are ignored."""
 
 Box = tuple[float, float, float, float]
 
 
 class Word(NamedTuple):
-    """A word as MuPDF reads it, and its box."""
+    """A word read by MuPDF, and its box."""
 
     text: str
     box: Box
 
 
 class WrongWord(NamedTuple):
-    """What was read, and what MuPDF reads there: "ofthe" for "of the", or the other way round."""
+    """A wrong word and MuPDF's reading: "ofthe" for "of the", or the reverse."""
 
     read: str
     expected: str
 
 
 def glued_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> list[WrongWord]:
-    """Words of `lines` that are several of the `expected` words which do not touch."""
+    """Return words of `lines` that join several `expected` words that do not touch."""
     lost, extra = _differences(expected, lines)
     boxes: dict[str, list[Box]] = {}
     for word in expected:
@@ -47,7 +47,7 @@ def glued_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> lis
 
 
 def split_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> list[WrongWord]:
-    """Several words in a row in `lines` that are one of the `expected` words."""
+    """Return consecutive words of `lines` that are one of the `expected` words."""
     lost, extra = _differences(expected, lines)
     if not extra:
         return []
@@ -60,13 +60,13 @@ def split_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> lis
 
 
 def _differences(expected: Iterable[Word], lines: Iterable[Iterable[str]]) -> tuple[Counter[str], Counter[str]]:
-    """Words that were expected and not read, and words that were read and not expected."""
+    """Return the words expected but not read, and the words read but not expected."""
     wanted, found = Counter(word.text for word in expected), Counter(word for line in lines for word in line)
     return wanted - found, found - wanted
 
 
 def _parts(word: str, parts: Collection[str]) -> list[str] | None:
-    """`word` as two or more of `parts` in a row; None if it is not made of them."""
+    """Split `word` into two or more of `parts`; None if impossible."""
     if len(word) > MAX_CHARS:
         return None
     best: list[list[str] | None] = [[], *[None] * len(word)]
@@ -81,13 +81,13 @@ def _parts(word: str, parts: Collection[str]) -> list[str] | None:
 
 
 def _is_touching(first: str, second: str, boxes: Mapping[str, Sequence[Box]]) -> bool:
-    """Whether the words `first` and `second` touch somewhere on the page."""
+    """Whether the words `first` and `second` touch anywhere on the page."""
     long = min(len(first), len(second)) > 1  # a single letter is taller than wide in any text
     return any(_gap(one, other, long) < TOUCH_EM for one in boxes[first] for other in boxes[second])
 
 
 def _gap(first: Box, second: Box, long: bool) -> float:
-    """White between two words in heights of the text; infinite if they are not on one line, or overlap widely."""
+    """Return the gap between two words in text heights; infinite if they are on different lines or overlap widely."""
     if long and min(first[3] - first[1], second[3] - second[1]) > max(first[2] - first[0], second[2] - second[0]):
         first, second = ((y0, x0, y1, x1) for x0, y0, x1, y1 in (first, second))  # text that runs up or down
     height = max(first[3] - first[1], second[3] - second[1])

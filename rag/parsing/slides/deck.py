@@ -10,7 +10,7 @@ from rag.parsing.conversion import SourceText
 from rag.parsing.html.markup import escaped
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.office.paragraphs import bare
-from rag.parsing.pdf.mupdf import FAILURES, pymupdf
+from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
 
 MAX_PICTURE_PT = (640.0, 360.0)
 INDENT_PT, HANGING_PT = 18, 12
@@ -97,7 +97,7 @@ def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float
     """
     try:
         image = pymupdf.mupdf.fz_new_image_from_buffer(pymupdf.mupdf.fz_new_buffer_from_copied_data(content))
-    except FAILURES:
+    except MUPDF_ERRORS:
         return paragraph(f"[Picture: {description}]") if description else ""
     name = next((name for name, known in pictures.items() if known is content), f"picture-{len(pictures) + 1}")
     pictures[name] = content

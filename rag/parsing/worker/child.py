@@ -1,6 +1,6 @@
-"""What a parsing process does: it reads one file and writes results, a line of JSON each.
+"""Read one file in a parsing process and write the results as lines of JSON.
 
-It ends when nobody reads them any more, and when it has computed for too long, even while MuPDF hangs.
+The process ends when nobody reads the results, and when it exceeds its CPU time, even while MuPDF hangs.
 """
 
 import os
@@ -15,22 +15,22 @@ from rag.parsing import completeness, metadata, renditions
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.ocr import text_layer
 from rag.parsing.pdf import document
-from rag.parsing.pdf.mupdf import open_pdf, readable
+from rag.parsing.pdf.mupdf import map_mupdf_errors, open_pdf
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_runs import TEXT_FLAGS
 from rag.parsing.worker import cpu_clock, protocol
 from rag.types import ParsingConfig, Unpacked
 
 CHARACTERS_PER_PAGE = 3500
-"""So many fit on A4."""
+"""Characters of plain text on an A4 page."""
 
 
 def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
-    """Does what `request` asks for, within its limits of memory and time, which stay for the process."""
+    """Carry out `request` within its limits of memory and CPU time."""
     config = ParsingConfig(**request["config"])
     rendition = Path(request["rendition"])
     limit_memory(config.memory_limit_mb)
-    cpu_clock.limit_cpu(config.timeout_seconds(_least_pages(request)))
+    cpu_clock.limit_cpu(config.timeout_seconds(_min_pages(request)))
     try:
         results.write(protocol.dump({"worker": os.getpid()}))
         results.flush()
@@ -41,7 +41,7 @@ def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
             _read(request, rendition, config, results)
     except BrokenPipeError:
         rendition.unlink(missing_ok=True)
-        os._exit(1)  # at once, since nobody waits for the result
+        os._exit(1)  # nobody waits for the result
     except OSError as error:
         results.write(
             protocol.dump_error(errors.StoreError(f"The rendition cannot be written: {error.strerror}. Make room."))
@@ -53,15 +53,15 @@ def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
         results.write(protocol.dump_error(errors.UnreadableFileError(f"“{request['name']}” cannot be read: {limit}.")))
 
 
-def _least_pages(request: Mapping[str, Any]) -> int:
-    """Pages that the file has at least, before it is opened: plain text is laid out to be counted."""
+def _min_pages(request: Mapping[str, Any]) -> int:
+    """Estimate the pages of plain text, which must be laid out before they can be counted."""
     if not request["mime_type"].startswith("text/"):
         return 0
     return Path(request["source"]).stat().st_size // CHARACTERS_PER_PAGE
 
 
 def limit_memory(megabytes: int) -> None:
-    """Lets allocations beyond `megabytes` fail (Linux; macOS does not enforce it)."""
+    """Limit the address space (Linux; macOS does not enforce it) and disable core dumps."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = megabytes * 1024 * 1024
@@ -74,7 +74,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         results.write(line)
         results.flush()
 
-    def opened_with(pages: int) -> None:
+    def on_open(pages: int) -> None:
         cpu_clock.limit_cpu(config.timeout_seconds(pages))
         send(protocol.dump({"pages": pages}))
 
@@ -87,13 +87,13 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         password=request["password"],
         config=config,
         unpacking=unpacking,
-        on_open=opened_with,
+        on_open=on_open,
         on_recognised=lambda done: send(protocol.dump({"recognised": done})),
         with_pictures=request["pictures"],
     )
     send(protocol.dump_parts(unpacking.parts))
-    with open_pdf(rendition) as opened, readable(request["name"]):
-        tally = completeness.Tally(rendered.texts)
+    with open_pdf(rendition) as opened, map_mupdf_errors(request["name"]):
+        tally = completeness.CompletenessCheck(rendered.texts)
         for content in document.iter_pages(opened, config):
             send(protocol.dump_page(_with_recognition(content, rendered.recognition)))
             tally.add(
@@ -103,7 +103,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
             )
         send(protocol.dump({"picture_pages": rendered.recognition.picture_pages, "note": rendered.recognition.note}))
         send(protocol.dump({"completeness": tally.result().model_dump()}))
-        send(protocol.dump_metadata(metadata.of(opened)))
+        send(protocol.dump_metadata(metadata.read_metadata(opened)))
 
 
 def _with_recognition(content: PageContent, recognition: text_layer.Recognition) -> PageContent:

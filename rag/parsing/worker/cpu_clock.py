@@ -1,4 +1,4 @@
-"""What a process has computed, as against the time that has gone by: on a busy machine these are far apart."""
+"""Limit and measure the CPU time of processes, which on a busy machine is far below the wall-clock time."""
 
 import os
 import signal
@@ -9,51 +9,46 @@ from pathlib import Path
 
 
 def limit_cpu(seconds: float) -> None:
-    """Ends this process by SIGPROF when it has computed for so long since its start, even while MuPDF hangs.
+    """End this process by SIGPROF after `seconds` of CPU time since its start, even while MuPDF hangs.
 
-    No Python handler: it would wait for MuPDF to return. And no RLIMIT_CPU, which counts whole seconds.
+    A Python handler would wait for MuPDF to return, and RLIMIT_CPU counts whole seconds.
     """
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, max(seconds - time.process_time(), 1e-3))
 
 
 def cpu_seconds(pid: int) -> float:
-    """What the process `pid`, without its children, has computed so far; 0 if it is gone. Any process may be asked."""
+    """Return the CPU time of the process `pid` without its children; 0 if it has ended."""
     if sys.platform == "linux":
         try:
-            # The name of the program, in brackets, may have spaces (proc(5)).
+            # The program's name, in brackets, may have spaces (proc(5)).
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             return 0.0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     listed = subprocess.run(["ps", "-o", "time=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return _seconds(listed.stdout.strip())
-
-
-def _seconds(shown: str) -> float:
-    """Hours, minutes and seconds, as in 1:02:03.50 or 2:03.50, in seconds."""
     seconds = 0.0
-    for part in shown.split(":"):
+    for part in listed.stdout.strip().split(":"):  # 1:02:03.50 or 2:03.50
         seconds = 60 * seconds + float(part or 0)
     return seconds
 
 
 class Idleness:
-    """How long a process has done nothing: neither computed nor told of any progress."""
+    """Measures how long a process has used no CPU time and made no progress."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._computed = -1.0
         self._since = time.monotonic()
 
-    def note(self) -> None:
-        """It has made progress."""
+    def reset(self) -> None:
+        """Restart the measurement because of progress."""
         self._since = time.monotonic()
 
     def seconds(self) -> float:
-        """Since it was last seen at work, by the clock."""
+        """Return the seconds since the last activity."""
         computed = cpu_seconds(self._pid)
         if computed != self._computed:
             self._computed = computed
-            self.note()
+            self.reset()
         return time.monotonic() - self._since

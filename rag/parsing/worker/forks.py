@@ -1,6 +1,6 @@
-"""Parsing processes as their user sees them; they are forked from a server (see `rag.parsing.worker.fork_server`).
+"""Start parsing processes by a fork server (see `rag.parsing.worker.fork_server`).
 
-Each using process has a server of its own, started with the first file and again whenever it is gone.
+Each process that parses has its own server, started with the first file and again if it ends.
 """
 
 import atexit
@@ -19,14 +19,14 @@ from rag import errors
 from rag.parsing.worker import protocol
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 120.0
-"""Longest wait for a server to load what it needs and to fork; on a machine that swaps it takes long."""
-STARTS = 3
-"""So many servers are started for a file: one may be ended while it loads, by somebody or for want of memory."""
+START_TIMEOUT_SECONDS = 120.0
+"""Timeout for a server to load and fork; long, for machines that swap."""
+MAX_STARTS = 3
+"""Attempts to start a server per file, as the system may kill it while it loads."""
 
 
 class Fork:
-    """One parsing process. `results` is what it writes to standard output."""
+    """A parsing process and the pipe with its `results`."""
 
     def __init__(self, control: socket.socket, results: BinaryIO) -> None:
         self.results = results
@@ -34,12 +34,12 @@ class Fork:
         self._code: int | None = None
 
     def kill(self) -> None:
-        """Ends it, whatever it does. Any thread may call this."""
-        with contextlib.suppress(OSError):  # it has ended
+        """Kill the process; any thread may call this."""
+        with contextlib.suppress(OSError):  # ended already
             self._control.send(b"\n")
 
     def wait(self) -> int:
-        """Its exit code, when it has ended; the negative number of the signal that ended it."""
+        """Wait for the end and return the exit code, negative for a signal."""
         if self._code is None:
             answer = b""
             with contextlib.suppress(OSError):
@@ -49,17 +49,17 @@ class Fork:
         return self._code
 
     def close(self) -> None:
-        """Lets go of it."""
+        """Close the pipe and the socket."""
         self.results.close()
         self._control.close()
 
 
 @contextlib.contextmanager
 def fork(request: bytes, stderr: IO[bytes]) -> Iterator[Fork]:
-    """A process that does what `request` says, writes errors to the file `stderr`, and does not outlive the block.
+    """Start a process for `request`, which is killed at the end of the block.
 
     Raises:
-        errors.ReadingInterruptedError: none can be started.
+        errors.ReadingInterruptedError: no process can be started.
     """
     process = _servers.fork(request, stderr)
     try:
@@ -70,15 +70,15 @@ def fork(request: bytes, stderr: IO[bytes]) -> Iterator[Fork]:
         process.close()
 
 
-def no_process(error: Exception) -> errors.ReadingInterruptedError:
-    """What is raised when the system gives no process or thread."""
+def start_error(error: Exception) -> errors.ReadingInterruptedError:
+    """Return the error for a process or thread that cannot be started."""
     return errors.ReadingInterruptedError(
         f"No process can be started to read the file: {error}. Free some memory and try again."
     )
 
 
 class _Server:
-    """A running server, and our end of the channel to it."""
+    """A running server and the channel to it."""
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
@@ -93,7 +93,7 @@ class _Server:
             )
 
     def fork(self, request: bytes, stderr: IO[bytes]) -> Fork:
-        """A new process. Raises OSError if the server is gone."""
+        """Fork a process; raises OSError if the server has ended."""
         control, their_control = socket.socketpair()
         results, their_results = os.pipe()
         made = Fork(control, os.fdopen(results, "rb"))
@@ -101,7 +101,7 @@ class _Server:
             with their_control, os.fdopen(their_results, "wb", 0) as output:
                 files = [their_control.fileno(), output.fileno(), stderr.fileno()]
                 socket.send_fds(self._channel, [b"\n"], files)
-            control.settimeout(START_SECONDS)
+            control.settimeout(START_TIMEOUT_SECONDS)
             if not control.recv(1):
                 raise ConnectionResetError("the server ended")
             control.settimeout(None)
@@ -118,44 +118,37 @@ class _Server:
 
 
 class _Servers:
-    """The server of this process."""
+    """The server of this process, started on demand."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._server: _Server | None = None
 
     def fork(self, request: bytes, stderr: IO[bytes]) -> Fork:
-        """A new process, of a new server if there is none or it is gone."""
+        """Fork a process, starting a server if none runs."""
         with self._lock:
             if self._server:
                 with contextlib.suppress(OSError):
                     return self._server.fork(request, stderr)
                 self.close()
-            try:
-                for _ in range(STARTS - 1):
-                    with contextlib.suppress(ConnectionError):
-                        return self._fork_anew(request, stderr)
-                return self._fork_anew(request, stderr)
-            except OSError as error:
-                raise no_process(error) from error
-
-    def _fork_anew(self, request: bytes, stderr: IO[bytes]) -> Fork:
-        """A new process of a new server. Raises OSError, a ConnectionError if that was ended while it loaded."""
-        try:
-            self._server = _Server()
-            return self._server.fork(request, stderr)
-        except OSError:
-            self.close()
-            raise
+            for attempt in range(1, MAX_STARTS + 1):
+                try:
+                    self._server = _Server()
+                    return self._server.fork(request, stderr)
+                except OSError as error:  # a ConnectionError if the server ended while it loaded
+                    self.close()
+                    if attempt == MAX_STARTS or not isinstance(error, ConnectionError):
+                        raise start_error(error) from error
+            raise AssertionError("unreachable")
 
     def close(self) -> None:
-        """Ends the server, if there is one."""
+        """Stop the server if one runs."""
         server, self._server = self._server, None
         if server:
             server.close()
 
     def forget(self) -> None:
-        """In a fork of this process, whose server is its parent's."""
+        """Drop the server in a fork of this process, as it is the parent's."""
         self._lock = threading.Lock()
         self._server = None
 

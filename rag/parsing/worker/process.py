@@ -1,4 +1,4 @@
-"""A process of its own for each file, so that a file that hangs or crashes MuPDF costs one error message."""
+"""Run a parsing process per file, so that a file that hangs or crashes MuPDF costs one error."""
 
 import contextlib
 import json
@@ -22,14 +22,14 @@ logger = logging.getLogger(__name__)
 
 STDERR_BYTES = 2000
 WATCH_SECONDS = 5.0
-"""How often a process is looked at, by the clock."""
+"""Interval between checks for idleness."""
 
-TRIES = 3
-"""So often a file is read that the system ends the process of: others may have used the memory."""
-FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-"""Signals that no file makes a process send itself: the system, for want of memory, or somebody ended it."""
-LOOK_SECONDS = 0.5
-"""How often it is asked whether the file is wanted still."""
+MAX_ATTEMPTS = 3
+"""Attempts per file if the system kills the process, as others may have used the memory."""
+EXTERNAL_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+"""Signals that come from the system, for lack of memory, or from a user, but never from a file."""
+POLL_SECONDS = 0.5
+"""Interval between calls of `is_cancelled`."""
 
 OnProgress = Callable[[int, int], None]
 OnPages = Callable[[Sequence[PageContent], int], None]
@@ -44,20 +44,19 @@ def run(
     on_pages: OnPages | None = None,
     is_cancelled: IsCancelled | None = None,
 ) -> "Results":
-    """What a parsing process answers to `request` (see `rag.parsing.worker.child`).
+    """Run a parsing process for `request` (see `rag.parsing.worker.child`) and return its results.
 
-    `on_pages` is told of all pages so far, and how many there are in all, with each that comes. `is_cancelled` is asked
-    now and then, in a thread of its own; when it says so, the process ends.
+    `on_pages` is called for each page with all pages so far and their total. `is_cancelled` is polled in a thread; the
+    process ends when it returns True.
 
     Raises:
-        errors.CancelledError: that is what `is_cancelled` said.
-        errors.PasswordError, errors.UnreadableFileError, errors.StoreError: what the process says, or why it ended.
-        errors.ReadingInterruptedError: it was ended from outside, did nothing any more, or could not be started: no
-            fault of the file.
+        errors.CancelledError: `is_cancelled` returned True.
+        errors.PasswordError, errors.UnreadableFileError, errors.StoreError: reported by the process, or it crashed.
+        errors.ReadingInterruptedError: the process was killed, was idle, or could not be started.
     """
-    # As a whole, unread: what any process inherits, which a fork of an older one would not.
+    # The fork server's environment may be outdated.
     content = protocol.dump({**request, "config": config.model_dump(), "environment": dict(os.environ)})
-    for last in [False] * (TRIES - 1) + [True]:
+    for last in [False] * (MAX_ATTEMPTS - 1) + [True]:
         results = Results(config, on_progress or _ignore, on_pages or _ignore)
         with tempfile.TemporaryFile() as stderr, forks.fork(content, stderr) as process:
             with _watched(process, is_cancelled) as cancelled:
@@ -69,8 +68,8 @@ def run(
             code = process.wait()
             error = results.failure(request["name"], code)
             stderr.seek(0)
-            said = stderr.read()[-STDERR_BYTES:].decode(errors="replace")
-            logger.info("Parsing ended early: %s %s", error, said)
+            output = stderr.read()[-STDERR_BYTES:].decode(errors="replace")
+            logger.info("Parsing ended early: %s %s", error, output)
         if last or not results.was_killed(code):
             raise error
         _empty(request.get("parts_folder"))
@@ -80,23 +79,23 @@ def run(
 def _start(thread: threading.Thread) -> None:
     try:
         thread.start()
-    except RuntimeError as error:  # the system gives no more of them
-        raise forks.no_process(error) from error
+    except RuntimeError as error:  # no more threads
+        raise forks.start_error(error) from error
 
 
 def _empty(folder: str | None) -> None:
-    """What an attempt left that came to nothing."""
+    """Delete the files of a failed attempt."""
     for left in Path(folder).iterdir() if folder else ():
         left.unlink()
 
 
 @contextmanager
 def _watched(process: forks.Fork, is_cancelled: IsCancelled | None) -> Iterator[threading.Event]:
-    """Ends the process when it is not wanted any more, which the event then tells."""
+    """Kill the process when `is_cancelled` returns True, and set the event."""
     cancelled, over = threading.Event(), threading.Event()
 
     def watch(is_unwanted: IsCancelled) -> None:
-        while not over.wait(LOOK_SECONDS):
+        while not over.wait(POLL_SECONDS):
             if is_unwanted():
                 cancelled.set()
                 process.kill()
@@ -114,7 +113,7 @@ def _watched(process: forks.Fork, is_cancelled: IsCancelled | None) -> Iterator[
 
 
 class Results:
-    """What has come from the parsing process so far."""
+    """The results of a parsing process so far."""
 
     def __init__(self, config: ParsingConfig, on_progress: OnProgress, on_pages: OnPages) -> None:
         self.pages: list[PageContent] = []
@@ -136,12 +135,12 @@ class Results:
         self._taken = 0
 
     def read(self, process: forks.Fork) -> None:
-        """Takes results until the process ends; one that does nothing any more is ended."""
+        """Read results until the process ends, and kill it if it is idle."""
         ended = threading.Event()
         try:
             for line in process.results:
                 if not line.endswith(b"\n"):
-                    break  # it was ended while it wrote
+                    break  # killed while it wrote
                 message = json.loads(line)
                 if "worker" in message:
                     watched = (process, message["worker"], ended)
@@ -151,28 +150,28 @@ class Results:
             ended.set()
 
     def _watch(self, process: forks.Fork, worker: int, ended: threading.Event) -> None:
-        """Ends the process `worker` when it has done nothing for too long."""
+        """Kill the process `worker` when it is idle for too long."""
         idleness = cpu_clock.Idleness(worker)
-        patience = self._config.idle_seconds
+        limit = self._config.idle_seconds
         taken = 0
-        while not ended.wait(min(WATCH_SECONDS, patience / 4)):
-            if self._taking or self._taken != taken:  # a process whose results nobody takes has to wait
-                idleness.note()
+        while not ended.wait(min(WATCH_SECONDS, limit / 4)):
+            if self._taking or self._taken != taken:  # the process waits for us
+                idleness.reset()
                 taken = self._taken
-            if idleness.seconds() > patience:
+            if idleness.seconds() > limit:
                 self._idle = True
                 process.kill()
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(worker, signal.SIGKILL)  # in case that its guard is gone
+                    os.kill(worker, signal.SIGKILL)  # in case its guard is gone
                 return
 
     def _take(self, message: Mapping[str, Any]) -> None:
         self._taking = True
-        self._note(message)
+        self._apply(message)
         self._taken += 1
         self._taking = False
 
-    def _note(self, message: Mapping[str, Any]) -> None:
+    def _apply(self, message: Mapping[str, Any]) -> None:
         match message:
             case {"pages": total}:
                 self._total = total
@@ -190,8 +189,8 @@ class Results:
                 self.parts = protocol.load_parts(parts)
             case {"completeness": found}:
                 self.completeness = Completeness(**found)
-            case {"metadata": said}:
-                self.metadata = protocol.load_metadata(said)
+            case {"metadata": values}:
+                self.metadata = protocol.load_metadata(values)
                 self.complete = True
             case {"error": error}:
                 self._error = protocol.load_error(error)
@@ -202,28 +201,26 @@ class Results:
             self._on_progress(done, self._total)
 
     def was_killed(self, code: int) -> bool:
-        """Whether the system ended the process, and neither we nor the file."""
-        return -code in FROM_OUTSIDE and not self._idle and self._error is None
+        """Whether the process was killed from outside, and not by us."""
+        return -code in EXTERNAL_SIGNALS and not self._idle and self._error is None
 
     def failure(self, name: str, code: int) -> errors.Error:
-        """Why there is no document."""
+        """Return the error that explains the missing result."""
         if self._error:
             return self._error
         page = f" at page {len(self.pages) + 1} of {self._total}" if self._total else ""
         details = {"exit_code": code, "pages_done": len(self.pages)}
-        if self._idle or -code in FROM_OUTSIDE:
+        if self._idle or -code in EXTERNAL_SIGNALS:
             message = f"“{name}” was not read to its end: {self._interruption()}."
             return errors.ReadingInterruptedError(message, details=details)
         reason = "it crashed the process that read it"
         if code == -signal.SIGPROF:
-            reason = f"reading it took more than {self._seconds():g} seconds of computing"
+            seconds = self._config.timeout_seconds(self._total)
+            reason = f"reading it took more than {seconds:g} seconds of computing"
         return errors.UnreadableFileError(
             f"“{name}” cannot be read: {reason}{page}. Open it in another program, save it again, or split it.",
             details=details,
         )
-
-    def _seconds(self) -> float:
-        return self._config.timeout_seconds(self._total)
 
     def _interruption(self) -> str:
         if self._idle:
@@ -232,4 +229,4 @@ class Results:
 
 
 def _ignore(_done: object, _total: int) -> None:
-    """Nobody watches."""
+    """Ignore progress."""

@@ -1,4 +1,4 @@
-"""How the parsing process and its parent talk: one JSON object per line."""
+"""Encode and decode the messages of parsing processes: one JSON object per line."""
 
 import datetime as dt
 import json
@@ -12,7 +12,7 @@ from rag.parsing.pdf.text_lines import RawBlock, RawLine
 from rag.types import BlockKind, PageInfo, Rect, UnpackedPart
 
 SIZE_BYTES = 4
-"""A request comes after its length, so that who reads it takes nothing of what comes behind."""
+"""Bytes of a request's length prefix."""
 
 _ERRORS = {
     error.code: error
@@ -27,17 +27,17 @@ _ERRORS = {
 
 
 def dump(message: dict[str, Any]) -> bytes:
-    """One message as a line."""
+    """Encode a message as a line."""
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
 def dump_page(content: PageContent) -> bytes:
-    """A parsed page as a line."""
+    """Encode a parsed page."""
     return dump({"page": [content.info.model_dump(), content.blocks, content.has_grid]})
 
 
 def load_page(value: Any) -> PageContent:
-    """The page that `dump_page` wrote."""
+    """Decode a page."""
     info, blocks, has_grid = value
     return PageContent(PageInfo(**info), [_load_block(block) for block in blocks], has_grid=has_grid)
 
@@ -47,33 +47,33 @@ def _load_block(value: Any) -> RawBlock:
     return RawBlock(BlockKind(kind), [RawLine(Rect(*box), text) for box, text in lines], size, bold)
 
 
-def dump_metadata(said: Metadata) -> bytes:
-    """What a file says of itself as a line, the last of all."""
-    return dump({"metadata": [said.title, said.author, said.dated and said.dated.isoformat()]})
+def dump_metadata(metadata: Metadata) -> bytes:
+    """Encode metadata, the last message."""
+    return dump({"metadata": [metadata.title, metadata.author, metadata.dated and metadata.dated.isoformat()]})
 
 
 def load_metadata(value: Any) -> Metadata:
-    """What `dump_metadata` wrote."""
+    """Decode metadata."""
     title, author, dated = value
     return Metadata(title, author, dated and dt.date.fromisoformat(dated))
 
 
 def dump_parts(parts: Sequence[UnpackedPart]) -> bytes:
-    """What became of the files in a file, as a line."""
+    """Encode the files found in a file."""
     return dump({"parts": [part.model_dump(mode="json") for part in parts]})
 
 
 def load_parts(value: Any) -> tuple[UnpackedPart, ...]:
-    """The parts that `dump_parts` wrote."""
+    """Decode the files found in a file."""
     return tuple(UnpackedPart(**part) for part in value)
 
 
 def dump_error(error: errors.Error) -> bytes:
-    """An error as a line."""
+    """Encode an error."""
     return dump({"error": [error.code, error.message, dict(error.details)]})
 
 
 def load_error(value: Any) -> errors.Error:
-    """The error that `dump_error` wrote."""
+    """Decode an error."""
     code, message, details = value
     return _ERRORS.get(code, errors.UnreadableFileError)(message, details=details)

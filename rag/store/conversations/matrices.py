@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from rag import errors
 from rag.store.library.documents import to_document
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import Document, KeptCell, Matrix, MatrixCell, MatrixQuestion
+from rag.types import Document, Matrix, MatrixCell, MatrixQuestion, SavedCell
 
 
 class Matrices:
@@ -73,9 +73,9 @@ class Matrices:
         found = {row["lineage_id"]: to_document(row) for row in rows}
         return [found[lineage_id] for lineage_id in lineage_ids if lineage_id in found]
 
-    def cells(self, matrix_id: uuid.UUID) -> builtins.list[KeptCell]:
+    def cells(self, matrix_id: uuid.UUID) -> builtins.list[SavedCell]:
         """Return the cells that have an answer."""
-        return [KeptCell.model_validate(dict(row)) for row in self._queries.all("cells", id=matrix_id)]
+        return [SavedCell.model_validate(dict(row)) for row in self._queries.all("cells", id=matrix_id)]
 
     def put(self, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
         """Save an answer, replacing an earlier one. Raises NotFoundError if it is no longer asked."""

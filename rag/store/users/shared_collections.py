@@ -23,7 +23,7 @@ from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
 from rag.store.server.connection_pool import BoundStatement
 from rag.store.server.database import UNKNOWN_ORIGIN, Connection, Database, Queries, Row, UserDatabase
-from rag.types import SharePermission, Whence
+from rag.types import RequestOrigin, SharePermission
 
 WITHIN = "%(within)s"
 
@@ -34,7 +34,9 @@ class SharedDatabase(UserDatabase):
     The parameter `user_id` is the owner's id, `within` is the index.
     """
 
-    def __init__(self, database: Database, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(
+        self, database: Database, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
         """Raises NotFoundError if the index is not shared with the asker."""
         self.asker = asker
         self.index_id = index_id

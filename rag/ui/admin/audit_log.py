@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from rag.engine import to_csv
-from rag.engine.users.audit_log import Auditing
+from rag.engine.users.audit_log import AuditLog
 from rag.types import AuditEntry, AuditFilter
 from rag.ui import session
 from rag.ui.formatting import date_time, decimal, file_size, plural
@@ -163,6 +163,6 @@ def _value(name: str, word: object) -> str:
     return _(str(word).capitalize()) if name in ROLES else _(VALUES.get(str(word), str(word)))
 
 
-def _file(audit: Auditing, asked: AuditFilter, headings: Sequence[str]) -> bytes:
+def _file(audit: AuditLog, asked: AuditFilter, headings: Sequence[str]) -> bytes:
     """Build the CSV when the button is clicked, outside a page that knows the language."""
     return to_csv(audit.list(asked, limit=MAX_DOWNLOADED), headings).encode("utf-8-sig", errors="replace")

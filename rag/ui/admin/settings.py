@@ -100,7 +100,7 @@ def answer_model(servers: Sequence[FoundServer]) -> None:
     """Choose and test the model that writes answers."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None, QUOTES: providers.EXTRACTIVE}
-    offered |= {name: name for name in settings.usual_writers()}
+    offered |= {name: name for name in settings.default_writers()}
     offered |= {name: name for name in _models(servers, embeds=False)}
     with st.container(border=True, key="writer"):
         st.subheader(_("Answers"), anchor=False)
@@ -119,7 +119,7 @@ def embedding_model(servers: Sequence[FoundServer]) -> None:
     """Choose and test the embedding model of new indexes."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None}
-    offered |= {name: name for name in settings.usual_embedders()}
+    offered |= {name: name for name in settings.default_embedders()}
     offered |= {name: name for name in _models(servers, embeds=True)}
     with st.container(border=True, key="embedder"):
         st.subheader(_("Search by meaning"), anchor=False)

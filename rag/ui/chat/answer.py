@@ -12,7 +12,7 @@ from rag.answering import EXTRACTIVE_MODEL
 from rag.contract import NOTHING_LATER
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
-    LIKELY,
+    LIKELY_THRESHOLD,
     AnswerResponse,
     BlockKind,
     Citation,
@@ -24,7 +24,7 @@ from rag.types import (
     Support,
     Usage,
     Verdict,
-    are_in_picture,
+    any_recognized,
 )
 from rag.ui.chat.quoted_row import row_html
 from rag.ui.components import component
@@ -339,7 +339,7 @@ def location_text(lines: Sequence[Line], cells: str | None = None, hit: Hit | No
     if cells:
         return f"{cells}, {page}"
     where = _section(lines, hit) if hit else f", {_line_numbers(first, last)}"
-    seen = f" ({_('recognised in a picture')})" if are_in_picture(lines) else ""
+    seen = f" ({_('recognised in a picture')})" if any_recognized(lines) else ""
     return f"{page}{where}{seen}"
 
 
@@ -393,5 +393,5 @@ def likelihood(response: AnswerResponse) -> dict[str, str] | None:
         "explanation": _(
             "Probability that this answer is right: {likelihood}, calibrated on questions with known answers. "
             "Answers of {likely} or more are called likely."
-        ).format(likelihood=percent(response.likelihood), likely=percent(LIKELY)),
+        ).format(likelihood=percent(response.likelihood), likely=percent(LIKELY_THRESHOLD)),
     }

@@ -4,7 +4,7 @@ import uuid
 
 import streamlit as st
 
-from rag.types import Document, Filters, reading_of
+from rag.types import Document, Filters, reading_progress
 from rag.ui import session
 from rag.ui.chat import tour
 from rag.ui.chat.conversation_list import conversation_id
@@ -30,7 +30,7 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
     """Show which of the chosen documents are still being read."""
     with error_boundary():
         readings = {
-            document.name: reading_of(document)
+            document.name: reading_progress(document)
             for document in ready_documents()
             if not document_ids or document.id in document_ids
         }
@@ -57,7 +57,7 @@ def no_documents() -> None:
         readings = [
             f"{escape(document.name)}: {translate_message(reading)}"
             for document in documents
-            if (reading := reading_of(document))
+            if (reading := reading_progress(document))
         ]
         if readings:
             with empty_state(

@@ -7,7 +7,7 @@ import streamlit as st
 
 from rag.engine import RAGEngine
 from rag.export import ExportFormat
-from rag.types import AnswerLink, AskedAgain, ChatMessage, Grantee
+from rag.types import AnswerLink, ChatMessage, Grantee, Rerun
 from rag.ui import people_picker, session
 from rag.ui.formatting import escape
 from rag.ui.language import N_, _
@@ -116,8 +116,8 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
         engine = _engine(conversation_id)
         if RERUN not in st.session_state and message_id:
             with st.spinner(_("Asking again with the same settings …")):
-                st.session_state[RERUN] = engine.answers.again(conversation_id, message_id)
-        again: AskedAgain = st.session_state[RERUN]
+                st.session_state[RERUN] = engine.answers.rerun(conversation_id, message_id)
+        again: Rerun = st.session_state[RERUN]
         with st.container(key="asked-again"):
             st.markdown(f"**{escape(translate_message(again.summary))}**")
             for claim in again.claims:

@@ -120,7 +120,7 @@ def _other_models() -> list[str]:
     """Return the other models that can write answers."""
     settings = session.engine().installation.settings
     usual = settings.writer().model
-    return [model for model in settings.usual_writers() if model != usual]
+    return [model for model in settings.default_writers() if model != usual]
 
 
 # --- Judging ----------------------------------------------------------------------------------------

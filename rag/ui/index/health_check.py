@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rag.types import MENDABLE, AilingDocument, FindingKind, HealthFinding
+from rag.types import REPAIRABLE, AilingDocument, FindingKind, HealthFinding
 from rag.ui import session
 from rag.ui.formatting import escape, n_documents, plural
 from rag.ui.language import N_, _, ngettext
@@ -74,7 +74,7 @@ def _finding(finding: HealthFinding) -> None:
 
 
 def _repair_button(finding: HealthFinding) -> None:
-    if finding.kind not in MENDABLE:
+    if finding.kind not in REPAIRABLE:
         st.page_link("pages/upload.py", label=_("Enter password"), icon=":material/key:")
         return
     refusal = session.read_only_reason()
@@ -91,7 +91,7 @@ def _repair_button(finding: HealthFinding) -> None:
 
 def _repair(kind: FindingKind) -> None:
     with error_boundary():
-        mended = session.engine().health_checks.mend(kind)
+        mended = session.engine().health_checks.repair(kind)
         st.toast(
             plural(len(mended), "{count} document will be read again.", "{count} documents will be read again."),
             icon=":material/healing:",

@@ -7,7 +7,7 @@ import streamlit as st
 
 from rag import errors, retrieval
 from rag.types import (
-    MOST_LOOKUPS,
+    MAX_LOOKUPS,
     CandidateTrace,
     Explanation,
     Filters,
@@ -107,7 +107,7 @@ def _settings(side: str) -> RetrievalOptions:
         min_score = st.number_input(_("Minimum score"), 0.0, 1.0, 0.0, 0.05, width=75, key=f"least-{side}")
         lookups = st.number_input(
             _("Look-ups"),
-            *(0, MOST_LOOKUPS),
+            *(0, MAX_LOOKUPS),
             width=70,
             help=_(RetrievalOptions.model_fields["lookups"].description or ""),
             disabled=not session.engine().questions.has_language_model,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL, UNFINISHED, Document, DocumentStatus, reading_of
+from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL, UNFINISHED, Document, DocumentStatus, reading_progress
 from rag.ui.formatting import file_size
 from rag.ui.language import N_, _
 from rag.ui.library.document_table import Column
@@ -97,7 +97,7 @@ def status(document: Document) -> str:
         return _(DISABLED)
     if document.status is DocumentStatus.READY and is_incomplete(document):
         return _(INCOMPLETE)
-    return translate_message(reading_of(document) or "") or _(STATUS_NAMES[document.status])
+    return translate_message(reading_progress(document) or "") or _(STATUS_NAMES[document.status])
 
 
 def _state(document: Document) -> str:

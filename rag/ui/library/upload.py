@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
-from rag.types import UNFINISHED, Document, DocumentStatus, Filters, reading_of, told_parts
+from rag.types import UNFINISHED, Document, DocumentStatus, Filters, parts_summary, reading_progress
 from rag.ui import session
 from rag.ui.chat import conversation_list, tour
 from rag.ui.components import accept_dropped_files
@@ -271,7 +271,7 @@ def _document_row(document: Document) -> None:
             st.caption(f":material/sell: {escape(', '.join(document.tags))}")
         if document.error:
             st.caption(escape(translate_message(document.error)))
-        if told := told_parts(document.parts):
+        if told := parts_summary(document.parts):
             st.caption(escape(translate_message(told)))
         if document.failed_pages:
             st.caption(
@@ -294,7 +294,7 @@ def _stage(document: Document, stage: str) -> str:
         pages = n_pages(document.page_count)
         chunks = n_chunks(document.chunk_count)
         return f"{pages} · {chunks}"
-    reading = reading_of(document)
+    reading = reading_progress(document)
     waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after
     return f"{_(stage)}: {translate_message(reading)}" if reading and not waits_in_line else _(stage)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rag import errors
 from rag.engine import Installation, RAGEngine
-from rag.types import Identity, Whence
+from rag.types import Identity, RequestOrigin
 
 MAX_TICKETS = 10_000
 """Per process; the least recently used ticket is dropped first."""
@@ -26,7 +26,7 @@ CHECK_SECONDS = 2.0
 class _Holder:
     user_id: str
     login: Identity | None
-    whence: Whence
+    whence: RequestOrigin
     used: float
     checked: float
 
@@ -38,7 +38,7 @@ class Tickets:
         self._holders: OrderedDict[str, _Holder] = OrderedDict()
         self._lock = threading.Lock()
 
-    def issue(self, user_id: str, login: Identity | None, whence: Whence, before: str | None = None) -> str:
+    def issue(self, user_id: str, login: Identity | None, whence: RequestOrigin, before: str | None = None) -> str:
         """Return a ticket for a user: the one `before` if it is still valid and theirs."""
         now = time.monotonic()
         with self._lock:

@@ -1,11 +1,11 @@
-"""Which documents a question names."""
+"""Documents that a question mentions."""
 
 import datetime as dt
 import uuid
 
 import pytest
 
-from rag.engine.questions.document_mentions import mentions
+from rag.engine.questions.document_mentions import find_mentions
 from rag.types import Document, DocumentStatus
 
 NAMES = (
@@ -57,6 +57,6 @@ DOCUMENTS = [document(*named) for named in NAMES]
 def test_documents_are_named_by_their_files_and_titles(question: str, expected: dict[str, list[str]]) -> None:
     found = {
         question[one.span.start : one.span.end]: [named.name for named in one.documents]
-        for one in mentions(question, DOCUMENTS)
+        for one in find_mentions(question, DOCUMENTS)
     }
     assert found == expected

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rag import parsing
-from rag.parsing.completeness import Tally, measure
+from rag.parsing.completeness import CompletenessCheck, measure
 from rag.parsing.conversion import Conversion
 from rag.parsing.encoding import decode
 from rag.parsing.html import text_files
@@ -50,7 +50,7 @@ def read(folder: Path, content: str, name: str) -> ParsedDocument:
 
 def kept(conversion: Conversion) -> Completeness:
     """What the blocks of a rendition have of the file's own text."""
-    tally = Tally(conversion.texts)
+    tally = CompletenessCheck(conversion.texts)
     with conversion.document as document:
         for page in iter_pages(document, ParsingConfig()):
             tally.add(page, lambda _: "")
@@ -282,7 +282,7 @@ def test_many_places_are_told_together() -> None:
 def test_what_the_parser_drops_of_a_page_is_told(tmp_path: Path) -> None:
     with pymupdf.open(stream=pdfs.plain()) as document:
         page = parse_page(document, 0)
-        whole, cut = Tally(None), Tally(None)
+        whole, cut = CompletenessCheck(None), CompletenessCheck(None)
         whole.add(page, lambda _: document[0].get_text())
         first, *others = page.blocks
         cut.add(PageContent(page.info, others, page.characters), lambda _: document[0].get_text())
@@ -344,7 +344,7 @@ def test_glued_words_make_a_document_incomplete() -> None:
         block = page.blocks[0]
         lines = [line._replace(text=line.text.replace("keeper recorded", "keeperrecorded")) for line in block.lines]
         wrong = page._replace(blocks=[block._replace(lines=lines), *page.blocks[1:]])
-        right, tally = Tally(None), Tally(None)
+        right, tally = CompletenessCheck(None), CompletenessCheck(None)
         right.add(page, lambda _: "", lambda _: document[0].get_text("words"))
         tally.add(wrong, lambda _: "", lambda _: document[0].get_text("words"))
     assert right.result().is_complete

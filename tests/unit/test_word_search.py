@@ -1,4 +1,4 @@
-"""Words found in the text of pages."""
+"""Word search in the text of pages."""
 
 import pytest
 

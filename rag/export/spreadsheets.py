@@ -1,15 +1,15 @@
-"""The evidence of a report as a table of a spreadsheet. No cell is a formula, whatever stands in a document."""
+"""Write XLSX and CSV tables; no cell becomes a formula, whatever its text."""
 
+import csv
 import io
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rag.export.labels import Wording
+from rag.export.labels import Labels
 from rag.export.report import Claim, Evidence, Report, Turn
-from rag.export.safe_tables import is_formula
 
 COLUMNS = (
     ("Question", 32),
@@ -27,34 +27,38 @@ COLUMNS = (
     ("Lines", 12),
     ("SHA-256", 20),
 )
-"""What stands above each column, and how wide it is, in characters."""
-MOST_CHARS = 32_767
-"""What a cell takes (ECMA-376 implementations)."""
+"""Heading and width, in characters, of each column."""
+MAX_CELL_CHARS = 32_767
+"""The limit of spreadsheet programs."""
 LINE_PT = 13.5
 LOOSE = 1.15
-"""Lines break between words, so they are not full."""
-MOST_HIGH_PT = 400.0
-"""Rows take no more than 409."""
+"""Factor for line breaks between words."""
+MAX_ROW_PT = 400.0
+"""The limit of spreadsheet programs is 409."""
+FORMULA = "=+-@＝＋－＠"
+"""First characters of a formula."""
+_COMPUTED = re.compile(rf"(?:^|(?<=[;\t\r\n]))(\s*[{re.escape(FORMULA)}])")
+"""Matches the start of a formula, also after a semicolon, which separates cells in some locales."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class Sheet(NamedTuple):
-    """A table: its title, what stands above each column and how wide that is, in characters, and its rows."""
+    """A sheet: its title, the heading and width in characters of each column, and its rows."""
 
     title: str
     columns: Sequence[tuple[str, int]]
     rows: Sequence[Sequence[object]]
 
 
-def to_workbook(report: Report, words: Wording) -> bytes:
-    """A row for each place that a claim rests on, and one for each claim that has none."""
+def to_workbook(report: Report, words: Labels) -> bytes:
+    """Write a workbook with a row for each piece of evidence, and for each claim without any."""
     columns = [(words.say(heading), width) for heading, width in COLUMNS]
     rows = [row for turn in report.turns for row in _rows(turn, words)]
     return to_sheets([Sheet(words.say("Evidence"), columns, rows)])
 
 
 def to_sheets(sheets: Sequence[Sheet]) -> bytes:
-    """Tables as an XLSX file."""
+    """Write sheets as an XLSX file."""
     import openpyxl
 
     workbook = openpyxl.Workbook()
@@ -70,17 +74,17 @@ def to_sheets(sheets: Sequence[Sheet]) -> bytes:
     return written.getvalue()
 
 
-def _rows(turn: Turn, words: Wording) -> Iterator[Sequence[object]]:
+def _rows(turn: Turn, words: Labels) -> Iterator[Sequence[object]]:
     for claim in turn.claims:
         for one in claim.evidence or (None,):
             yield [turn.question, claim.text, _verdict(claim, words), ", ".join(claim.missing), *_place(one, words)]
 
 
-def _verdict(claim: Claim, words: Wording) -> str:
+def _verdict(claim: Claim, words: Labels) -> str:
     return f"{words.verdict(claim)}, {words.say('left out')}" if claim.left_out else words.verdict(claim)
 
 
-def _place(one: Evidence | None, words: Wording) -> Sequence[object]:
+def _place(one: Evidence | None, words: Labels) -> Sequence[object]:
     if one is None:
         return [None] * 10
     lines = f"{one.line_start}–{one.line_end}" if one.line_end > one.line_start else str(one.line_start)
@@ -92,11 +96,11 @@ def _place(one: Evidence | None, words: Wording) -> Sequence[object]:
 
 
 def _put(cell: Any, value: object) -> None:
-    """A number as a number, all else as text: also what begins like a formula, and stays text when it is edited."""
+    """Set a cell's value; text stays text even if it looks like a formula and is edited."""
     if not isinstance(value, str):
         cell.value = value
         return
-    cell.value = _NOT_XML.sub("", value)[:MOST_CHARS]
+    cell.value = _NOT_XML.sub("", value)[:MAX_CELL_CHARS]
     cell.data_type = "s"
     if is_formula(value):
         cell.quotePrefix = True
@@ -112,7 +116,7 @@ def _shape(sheet: Any, columns: Sequence[tuple[str, int]]) -> None:
             cell.alignment = Alignment(vertical="top", wrap_text=True)
     for row in sheet.iter_rows(min_row=2):
         lines = max(_lines(str(cell.value or ""), width) for cell, (_, width) in zip(row, columns, strict=True))
-        sheet.row_dimensions[row[0].row].height = min(lines * LINE_PT, MOST_HIGH_PT)
+        sheet.row_dimensions[row[0].row].height = min(lines * LINE_PT, MAX_ROW_PT)
     for cell in sheet[1]:
         cell.font = Font(bold=True)
         cell.fill = PatternFill("solid", fgColor="FFF1CC")
@@ -124,8 +128,20 @@ def _shape(sheet: Any, columns: Sequence[tuple[str, int]]) -> None:
 
 
 def _lines(text: str, width: int) -> int:
-    """How many lines a cell's text takes; not every program reckons a row's height itself. A wide letter is two."""
+    """Estimate the lines of a cell, since not every program computes row heights; wide letters count twice."""
     letters = [
         sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line) for line in text.splitlines()
     ]
     return sum(math.ceil(count * LOOSE / width) or 1 for count in letters) or 1
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a cell with this text for a formula."""
+    return text.lstrip().startswith(tuple(FORMULA))
+
+
+def to_csv(rows: Iterable[Iterable[str]]) -> str:
+    """Write rows as CSV; formulas are prefixed with an apostrophe (OWASP, CSV injection)."""
+    written = io.StringIO()
+    csv.writer(written).writerows([_COMPUTED.sub(r"'\1", text) for text in row] for row in rows)
+    return written.getvalue()

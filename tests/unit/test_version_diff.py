@@ -1,10 +1,10 @@
-"""What differs between two versions, and where words of one stand in the other: tables of cases."""
+"""Version diffs, and quotes of one version found in another."""
 
 import uuid
 
 import pytest
 
-from rag.engine.library.version_diff import Paragraph, Text, differences, paragraphs_of
+from rag.engine.library.version_diff import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
 from rag.types import BlockKind, Change, Line, Passage, Rect
 
 
@@ -33,7 +33,7 @@ def document(*texts: str, page: int = 1) -> list[Paragraph]:
 def kinds(old: list[Paragraph], new: list[Paragraph]) -> list[tuple[str, str | None, str | None]]:
     return [
         (change.kind, change.old.text if change.old else None, change.new.text if change.new else None)
-        for change in differences(old, new)[0]
+        for change in diff_paragraphs(old, new)[0]
     ]
 
 
@@ -62,8 +62,8 @@ def test_paragraphs_are_added_removed_or_changed(
     "broken", ["Ships came in great\nnumbers.", "Ships came in great num-\nbers.", "Ships  came in\u00a0great numbers."]
 )
 def test_how_lines_are_broken_does_not_matter(broken: str) -> None:
-    assert differences(document(A), document(broken)) == ([], 1)
-    assert Text(document(B, broken)).find(A, 1).change is Change.UNCHANGED
+    assert diff_paragraphs(document(A), document(broken)) == ([], 1)
+    assert QuoteFinder(document(B, broken)).find(A, 1).change is Change.UNCHANGED
 
 
 def test_a_minus_is_no_hyphen() -> None:
@@ -79,7 +79,7 @@ def test_what_heads_pages_is_left_out() -> None:
         ]
         return [one for page in both for one in page]
 
-    assert differences(pages(0), pages(1)) == ([], 5)
+    assert diff_paragraphs(pages(0), pages(1)) == ([], 5)
 
 
 def test_rows_of_a_table_are_told_apart_and_lines_of_overlapping_chunks_are_taken_once() -> None:
@@ -104,16 +104,16 @@ def test_rows_of_a_table_are_told_apart_and_lines_of_overlapping_chunks_are_take
     ],
 )
 def test_a_quote_is_unchanged_changed_or_removed(quote: str, change: Change, page: int | None) -> None:
-    found = Text(document(A, B, C)).find(quote, 1)
+    found = QuoteFinder(document(A, B, C)).find(quote, 1)
     assert (found.change, found.lines[0].page_number if found.lines else None) == (change, page)
 
 
 def test_of_the_same_words_those_nearest_to_the_page_are_meant() -> None:
-    text = Text(document(A, B, C, A))
+    text = QuoteFinder(document(A, B, C, A))
     assert [text.find(A, page).lines[0].page_number for page in (1, 2, 3, 9)] == [1, 1, 4, 4]
 
 
 def test_only_the_lines_of_the_quote_are_lit() -> None:
-    text = Text([paragraph("First line here.\nSecond line is it.\nThird.", number=7)])
+    text = QuoteFinder([paragraph("First line here.\nSecond line is it.\nThird.", number=7)])
     assert [line.number for line in text.find("line is", 1).lines] == [8]
     assert [line.number for line in text.find("here.\nSecond", 1).lines] == [7, 8]

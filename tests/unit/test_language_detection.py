@@ -64,9 +64,9 @@ def test_of_a_long_text_a_little_is_read_from_all_over_it() -> None:
 def test_the_same_text_always_has_the_same_language_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        parsing.identifier.cache_clear()
+        parsing.language_identifier.cache_clear()
         found = [language_detection.detect(TEXTS["norwegian"]) for _ in range(2)]
-        parsing.identifier.cache_clear()
+        parsing.language_identifier.cache_clear()
         assert {*found, language_detection.detect(TEXTS["norwegian"])} == {"norwegian"}
 
 

@@ -25,7 +25,7 @@ def feet(texts: Mapping[int, str], *, y: float = 810.0) -> list[Line]:
 
 
 def labels(lines: list[Line], count: int) -> dict[int, str]:
-    return page_labels.printed(dict.fromkeys(range(1, count + 1), HEIGHT), lines)
+    return page_labels.find_printed_labels(dict.fromkeys(range(1, count + 1), HEIGHT), lines)
 
 
 def counted(first: int, count: int, offset: int, form: str = "{}") -> dict[int, str]:

@@ -14,7 +14,7 @@ import pytest
 
 from rag import errors, store, worker
 from rag.engine import RAGEngine
-from rag.engine.ingestion.sync import Intake
+from rag.engine.ingestion.sync import FileIngestion
 from rag.engine.jobs import worker_tasks
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
@@ -58,14 +58,14 @@ def watch(monkeypatch: pytest.MonkeyPatch, before: Callable[[str], None]) -> lis
 
 def watch_files(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = lambda: None) -> list[str]:
     """The files that are taken in from now on; `before` is called before each."""
-    take, taken = Intake._take, list[str]()
+    take, taken = FileIngestion._ingest, list[str]()
 
-    def watched(self: Intake, path: Path, *arguments: Any) -> FileReport:
+    def watched(self: FileIngestion, path: Path, *arguments: Any) -> FileReport:
         taken.append(path.name)
         before()
         return take(self, path, *arguments)
 
-    monkeypatch.setattr(Intake, "_take", watched)
+    monkeypatch.setattr(FileIngestion, "_ingest", watched)
     return taken
 
 
@@ -78,7 +78,7 @@ def folder_of(folder: Path, count: int) -> Path:
 
 
 def do_job(engine: RAGEngine) -> Job | None:
-    return engine.installation.worker_tasks.do_job(lambda: False)
+    return engine.installation.worker_tasks.run_next_job(lambda: False)
 
 
 def change(engine: RAGEngine, statement: str) -> None:
@@ -111,7 +111,7 @@ def dying(self, *arguments):
 
 setattr(Questions, verb, dying)
 config = load_config(rag_data_dir=Path(folder), rag_database_url=url)
-RAGEngine(config, user_id="ada").installation.worker_tasks.do_job(lambda: False)
+RAGEngine(config, user_id="ada").installation.worker_tasks.run_next_job(lambda: False)
 """
 
 
@@ -212,7 +212,7 @@ def test_a_worker_that_stops_leaves_its_job_to_the_next(
 ) -> None:
     asked = watch(monkeypatch, lambda _: None)
     for _ in range(MAX_ATTEMPTS + 1):
-        engine.installation.worker_tasks.do_job(lambda: len(asked) % 2 == 1)
+        engine.installation.worker_tasks.run_next_job(lambda: len(asked) % 2 == 1)
         asked.append("stopped")
     assert engine.jobs.get(job.id).status == "done"
     assert [query for query in asked if query != "stopped"] == [f"Question {n}?" for n in range(QUESTIONS)]
@@ -360,7 +360,7 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
 def test_a_short_job_is_done_before_long_ones_of_another_user_that_have_all_threads(
     engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(worker_tasks, "TIME_SLICE_SECONDS", 0.0)
     bob = engine.installation.for_user("bob")
     bob.indexes.ensure()
     long = {word: engine.jobs.start_evaluation(questions(40, word)).id for word in ("First", "Second")}
@@ -400,7 +400,7 @@ class TwoSteps:
 
 
 def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "_Turn", TwoSteps)
+    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
     for user in (engine, *(engine.installation.for_user(name) for name in ("bob", "carl"))):
         user.indexes.ensure()
         user.jobs.start_evaluation(questions(4, user.user_id))
@@ -412,7 +412,7 @@ def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.M
 def test_a_sync_that_gave_way_goes_on_at_the_next_file(
     engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "_Turn", TwoSteps)
+    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
     taken = watch_files(monkeypatch)
     jobs = []
     for user in (engine, engine.installation.for_user("bob")):
@@ -432,7 +432,7 @@ def test_a_sync_that_gave_way_goes_on_at_the_next_file(
 def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "_Turn", TwoSteps)
+    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
     other = engine.jobs.start_evaluation(questions())  # of the same user
     bob = engine.installation.for_user("bob")
     bob.indexes.ensure()
@@ -447,18 +447,18 @@ def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> Non
     now = [0.0]
     monkeypatch.setattr(worker_tasks, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
-    def over(turn: worker_tasks._Turn, at: float) -> bool:
+    def over(turn: worker_tasks._TimeSlice, at: float) -> bool:
         now[0] = at
         return turn.is_over()
 
-    short = worker_tasks._Turn()
-    assert [over(short, at) for at in (1, worker_tasks.TURN_SECONDS, 1 + worker_tasks.TURN_SECONDS)] == [
+    short = worker_tasks._TimeSlice()
+    assert [over(short, at) for at in (1, worker_tasks.TIME_SLICE_SECONDS, 1 + worker_tasks.TIME_SLICE_SECONDS)] == [
         False,
         False,
         True,
     ]
     now[0] = 0
-    long = worker_tasks._Turn()  # that goes through a large folder first
+    long = worker_tasks._TimeSlice()  # that goes through a large folder first
     assert [over(long, at) for at in (1000, 1999, 2000)] == [False, False, True]
 
 
@@ -466,7 +466,7 @@ def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "GIVE_WAY_SECONDS", 600.0)  # of a slow machine
+    monkeypatch.setattr(worker_tasks, "YIELD_SECONDS", 600.0)  # of a slow machine
     uploads: list[uuid.UUID] = []
     ready: list[bool] = []
 
@@ -479,7 +479,7 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
 
     def read() -> None:
         for lane in (Lane.READING, Lane.EMBEDDING):
-            while engine.installation.worker_tasks.do_next(lane, lambda: False):
+            while engine.installation.worker_tasks.process_next(lane, lambda: False):
                 pass
 
     readers: list[threading.Thread] = []
@@ -491,7 +491,7 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
 
 
 def test_a_job_does_not_wait_for_ever_for_uploads(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "GIVE_WAY_SECONDS", 0.1)
+    monkeypatch.setattr(worker_tasks, "YIELD_SECONDS", 0.1)
     engine.documents.add(pdfs.plain(), "upload.pdf")
     with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
         assert taken  # and takes long

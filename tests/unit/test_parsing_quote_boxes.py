@@ -118,17 +118,21 @@ def test_runs_are_laid_longest_first() -> None:
         boxes = tuple(Rect(x + n, 0, x + n + 1, 10) for n in range(len(text)))
         return quote_boxes.Run(Rect(x, 0, x + len(text), 10), text, boxes, False)
 
-    boxes = quote_boxes.lay([run("1", 50), run("10", 70), run("1", 90)], "1101")
+    boxes = quote_boxes.align_runs([run("1", 50), run("10", 70), run("1", 90)], "1101")
     assert [box and box.x0 for box in boxes] == [50, 70, 71, 90]
-    assert quote_boxes.lay([run("b", 0)], "abc") == [None, Rect(0, 0, 1, 10), None]
+    assert quote_boxes.align_runs([run("b", 0)], "abc") == [None, Rect(0, 0, 1, 10), None]
 
 
 def test_boxes_merge_by_line_and_keep_cells_apart() -> None:
     boxes = [Rect(0, 0, 5, 10), Rect(5, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
-    assert quote_boxes.merge(boxes, False, gap_em=4) == [Rect(0, 0, 50, 10), Rect(0, 12, 5, 22)]
-    assert quote_boxes.merge(boxes, False, gap_em=1) == [Rect(0, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
+    assert quote_boxes.merge_boxes(boxes, False, gap_em=4) == [Rect(0, 0, 50, 10), Rect(0, 12, 5, 22)]
+    assert quote_boxes.merge_boxes(boxes, False, gap_em=1) == [
+        Rect(0, 0, 9, 10),
+        Rect(40, 0, 50, 10),
+        Rect(0, 12, 5, 22),
+    ]
     swapped = [Rect(box.y0, box.x0, box.y1, box.x1) for box in boxes]
-    assert quote_boxes.merge(swapped, True, gap_em=4)[0] == Rect(0, 0, 10, 50)
+    assert quote_boxes.merge_boxes(swapped, True, gap_em=4)[0] == Rect(0, 0, 10, 50)
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
@@ -140,7 +144,7 @@ def test_a_marked_copy_highlights_exactly_the_quote(
     path = saved(tmp_path, pdfs.turned(rotation, crop=crop, user_unit=unit))
     (region,) = locate(path, QUOTE)
     copy = tmp_path / "copy.pdf"
-    copy.write_bytes(parsing.marked_copy(path, [Highlight(region=region, note="S1 · verified")]))
+    copy.write_bytes(parsing.annotated_excerpt(path, [Highlight(region=region, note="S1 · verified")]))
     assert yellow_box(copy) == pytest.approx(region.rects[0], abs=3.5 * unit)  # its ends are drawn round
     with pymupdf.open(copy) as document:
         (annotation,) = document.xref_get_key(document[0].xref, "Annots")[1].strip("[]").split(" 0 R")[:-1]
@@ -177,7 +181,7 @@ def test_a_marked_copy_has_the_marked_pages_alone_each_named_by_its_bookmark(tmp
     path = saved(tmp_path, pdfs.pages(9))
     regions = [Region(page_number=n, rects=(Rect(72, top, 200, top + 14),)) for n, top in ((6, 90), (2, 90), (6, 120))]
     highlights = [Highlight(region=region, note=f"S{n}") for n, region in enumerate(regions, start=1)]
-    with pymupdf.open(stream=parsing.marked_copy(path, highlights)) as copy:
+    with pymupdf.open(stream=parsing.annotated_excerpt(path, highlights)) as copy:
         assert [page.get_text().split("\n")[0] for page in copy] == [
             f"Page {n} speaks of topic number {n}." for n in (2, 6)
         ]
@@ -186,7 +190,7 @@ def test_a_marked_copy_has_the_marked_pages_alone_each_named_by_its_bookmark(tmp
     missing = Highlight(region=Region(page_number=10, rects=()), note="")
     for highlights in ([missing], []):
         with pytest.raises(errors.NotFoundError):
-            parsing.marked_copy(path, highlights)
+            parsing.annotated_excerpt(path, highlights)
 
 
 def test_pictures_of_pages(tmp_path: Path) -> None:

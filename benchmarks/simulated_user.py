@@ -16,7 +16,7 @@ PICTURE = "{number:02} {step}.png"
 
 
 @dataclass
-class Hand:
+class SimulatedUser:
     """A simulated user on a page of the app; a click that focuses a field counts, too.
 
     `seconds` is the time within `counting`, without taking the screenshots that `pictures` keeps of each step.

@@ -12,7 +12,8 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 
 from rag import errors
 from rag.mcp_server.tools import Call, Tools, annotate
-from rag.types import LOCAL_USER
+from rag.types import LOCAL_USER, RequestOrigin
+from rag.types.base import error_summary
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine

@@ -159,5 +159,5 @@ def test_on_the_command_line(engine: RAGEngine, tmp_path: Path) -> None:
     run("cancel", "Costs")
     assert json.loads(run("--json"))[0]["name"] == "Costs"
     run("delete", "Costs")
-    assert "No matrix" in run()
+    assert "There is no matrix" in run()
     run("show", "Costs", code=5)

@@ -66,7 +66,7 @@ def test_a_document_is_edited_listed_and_asked_by_what_it_was_given() -> None:
         ["tag", "documents"],
         ["Port", "1"],
     ]
-    assert "No document has all of this" in pagelight("documents", "list", "--tag", "none")
+    assert "No document matches" in pagelight("documents", "list", "--tag", "none")
     assert "Nothing is to be changed" in pagelight("documents", "edit", "Quay.pdf", code=2)
     assert "dated" in pagelight("documents", "edit", "Quay.pdf", "--dated", "soon", code=2)
 

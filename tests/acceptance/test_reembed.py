@@ -117,7 +117,7 @@ def test_a_worse_model_is_not_switched_to_unless_asked(tmp_path: Path, monkeypat
         assert comparison["active"]["mrr"] == 1.0 > comparison["candidate"]["mrr"]
         requests = len(server.requests)
         told = pagelight(*command)
-        assert "serves your questions worse" in told.stderr
+        assert "does worse on your questions" in told.stderr
         assert "MRR" in told.stdout
         assert len(server.requests) == requests  # all vectors were kept
         assert states(parsed(*command, "--switch")) == {LOCAL: "retired", VENDORS: "active"}

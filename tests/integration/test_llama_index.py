@@ -73,7 +73,7 @@ def test_a_search_goes_through_the_query_engines_retriever_and_postprocessors(en
     with traced() as names:
         assert engine.search({"query": "ships"}).results
     assert "HybridRetriever.retrieve" in names
-    assert any(name.startswith("Pages.") for name in names), names
+    assert any(name.startswith("PageExpansion.") for name in names), names
 
 
 # --- ingestion ---

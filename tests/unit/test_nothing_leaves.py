@@ -34,7 +34,7 @@ from rag import tracing
 Installation(load_config()).close()
 assert not tracing.is_on()
 with tracing.span("step") as step:
-    step.note(count=1)
+    step.add(count=1)
     assert tracing.current_traceparent() is None
 assert "opentelemetry.sdk" not in sys.modules
 """

@@ -67,7 +67,7 @@ def test_a_document_is_edited_listed_and_asked_by_what_it_was_given() -> None:
         ["Port", "1"],
     ]
     assert "No document matches" in pagelight("documents", "list", "--tag", "none")
-    assert "Nothing is to be changed" in pagelight("documents", "edit", "Quay.pdf", code=2)
+    assert "There is nothing to change" in pagelight("documents", "edit", "Quay.pdf", code=2)
     assert "dated" in pagelight("documents", "edit", "Quay.pdf", "--dated", "soon", code=2)
 
 

@@ -5,8 +5,8 @@ function _(message, values = {}) {
   return (TRANSLATIONS[message] ?? message).replace(/\{(\w+)\}/g, (own, name) => values[name] ?? own);
 }
 
-const NUMBERS = new Intl.NumberFormat(LANGUAGE);
+const NUMBER_FORMAT = new Intl.NumberFormat(LANGUAGE);
 
 /** Formats a number in the current language. */
-const decimal = (value) => NUMBERS.format(value);
+const decimal = (value) => NUMBER_FORMAT.format(value);
 

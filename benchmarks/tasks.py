@@ -385,7 +385,7 @@ def _paste_questions(user: SimulatedUser, count: int) -> None:
 
     Waits for an empty table, because the previous template's table stays until the page has run.
     """
-    table = user.page.locator(".st-key-matrix-questions-Questions-of-your-own").get_by_test_id("stDataFrame")
+    table = user.page.locator(".st-key-matrix-questions-Your-own-questions").get_by_test_id("stDataFrame")
     user.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))
     at = Position(x=120, y=50)
     table.hover(position=at)

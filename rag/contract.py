@@ -7,7 +7,7 @@ import datetime as dt
 import uuid
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import pydantic
 
@@ -50,6 +50,15 @@ NOTHING_LATER: Mapping[int, LaterPlace] = MappingProxyType({})
 
 SNIPPET_CHARS = 300
 """Length of the snippet of a chunk that replaces a missing quote."""
+
+
+Body = TypeVar("Body", bound=pydantic.BaseModel)
+
+
+def copy_fields(model: type[Body], source: object, /, **others: Any) -> Body:
+    """Make a `model` from the attributes of `source` that have the names of its fields, except those in `others`."""
+    shared = {name: getattr(source, name) for name in model.model_fields if name not in others}
+    return model(**shared, **others)
 
 
 class Place(Model):
@@ -113,31 +122,17 @@ class FoundChunk(Place):
     lexical_rank: int | None
 
     @classmethod
-    def of(cls, hit: Hit, **more: Any) -> Self:
-        """Convert a hit, with additional fields."""
-        return cls(
-            **_place(hit, hit.chunk.lines),
-            regions=hit.chunk.regions,
-            title=hit.title,
-            source=source_of(hit),
-            section=hit.chunk.section,
-            text=hit.chunk.text,
-            rerank_score=hit.rerank_score,
-            vector_rank=hit.vector_rank,
-            lexical_rank=hit.lexical_rank,
-            **more,
-        )
+    def of(cls, hit: Hit) -> Self:
+        """Convert a hit."""
+        chunk = hit.chunk
+        more = {"regions": chunk.regions, "section": chunk.section, "text": chunk.text}
+        return copy_fields(cls, hit, **_place(hit, chunk.lines), **more, source=source_of(hit))
 
 
 class SearchResult(FoundChunk):
     """A chunk that was found, and the passage around it."""
 
     passage: Passage
-
-    @classmethod
-    def of(cls, hit: Hit, **more: Any) -> Self:
-        """Convert a hit with its passage."""
-        return super().of(hit, passage=hit.passage, **more)
 
 
 class SearchBody(Model):
@@ -154,15 +149,7 @@ class SearchBody(Model):
     @classmethod
     def of(cls, response: SearchResponse) -> Self:
         """Convert a search response."""
-        return cls(
-            query=response.query,
-            top_k=response.top_k,
-            min_score=response.min_score,
-            mode=response.mode,
-            results=tuple(map(SearchResult.of, response.results)),
-            usage=response.usage,
-            trace=response.trace,
-        )
+        return copy_fields(cls, response, results=tuple(map(SearchResult.of, response.results)))
 
 
 class CitationBody(Place):
@@ -187,19 +174,8 @@ class CitationBody(Place):
     @classmethod
     def of(cls, citation: Citation, hit: Hit, later: LaterPlace | None = None) -> Self:
         """Convert a citation of a hit."""
-        return cls(
-            **_place(hit, citation.lines_in(hit)),
-            regions=citation.regions,
-            citation_id=citation.citation_id,
-            sentence=citation.sentence,
-            quote=citation.quote,
-            snippet=citation.quote or hit.chunk.text[:SNIPPET_CHARS],
-            verdict=citation.verdict,
-            unsupported_numbers=citation.unsupported_numbers,
-            row=citation.row,
-            later=later,
-            cells=citation.cells,
-        )
+        snippet = citation.quote or hit.chunk.text[:SNIPPET_CHARS]
+        return copy_fields(cls, citation, **_place(hit, citation.lines_in(hit)), snippet=snippet, later=later)
 
 
 class SourceBody(Model):
@@ -256,23 +232,14 @@ class AnswerBody(Model):
     @classmethod
     def of(cls, response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
         """Convert an answer, with the later places of its quotes by citation number."""
-        return cls(
-            status=response.status,
-            answer=response.answer,
-            question=response.question,
-            sentences=response.sentences,
-            struck=response.struck,
+        return copy_fields(
+            cls,
+            response,
             citations=tuple(CitationBody.of(*cited, later.get(i)) for i, cited in enumerate(response.cited)),
             sources=tuple(SourceBody.of(*source) for source in response.sources.items()),
             contexts=tuple(map(FoundChunk.of, response.contexts)),
             nearest=tuple(map(SearchResult.of, response.nearest)),
-            hint=response.hint,
-            likelihood=response.likelihood,
-            stopped=response.stopped,
-            follow_ups=response.follow_ups,
             retrieval=response.retrieval.model_copy(update={"pages": {}}),
-            model=response.model,
-            usage=response.usage,
         )
 
 
@@ -295,17 +262,8 @@ class MessageBody(Model):
     @classmethod
     def of(cls, message: ChatMessage, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
         """Convert a turn, with the later places of its answer's quotes by citation number."""
-        return cls(
-            id=message.id,
-            conversation_id=message.conversation_id,
-            role=message.role,
-            content=message.content,
-            response=AnswerBody.of(message.response, later) if message.response else None,
-            created_at=message.created_at,
-            versions=message.versions,
-            rating=message.rating,
-            reason=message.reason,
-        )
+        response = AnswerBody.of(message.response, later) if message.response else None
+        return copy_fields(cls, message, response=response)
 
 
 class AgainBody(Model):
@@ -324,14 +282,7 @@ class AgainBody(Model):
     @classmethod
     def of(cls, again: Rerun) -> Self:
         """Convert a re-run."""
-        return cls(
-            asked_at=again.asked_at,
-            same=again.same,
-            summary=again.summary,
-            differences=again.differences,
-            claims=again.claims,
-            response=AnswerBody.of(again.response),
-        )
+        return copy_fields(cls, again, response=AnswerBody.of(again.response))
 
 
 class MatrixRow(Model):
@@ -359,17 +310,11 @@ class MatrixBody(Model):
     @classmethod
     def of(cls, filled: FilledMatrix) -> Self:
         """Convert a matrix, with the identifying fields of its documents."""
-        rows = (
-            MatrixRow(
-                lineage_id=one.lineage_id or one.id,
-                document_id=one.id,
-                name=one.name,
-                version=one.version,
-                status=one.status,
-            )
-            for one in filled.documents
-        )
-        return cls(matrix=filled.matrix, rows=tuple(rows), cells=filled.cells, to_ask=filled.to_ask, job=filled.job)
+        rows = [
+            copy_fields(MatrixRow, document, lineage_id=document.lineage_id or document.id, document_id=document.id)
+            for document in filled.documents
+        ]
+        return copy_fields(cls, filled, rows=tuple(rows))
 
 
 class SyncBody(Model):
@@ -395,12 +340,11 @@ class SyncBody(Model):
     @classmethod
     def of(cls, report: SyncReport) -> Self:
         """Convert a report."""
-        return cls(
+        return copy_fields(
+            cls,
+            report,
             index_file_id=str(report.index.id),
             index_name=report.index.name,
-            index=report.index,
-            files=report.files,
             **{state: report.count(state) for state in get_args(FileState)},
             chunk_count=sum(file.chunks for file in report.files),
-            usage=report.usage,
         )

@@ -45,6 +45,14 @@ class Error(Exception):
     http_status = 500
     exit_code = 1
 
+    def __init_subclass__(
+        cls, *, code: str | None = None, http_status: int | None = None, exit_code: int | None = None
+    ) -> None:
+        """Set the codes given in the class statement; the others are inherited."""
+        cls.code = code or cls.code
+        cls.http_status = http_status or cls.http_status
+        cls.exit_code = exit_code or cls.exit_code
+
     def __init__(self, message: str | None = None, *, details: Mapping[str, object] | None = None) -> None:
         """The class docstring is the default message; `details` are safe to show and machine readable."""
         self.message = message or " ".join((self.__doc__ or "").split())
@@ -52,190 +60,109 @@ class Error(Exception):
         super().__init__(self.message)
 
 
-class ConfigError(Error):
+# 409: the request does not fit the setup of this installation.
+class ConfigError(Error, code="config", http_status=409, exit_code=3):
     """A setting is missing or wrong. Check the environment and the .env file."""
 
-    code = "config"
-    http_status = 409  # the request does not fit the setup of this installation
-    exit_code = 3
 
-
-class ValidationError(Error, ValueError):
+class ValidationError(Error, ValueError, code="validation", http_status=422, exit_code=2):
     """The request is malformed. Correct the named field."""
 
-    code = "validation"
-    http_status = 422
-    exit_code = 2
 
-
-class AuthError(Error):
+class AuthError(Error, code="auth", http_status=401, exit_code=4):
     """Access is refused. Check the key."""
 
-    code = "auth"
-    http_status = 401
-    exit_code = 4
 
-
-class ForbiddenError(AuthError):
+class ForbiddenError(AuthError, code="forbidden", http_status=403):
     """This key does not allow it. Use a key with the needed permission."""
 
-    code = "forbidden"
-    http_status = 403
 
-
-class SourceError(Error):
+class SourceError(Error, code="source", http_status=422, exit_code=5):
     """A file or folder cannot be read. Check that it exists and is readable."""
 
-    code = "source"
-    http_status = 422
-    exit_code = 5
 
-
-class NotFoundError(SourceError):
+class NotFoundError(SourceError, code="not_found", http_status=404):
     """There is no such thing. List what exists and check the name."""
 
-    code = "not_found"
-    http_status = 404
 
-
-class PasswordError(SourceError):
+class PasswordError(SourceError, code="password"):
     """The file is encrypted. Give its password."""
 
-    code = "password"
 
-
-class UnreadableFileError(SourceError):
+class UnreadableFileError(SourceError, code="unreadable_file"):
     """The file is damaged or not what its name says. Open it in another program and save it again."""
 
-    code = "unreadable_file"
 
-
-class ReadingInterruptedError(SourceError):
+class ReadingInterruptedError(SourceError, code="reading_interrupted", http_status=503):
     """The process that read the file was ended from outside, which is not the file's fault. Try again."""
 
-    code = "reading_interrupted"
-    http_status = 503
 
-
-class UnsupportedFileError(SourceError):
+class UnsupportedFileError(SourceError, code="unsupported_file"):
     """This kind of file cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text."""
 
-    code = "unsupported_file"
 
-
-class LimitError(SourceError):
+class LimitError(SourceError, code="limit"):
     """The file is larger than the request allows. Raise the limit, or leave the file out."""
 
-    code = "limit"
 
-
-class QuotaError(SourceError):
+class QuotaError(SourceError, code="quota", http_status=413):
     """There is no room for this file. Delete documents for good, or ask an administrator for a larger quota."""
 
-    code = "quota"
-    http_status = 413
 
-
-class CancelledError(SourceError):
+class CancelledError(SourceError, code="cancelled", http_status=409):
     """Reading was cancelled. Retry to go on."""
 
-    code = "cancelled"
-    http_status = 409
 
-
-class DuplicateError(SourceError):
+class DuplicateError(SourceError, code="duplicate", http_status=409):
     """The same content is in the index already."""
 
-    code = "duplicate"
-    http_status = 409
 
-
-class ConflictError(Error):
+class ConflictError(Error, code="conflict", http_status=409, exit_code=6):
     """It is not in the state that this needs. Look at it and try again."""
 
-    code = "conflict"
-    http_status = 409
-    exit_code = 6
 
-
-class SameNameError(ConflictError):
+class SameNameError(ConflictError, code="same_name"):
     """A document of this name is in the index. Say whether the file is a new version of it or a document of its own."""
 
-    code = "same_name"
 
-
-class IndexError(Error):
+class IndexError(Error, code="index", http_status=409, exit_code=6):
     """The index and what is asked of it do not fit. Re-index or use another index."""
 
-    code = "index"
-    http_status = 409
-    exit_code = 6
 
-
-class StoreError(Error, RuntimeError):
+class StoreError(Error, RuntimeError, code="store", http_status=503, exit_code=7):
     """The database or the file storage fails. Check that it is reachable and has room."""
-
-    code = "store"
-    http_status = 503
-    exit_code = 7
 
 
 class StoreUnavailableError(StoreError):
     """The database does not answer. Try again in a few seconds; if it lasts, see that its server runs."""
 
 
-class DiskFullError(StoreError):
+class DiskFullError(StoreError, code="disk_full", http_status=507):
     """Too little room is left on a disk to take a file in. Make room and try again."""
 
-    code = "disk_full"
-    http_status = 507
 
-
-class RetrievalError(Error):
+class RetrievalError(Error, code="retrieval", http_status=502, exit_code=8):
     """Searching failed. Try again; if it persists, run `pagelight doctor`."""
 
-    code = "retrieval"
-    http_status = 502
-    exit_code = 8
 
-
-class EmbeddingCapabilityError(Error):
+class EmbeddingCapabilityError(Error, code="embedding_capability", http_status=422, exit_code=9):
     """The provider cannot embed what is asked. Choose another embedding provider or model."""
 
-    code = "embedding_capability"
-    http_status = 422
-    exit_code = 9
 
-
-class BusyError(Error):
+class BusyError(Error, code="busy", http_status=503, exit_code=12):
     """Too many questions are being answered at the moment. Try again in a few seconds."""
 
-    code = "busy"
-    http_status = 503
-    exit_code = 12
 
-
-class RateLimitError(BusyError):
+class RateLimitError(BusyError, code="rate_limit", http_status=429):
     """Too many requests within a minute. Wait and try again."""
 
-    code = "rate_limit"
-    http_status = 429
 
-
-class GroundingError(Error):
+class GroundingError(Error, code="grounding", http_status=502, exit_code=10):
     """The answer cannot be tied to its sources. Ask again or choose another model."""
 
-    code = "grounding"
-    http_status = 502
-    exit_code = 10
 
-
-class ProviderError(Error):
+class ProviderError(Error, code="provider", http_status=502, exit_code=11):
     """The model vendor refuses or is down. Check the key and the vendor's status, then try again."""
-
-    code = "provider"
-    http_status = 502
-    exit_code = 11
 
 
 # Names in the contract of the module functions; docs/conformance.md says when each is raised.

@@ -7,7 +7,7 @@ from typing import Any
 import pydantic
 
 from rag import prompts
-from rag.contract import source_of
+from rag.contract import copy_fields, source_of
 from rag.types import (
     DEFAULT_INDEX,
     TEXT,
@@ -108,20 +108,16 @@ class AskCitation(Model):
     def of(cls, citation: Citation, hit: Hit) -> "AskCitation":
         """Convert a citation of a hit."""
         lines = citation.lines_in(hit)
-        return cls(
+        return copy_fields(
+            cls,
+            citation,
             id=citation.citation_id,
-            sentence=citation.sentence,
             source=source(hit),
             document_id=hit.chunk.document_id,
             name=hit.document_name,
             page=lines[0].page_number,
-            page_label=citation.page_label,
-            cells=citation.cells,
             lines=(lines[0].number, lines[-1].end),
-            quote=citation.quote,
             boxes=citation.regions,
-            verdict=citation.verdict,
-            unsupported_numbers=citation.unsupported_numbers,
         )
 
 
@@ -150,17 +146,12 @@ class AskResponse(Model):
     @classmethod
     def of(cls, response: AnswerResponse, *, debug: bool) -> "AskResponse":
         """Convert an answer."""
-        return cls(
-            status=response.status,
-            answer=response.answer,
+        return copy_fields(
+            cls,
+            response,
             sources=tuple(dict.fromkeys(source(hit) for hit in response.contexts)),
             sentences=tuple(
-                AskSentence(
-                    text=sentence.text,
-                    support=sentence.support,
-                    missing=sentence.missing,
-                    struck=number in response.struck,
-                )
+                copy_fields(AskSentence, sentence, struck=number in response.struck)
                 for number, sentence in enumerate(response.sentences)
             ),
             citations=tuple(AskCitation.of(*cited) for cited in response.cited),

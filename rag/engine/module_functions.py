@@ -185,15 +185,7 @@ def register_embedding_provider(
     if not callable(adapter) and not isinstance(adapter, embeddings.BaseEmbedding):
         raise errors.ValidationError("adapter must be a LlamaIndex embedding or a function from texts to vectors.")
     chosen = parse(AdapterOptions, options or {})
-    model = providers.EmbeddingModel(
-        chosen.model,
-        dimensions=chosen.dimensions,
-        max_tokens=chosen.max_tokens,
-        max_batch=chosen.max_batch,
-        query_prefix=chosen.query_prefix,
-        text_prefix=chosen.text_prefix,
-        languages=chosen.languages,
-    )
+    model = providers.EmbeddingModel(chosen.model, **chosen.model_dump(exclude={"model", "label"}))
     _process.registry.register(name, adapter, model, label=chosen.label)
     _process.forget_provider(name)
 

@@ -3,11 +3,12 @@
 import datetime as dt
 import uuid
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pydantic
 from pydantic import Field
 
+from rag.contract import copy_fields
 from rag.mcp_server.passages import OpenPassage, QuotePlace
 from rag.types import (
     AnswerResponse,
@@ -48,6 +49,21 @@ class Place(Result):
     line_end: int = Field(description="Last line.")
 
 
+def _place(hit: Hit, place: QuotePlace) -> dict[str, Any]:
+    """Return the fields of a place in a hit's document."""
+    return {
+        "document": hit.document_name,
+        "document_id": hit.chunk.document_id,
+        "page_label": hit.page_labels.get(place.page),
+        "page_name": hit.page_name(place.page),
+        **place._asdict(),
+    }
+
+
+def _one_line(quote: str | None) -> str | None:
+    return " ".join(quote.split()) if quote else None
+
+
 class Found(Place):
     """A passage that a search found."""
 
@@ -58,19 +74,9 @@ class Found(Place):
     @classmethod
     def of(cls, hit: Hit) -> "Found":
         """Convert a hit without its surroundings, which `get_passage` shows."""
-        return cls(
-            document=hit.document_name,
-            document_id=hit.chunk.document_id,
-            passage_id=hit.chunk.id,
-            page=hit.chunk.main_page,
-            page_label=hit.page_labels.get(hit.chunk.main_page),
-            page_name=hit.page_name(hit.chunk.main_page),
-            line_start=hit.chunk.line_start,
-            line_end=hit.chunk.line_end,
-            section=hit.chunk.section,
-            score=round(hit.final_score, 4),
-            text=hit.chunk.text,
-        )
+        chunk = hit.chunk
+        place = QuotePlace(chunk.id, chunk.main_page, chunk.line_start, chunk.line_end)
+        return copy_fields(cls, chunk, **_place(hit, place), score=round(hit.final_score, 4))
 
 
 class SearchResults(Result):
@@ -95,20 +101,8 @@ class Cited(Place):
     @classmethod
     def of(cls, citation: Citation, hit: Hit, place: QuotePlace) -> "Cited":
         """Convert a citation of a hit with its place."""
-        return cls(
-            document=hit.document_name,
-            document_id=hit.chunk.document_id,
-            passage_id=place.passage_id,
-            page=place.page,
-            page_label=hit.page_labels.get(place.page),
-            page_name=hit.page_name(place.page),
-            line_start=place.line_start,
-            line_end=place.line_end,
-            id=citation.citation_id,
-            cells=citation.cells,
-            quote=" ".join(citation.quote.split()) if citation.quote else None,
-            verdict=citation.verdict,
-            unsupported_numbers=[*citation.unsupported_numbers],
+        return copy_fields(
+            cls, citation, **_place(hit, place), id=citation.citation_id, quote=_one_line(citation.quote)
         )
 
 
@@ -146,23 +140,15 @@ class Answer(Result):
         cited: list[list[Cited]] = [[] for _ in response.sentences]
         for (citation, hit), place in zip(response.cited, places, strict=True):
             cited[citation.sentence].append(Cited.of(citation, hit, place))
-        return cls(
-            status=response.status,
-            answer=response.answer,
+        return copy_fields(
+            cls,
+            response,
             sentences=[
-                AnswerSentence(
-                    text=sentence.text,
-                    support=sentence.support,
-                    missing=[*sentence.missing],
-                    citations=citations,
-                )
+                copy_fields(AnswerSentence, sentence, citations=citations)
                 for sentence, citations in zip(response.sentences, cited, strict=True)
             ],
             nearest=[Found.of(hit) for hit in response.nearest],
-            hint=response.hint,
             likelihood=None if response.likelihood is None else round(response.likelihood, 2),
-            confidence=response.confidence,
-            model=response.model,
         )
 
 
@@ -192,20 +178,15 @@ class MatrixCell(Result):
     def of(cls, document: Document, shown: ShownCell) -> "MatrixCell":
         """Convert a cell of a document."""
         cell = shown.cell
-        return cls(
+        return copy_fields(
+            cls,
+            cell,
             document=document.name,
-            document_id=cell.document_id,
             question=cell.question + 1,
-            status=cell.status,
-            answer=cell.answer,
-            value=cell.value,
-            verdict=cell.verdict,
             likelihood=None if cell.likelihood is None else round(cell.likelihood, 2),
-            quote=" ".join(cell.quote.split()) if cell.quote else None,
+            quote=_one_line(cell.quote),
             page=cell.page_number,
-            page_label=cell.page_label,
             conflict=shown.conflict,
-            reason=cell.reason,
         )
 
 
@@ -240,13 +221,7 @@ class PassageLine(Result):
     @classmethod
     def of(cls, line: Line, *, is_marked: bool) -> "PassageLine":
         """Convert a line."""
-        return cls(
-            number=line.number,
-            page=line.page_number,
-            text=line.text,
-            box=rounded(line.bbox),
-            is_marked=is_marked,
-        )
+        return copy_fields(cls, line, page=line.page_number, box=rounded(line.bbox), is_marked=is_marked)
 
 
 class MarkedBoxes(Result):
@@ -275,14 +250,14 @@ class PassageText(Result):
     @classmethod
     def of(cls, opened: OpenPassage) -> "PassageText":
         """Convert opened pages."""
-        return cls(
+        return copy_fields(
+            cls,
+            opened,
             document=opened.document.name,
             document_id=opened.document.id,
-            pages=opened.pages,
             page_count=opened.document.page_count,
             lines=[PassageLine.of(line, is_marked=line.number in opened.marked_lines) for line in opened.text.lines],
             marked=[MarkedBoxes.of(region) for region in opened.marked],
-            quote_found=opened.quote_found,
         )
 
 
@@ -303,17 +278,8 @@ class ListedDocument(Result):
     @classmethod
     def of(cls, document: Document) -> "ListedDocument":
         """Convert a document."""
-        return cls(
-            document_id=document.id,
-            name=document.name,
-            title=document.title,
-            pages=document.page_count,
-            status=document.status,
-            author=document.author,
-            dated=document.dated,
-            tags=[*document.tags],
-            disabled=document.disabled,
-            added_at=document.created_at,
+        return copy_fields(
+            cls, document, document_id=document.id, pages=document.page_count, added_at=document.created_at
         )
 
 

@@ -1,6 +1,5 @@
 """`pagelight backup` and `pagelight restore`: on a fresh machine everything two users see is as it was."""
 
-import json
 import os
 import shutil
 import signal
@@ -14,9 +13,7 @@ from typing import Any, NamedTuple
 import psycopg
 import pytest
 from psycopg import conninfo
-from typer import testing
 
-from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.store import FileStore
@@ -24,27 +21,14 @@ from rag.store.backup import backup as store_backup
 from rag.store.server import embedded
 from rag.types import AnswerResponse, DocumentStatus
 from tests import forked, pdfs
+from tests.acceptance.command_line import HARBOUR, ORCHARD, pagelight, parsed
 from tests.databases import new_database
 from tests.folders import open_folder
 
 PATIENCE_SECONDS = 180.0
-HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
-ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
 QUESTIONS = ("How many ships did the harbour handle?", "When does the harvest begin?", "What moves through topic 7?")
 ANN, BOB = "local", "bob"
 SECRET = "sk-not-to-be-kept"
-
-
-def pagelight(*arguments: object, code: int = 0) -> testing.Result:
-    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def parsed(*arguments: object, code: int = 0) -> Any:
-    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
 
 
 class Library(NamedTuple):

@@ -11,42 +11,25 @@ import sys
 import urllib.request
 import uuid
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from typer import testing
 
 from benchmarks.processes import free_port
 from rag import errors
-from rag.cli.app import app, main
+from rag.cli.app import main
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.retrieval import UNRELATED_TEXTS
 from rag.store import UserFiles
 from rag.store.files.file_storage import Kind
 from tests import forked, mails, pdfs, vendors
+from tests.acceptance.command_line import HARBOUR, ORCHARD, pagelight, parsed
 from tests.folders import open_folder, processes
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 REPOSITORY = Path(__file__).parents[2]
 PASSWORD = "open sesame"
-HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
-ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
-
-
-def pagelight(*arguments: object, code: int = 0, answer: str | None = None) -> testing.Result:
-    """Run a command in this process; it must end with `code`."""
-    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments], input=answer)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def parsed(*arguments: object, code: int = 0) -> Any:
-    """What a command prints with `--json`."""
-    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
 
 
 def names(*arguments: object) -> list[str]:

@@ -15,28 +15,13 @@ from typer import testing
 from rag.cli.app import app
 from rag.engine import RAGEngine
 from tests import pdfs
+from tests.acceptance.command_line import HARBOUR, ORCHARD, pagelight, parsed
 
-HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
-ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
 SHIPS = "How many ships did the harbour handle in 2019?"
 PEARS = "How many kinds of pears does the orchard grow?"
 
 WITHOUT_RESULTS = {"run", "serve", "worker", "mcp"}
 """They stay, or talk another language on stdout."""
-
-
-def pagelight(*arguments: object, code: int = 0) -> testing.Result:
-    """Run a command in this process; it must end with `code`."""
-    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def parsed(*arguments: object, code: int = 0) -> Any:
-    """What a command prints with `--json`."""
-    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
 
 
 def names(*arguments: object) -> list[str]:

@@ -7,29 +7,15 @@ from typing import Any
 
 import psycopg
 import pytest
-from typer import testing
 
-from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from tests import pdfs
+from tests.acceptance.command_line import HARBOUR, pagelight, parsed
 
-HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
 QUESTION = "How many ships did the harbour handle?"
 GLOSSARY = 'title = "Ann\'s words"\r\n'
 BOBS = "Bob's merger with Acme is confidential."
-
-
-def pagelight(*arguments: object, code: int = 0) -> testing.Result:
-    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def parsed(*arguments: object, code: int = 0) -> Any:
-    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

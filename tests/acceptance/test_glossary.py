@@ -1,22 +1,19 @@
 """The glossary at every door: `pagelight glossary`, REST, and its page."""
 
-import json
+import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from typer import testing
 
 from rag import vocabulary
-from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.ui import session
-from tests.acceptance import api
+from tests.acceptance import api, command_line
 
 APP = Path(__file__).parents[2] / "app.py"
 GLOSSARY = """title = "Harbour"  # our own words – all of them
@@ -33,18 +30,8 @@ LOST = 'title = "x"\n[[items]]\nterms = ["a"]\nplace = "nowhere"\n'
 
 # --- the command line ---
 
-
-def pagelight(*arguments: object, code: int = 0) -> testing.Result:
-    """Run `pagelight glossary`; it must end with `code`."""
-    result = testing.CliRunner().invoke(app, ["glossary", *map(str, arguments)])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def parsed(*arguments: object, code: int = 0) -> Any:
-    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
+pagelight = functools.partial(command_line.pagelight, "glossary")
+parsed = functools.partial(command_line.parsed, "glossary")
 
 
 @pytest.fixture

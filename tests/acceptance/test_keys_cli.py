@@ -1,38 +1,27 @@
 """`pagelight keys`: a secret is shown once, and opens what its options say."""
 
 import datetime as dt
+import functools
 import json
 import logging
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from typer import testing
 
-from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
+from tests.acceptance import command_line
 
 pytestmark = pytest.mark.usefixtures("settings")
+
+keys = functools.partial(command_line.pagelight, "keys")
+parsed = functools.partial(command_line.parsed, "keys")
 
 
 @pytest.fixture
 def engine() -> Iterator[RAGEngine]:
     with RAGEngine(load_config()) as opened:
         yield opened
-
-
-def keys(*arguments: str, code: int = 0) -> testing.Result:
-    """Run `pagelight keys`; it must end with `code`."""
-    result = testing.CliRunner().invoke(app, ["keys", *arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def parsed(*arguments: str, code: int = 0) -> Any:
-    return json.loads(keys(*arguments, "--json", code=code).stdout)
 
 
 def test_the_secret_is_all_that_stdout_gets_and_opens_the_door(

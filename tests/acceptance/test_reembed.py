@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer import testing
 
 from rag import providers
-from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import EmbeddingGeneration, GenerationState, Rect, TextBlock
 from tests import embeddings, forked, pdfs, vendor_servers
+from tests.acceptance.command_line import pagelight, parsed
 from tests.waiting import eventually
 
 LOCAL = "local:bge-small-en-v1.5"
@@ -49,18 +48,6 @@ def engine(settings: Path, registry: providers.Registry) -> Iterator[RAGEngine]:
 def library(engine: RAGEngine) -> dict[str, uuid.UUID]:
     added = {name: engine.documents.add(pdfs.plain([text]), name, enqueue=False).id for name, text in FACTS.items()}
     return {name: engine.documents.process(document_id).id for name, document_id in added.items()}
-
-
-def pagelight(*arguments: object, code: int = 0) -> testing.Result:
-    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def parsed(*arguments: object, code: int = 0) -> Any:
-    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
 
 
 def states(report: Any) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The settings at every door: the page, the note in the chat, and `pagelight models`."""
 
+import functools
 import json
 import socket
 from collections.abc import Iterator
@@ -9,16 +10,15 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from typer import testing
 
 from rag import errors
-from rag.cli.app import app
 from rag.config import Config, load_config
 from rag.engine import RAGEngine
 from rag.store import Preferences
 from rag.types import AnswerRequest, GenerationOptions, KeyPlace, Origin
 from rag.ui import session
 from tests import keyrings, pdfs, vendor_servers
+from tests.acceptance import command_line
 from tests.vendor_servers import Refusal, VendorServer, listed
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -409,17 +409,8 @@ def test_who_has_chosen_or_may_not_choose_is_not_told(
 
 # --- the command line ---
 
-
-def pagelight(*arguments: object, code: int = 0, typed: str | None = None) -> testing.Result:
-    result = testing.CliRunner().invoke(app, ["models", *map(str, arguments)], input=typed)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def parsed(*arguments: object, code: int = 0, typed: str | None = None) -> Any:
-    return json.loads(pagelight(*arguments, "--json", code=code, typed=typed).stdout)
+pagelight = functools.partial(command_line.pagelight, "models")
+parsed = functools.partial(command_line.parsed, "models")
 
 
 def test_models_are_listed_chosen_tried_and_left(server: VendorServer) -> None:
@@ -446,25 +437,25 @@ def test_an_embedding_model_is_chosen_and_the_way_to_it_told(server: VendorServe
 
 @pytest.mark.usefixtures("quiet")
 def test_a_key_is_read_from_stdin_and_never_printed(quiet: Path) -> None:
-    told = pagelight("key", "openai", typed=f"{KEY}\n")
+    told = pagelight("key", "openai", answer=f"{KEY}\n")
     assert told.stdout == "OpenAI: given (file)\n"
     assert KEY not in pagelight().stdout + pagelight("--json").stdout
     assert Preferences(quiet).get().keys["openai_api_key"].get_secret_value() == KEY
     assert parsed("key", "openai", "--remove")["place"] is None
-    assert "no key" in pagelight("key", "openai", typed="no\n", code=2).stderr
+    assert "no key" in pagelight("key", "openai", answer="no\n", code=2).stderr
 
 
 def test_the_doctor_names_settings_that_are_damaged(quiet: Path) -> None:
     quiet.mkdir(exist_ok=True)
     (quiet / "settings.json").write_text("{")
-    found = testing.CliRunner().invoke(app, ["doctor", "--json"]).stdout
+    found = command_line.pagelight("doctor", "--json", code=1).stdout
     broken = {check["name"]: check["message"] for check in json.loads(found)["checks"] if check["state"] == "broken"}
     assert "settings.json is damaged" in broken["Settings"]
 
 
 def test_the_doctor_finds_servers_and_keys_that_are_kept(server: VendorServer) -> None:
-    pagelight("key", "openai", typed=f"{KEY}\n")
-    found = testing.CliRunner().invoke(app, ["doctor", "--json"]).stdout
+    pagelight("key", "openai", answer=f"{KEY}\n")
+    found = command_line.pagelight("doctor", "--json").stdout
     checks = {check["name"]: check["message"] for check in json.loads(found)["checks"]}
     assert checks["Key of openai"] == "given"
     assert "Ollama with 2 models" in checks["Servers of models"]

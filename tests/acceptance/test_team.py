@@ -2,19 +2,17 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from typer import testing
 
-from rag.cli.app import app as command
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import Document, Rect, ShareRequest, TextBlock
 from tests.acceptance.api import client, key_of, serving
+from tests.acceptance.command_line import pagelight, parsed
 
 KNOWN = "The harbour of Lindmark was dredged to a depth of fourteen metres."
 
@@ -31,14 +29,6 @@ def add(engine: RAGEngine, name: str, index_name: str = "default") -> Document:
     document = engine.documents.add(KNOWN.encode(), name, index_name=index_name, enqueue=False)
     block = TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text=KNOWN)
     return engine.index_document(document.id, [block])
-
-
-def run(*arguments: str, code: int = 0) -> str:
-    result = testing.CliRunner().invoke(command, [*arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result.stdout
 
 
 def test_over_rest_a_shared_collection_is_read_until_it_is_withdrawn(engine: RAGEngine) -> None:
@@ -84,15 +74,15 @@ def test_over_rest_a_shared_collection_is_read_until_it_is_withdrawn(engine: RAG
 
 def test_on_the_command_line_a_collection_is_shared_and_told_of(engine: RAGEngine) -> None:
     add(engine, "known.txt", "filings")
-    assert "ada" in run("share", "give", "ada", "--index", "filings", "--write")
-    told: dict[str, Any] = json.loads(run("share", "--json"))
+    assert "ada" in pagelight("share", "give", "ada", "--index", "filings", "--write").stdout
+    told: dict[str, Any] = parsed("share")
     assert [(one["grantee"], one["permission"]) for one in told["given"]] == [("ada", "write")]
-    run("share", "withdraw", "ada", "--index", "filings")
-    assert json.loads(run("share", "--json"))["given"] == []
-    entries = json.loads(run("audit", "--action", "share", "--json"))
+    pagelight("share", "withdraw", "ada", "--index", "filings")
+    assert parsed("share")["given"] == []
+    entries = parsed("audit", "--action", "share")
     assert [(entry["action"], entry["door"]) for entry in entries] == [("share.withdraw", "cli"), ("share.give", "cli")]
-    assert "share.give" in run("audit", "--csv", "--since", "2020-01-01")
-    assert json.loads(run("audit", "--json", "--until", "2020-01-01")) == []
+    assert "share.give" in pagelight("audit", "--csv", "--since", "2020-01-01").stdout
+    assert parsed("audit", "--until", "2020-01-01") == []
 
 
 def tables(app: AppTest) -> str:

@@ -1,6 +1,5 @@
 """Who works here: on the command line, over REST, and by the tokens of a login provider."""
 
-import json
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +8,12 @@ from typing import Any
 import httpx
 import pytest
 from joserfc.jwk import RSAKey
-from typer.testing import CliRunner
 
-from rag.cli.app import app
 from rag.engine import RAGEngine
 from rag.types import Role
 from tests import openid
 from tests.acceptance import api
+from tests.acceptance.command_line import pagelight, parsed
 
 AUDIENCE = "https://pagelight.example"
 
@@ -227,31 +225,19 @@ def test_an_admin_revokes_anybodys_key(base_url: str, engine: RAGEngine) -> None
 # --- the command line ---
 
 
-def run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["users", *arguments])
-    return done.exit_code, done.output
-
-
 def test_users_on_the_command_line(settings: Path) -> None:
     user = "https://login.example|7"
     with RAGEngine() as engine:
         engine.installation.accounts.see(user)
-    assert run("role", user, "curator") == (0, f"{user}  curator\n")
-    assert run("groups", user, "legal", "finance") == (0, f"{user}  finance, legal\n")
-    assert run("quota", user, "5") == (0, f"{user}  0 B of 5.0 MB\n")
-    code, listed = run("list", "--json")
-    (found,) = json.loads(listed)
-    assert (code, found["role"], found["groups"], found["quotaBytes"]) == (
-        0,
-        "curator",
-        ["finance", "legal"],
-        5_000_000,
-    )
-    assert user in run("list")[1]
-    assert run("quota", user) == (0, f"{user}  0 B\n")
-    assert run("logout", user)[0] == 0
-    code, told = run("role", "nobody", "admin")
-    assert (code, "There is no user nobody" in told) == (5, True)
-    assert run("role", user, "owner")[0] == 2
+    assert pagelight("users", "role", user, "curator").output == f"{user}  curator\n"
+    assert pagelight("users", "groups", user, "legal", "finance").output == f"{user}  finance, legal\n"
+    assert pagelight("users", "quota", user, 5).output == f"{user}  0 B of 5.0 MB\n"
+    (found,) = parsed("users", "list")
+    assert (found["role"], found["groups"], found["quotaBytes"]) == ("curator", ["finance", "legal"], 5_000_000)
+    assert user in pagelight("users", "list").output
+    assert pagelight("users", "quota", user).output == f"{user}  0 B\n"
+    pagelight("users", "logout", user)
+    assert "There is no user nobody" in pagelight("users", "role", "nobody", "admin", code=5).output
+    pagelight("users", "role", user, "owner", code=2)
     with RAGEngine() as engine:
         assert engine.installation.accounts.get("nobody").role is Role.MEMBER

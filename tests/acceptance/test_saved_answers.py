@@ -1,6 +1,6 @@
 """Taking answers along as people do it: on the pages, over REST, and on the command line."""
 
-import json
+import functools
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from typer import testing
 
-from rag.cli.app import app as command
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.ui import session
 from tests import pdfs
+from tests.acceptance import command_line
 from tests.acceptance.api import client, key_of, serving
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -119,22 +118,19 @@ def test_over_rest(engine: RAGEngine) -> None:
 
 def test_on_the_command_line(kept: tuple[uuid.UUID, uuid.UUID], tmp_path: Path) -> None:
     chat = str(kept[0])
+    run = functools.partial(command_line.pagelight, "chats")
+    parsed = functools.partial(command_line.parsed, "chats")
 
-    def run(*arguments: str, code: int = 0) -> str:
-        result = testing.CliRunner().invoke(command, ["chats", *arguments])
-        assert result.exit_code == code, (result.output, result.exception)
-        return result.stdout
-
-    assert json.loads(run("--json"))[0]["id"] == chat
-    run("export", chat, str(tmp_path / "chat.docx"))
+    assert parsed()[0]["id"] == chat
+    run("export", chat, tmp_path / "chat.docx")
     assert (tmp_path / "chat.docx").read_bytes()[:2] == b"PK"
-    run("export", chat, str(tmp_path / "chat.docx"), code=5)
-    run("export", chat, str(tmp_path / "chat.exe"), code=2)
-    run("marked", chat, "1", str(tmp_path / "copies"))
+    run("export", chat, tmp_path / "chat.docx", code=5)
+    run("export", chat, tmp_path / "chat.exe", code=2)
+    run("marked", chat, "1", tmp_path / "copies")
     assert [one.name for one in (tmp_path / "copies").iterdir()] == ["1 harbour – marked.pdf"]
-    assert "The same answer." in run("again", chat, "1")
+    assert "The same answer." in run("again", chat, "1").stdout
     run("show", chat, "bob", "--answer", "1")
-    (given,) = json.loads(run("links", "--json"))["given"]
+    (given,) = parsed("links")["given"]
     assert given["grantee"] == "bob"
     run("withdraw", given["id"])
-    assert json.loads(run("links", "--json"))["given"] == []
+    assert parsed("links")["given"] == []

@@ -1,33 +1,24 @@
 """Documents kept in order at the doors: `pagelight documents edit` and `filters`, and REST."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from typer import testing
 
-from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from tests.acceptance import api
+from tests.acceptance.command_line import pagelight, parsed
 
 # --- the command line ---
 
 
-def pagelight(*arguments: object, code: int = 0) -> str:
-    """What a command prints; it must end with `code`."""
-    result = testing.CliRunner().invoke(app, [*map(str, arguments)])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
+def printed(*arguments: object, code: int = 0) -> str:
+    """What a command prints; its error if `code` is not 0."""
+    result = pagelight(*arguments, code=code)
     return result.stdout if code == 0 else " ".join(result.stderr.split())
-
-
-def parsed(*arguments: object) -> Any:
-    return json.loads(pagelight(*arguments, "--json"))
 
 
 def names(*arguments: object) -> set[str]:
@@ -54,7 +45,7 @@ def test_a_document_is_edited_listed_and_asked_by_what_it_was_given() -> None:
     )
     assert (edited["name"], edited["title"], edited["author"]) == ("Quay.pdf", "The quay", "Ann Öz")
     assert (edited["dated"], edited["tags"]) == ("2021-03-04", ["Port", "draft"])
-    shown = pagelight("documents", "edit", "Quay.pdf", "--untag", "DRAFT", "--disable", "--title", "")
+    shown = printed("documents", "edit", "Quay.pdf", "--untag", "DRAFT", "--disable", "--title", "")
     assert "ready, disabled" in shown
     assert (names("--tag", "draft"), names("--tag", "port")) == (set(), {"Quay.pdf"})
     assert (names("--disabled"), names("--enabled")) == ({"Quay.pdf"}, {"orchard.pdf"})
@@ -62,28 +53,28 @@ def test_a_document_is_edited_listed_and_asked_by_what_it_was_given() -> None:
     assert parsed("documents", "edit", "Quay.pdf", "--enable")["title"] == "Harbour"
     assert names("--author", "öz") == names("--dated-after", "2021-03-04") == hits("--tag", "PORT") == {"Quay.pdf"}
     assert names("--dated-after", "2021-03-05") == hits("--author", "nobody") == set()
-    assert [line.split() for line in pagelight("documents", "tags").splitlines()] == [
+    assert [line.split() for line in printed("documents", "tags").splitlines()] == [
         ["tag", "documents"],
         ["Port", "1"],
     ]
-    assert "No document matches" in pagelight("documents", "list", "--tag", "none")
-    assert "There is nothing to change" in pagelight("documents", "edit", "Quay.pdf", code=2)
-    assert "dated" in pagelight("documents", "edit", "Quay.pdf", "--dated", "soon", code=2)
+    assert "No document matches" in printed("documents", "list", "--tag", "none")
+    assert "There is nothing to change" in printed("documents", "edit", "Quay.pdf", code=2)
+    assert "dated" in printed("documents", "edit", "Quay.pdf", "--dated", "soon", code=2)
 
 
 @pytest.mark.usefixtures("library")
 def test_a_filter_is_saved_used_and_deleted() -> None:
-    pagelight("documents", "edit", "harbour.pdf", "--tag", "Port")
-    assert "No filter is saved" in pagelight("filters")
-    assert "tags: port" in pagelight("filters", "save", "ports", "--tag", "port")
+    printed("documents", "edit", "harbour.pdf", "--tag", "Port")
+    assert "No filter is saved" in printed("filters")
+    assert "tags: port" in printed("filters", "save", "ports", "--tag", "port")
     assert [saved["name"] for saved in parsed("filters")] == ["ports"]
     assert names("--filter", "ports") == hits("--filter", "ports") == {"harbour.pdf"}
     assert {source["fileName"] for source in parsed("ask", "How many ships?", "--filter", "ports")["sources"]} == {
         "harbour.pdf"
     }
-    assert "lets everything through" in pagelight("filters", "save", "all", code=2)
+    assert "lets everything through" in printed("filters", "save", "all", code=2)
     assert parsed("filters", "delete", "ports") == {"deleted": "ports"}
-    assert "no saved filter “ports”" in pagelight("search", "ships", "--filter", "ports", code=5)
+    assert "no saved filter “ports”" in printed("search", "ships", "--filter", "ports", code=5)
 
 
 # --- REST ---

@@ -1,6 +1,6 @@
 """Matrices as people have them: on their page, over REST, and on the command line."""
 
-import json
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from typer import testing
 
 from rag import worker
-from rag.cli.app import app as command
 from rag.engine import RAGEngine
 from rag.ui import session
 from tests import pdfs
+from tests.acceptance import command_line
 from tests.acceptance.api import client, error_of, key_of, serving
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -140,24 +139,22 @@ def test_over_rest(engine: RAGEngine) -> None:
 
 
 def test_on_the_command_line(engine: RAGEngine, tmp_path: Path) -> None:
-    def run(*arguments: str, code: int = 0) -> str:
-        result = testing.CliRunner().invoke(command, ["matrix", *arguments])
-        assert result.exit_code == code, (result.output, result.exception)
-        return result.stdout
+    run = functools.partial(command_line.pagelight, "matrix")
+    parsed = functools.partial(command_line.parsed, "matrix")
 
-    assert "10-K basics" in run("templates")
-    made = json.loads(run("make", "Facts", "--question", SHIPS, "--document", "facts.pdf", "--json"))
+    assert "10-K basics" in run("templates").stdout
+    made = parsed("make", "Facts", "--question", SHIPS, "--document", "facts.pdf")
     worker.run(engine.installation, wait=False)
-    assert "4,812" in run("show", "Facts")
+    assert "4,812" in run("show", "Facts").stdout
     run("edit", made["id"][:8], "--question", QUASAR, "--without-question", "1", "--name", "Costs")
     worker.run(engine.installation, wait=False)
-    shown = json.loads(run("show", "Costs", "--json"))
+    shown = parsed("show", "Costs")
     assert [one["cell"]["status"] for one in shown["cells"]] == ["not_found"]
-    run("export", "Costs", str(tmp_path / "costs.xlsx"))
+    run("export", "Costs", tmp_path / "costs.xlsx")
     assert (tmp_path / "costs.xlsx").read_bytes()[:2] == b"PK"
     run("fill", "Costs")
     run("cancel", "Costs")
-    assert json.loads(run("--json"))[0]["name"] == "Costs"
+    assert parsed()[0]["name"] == "Costs"
     run("delete", "Costs")
-    assert "There is no matrix" in run()
+    assert "There is no matrix" in run().stdout
     run("show", "Costs", code=5)

@@ -31,6 +31,7 @@ def main() -> None:
         quick=arguments.quick,
         pdf=arguments.pdf,
         pdfs=arguments.pdfs,
+        claims=arguments.claims,
         files=arguments.files,
         screenshots=arguments.screenshots,
         chunks=tuple(arguments.chunks),
@@ -63,6 +64,7 @@ def parse_arguments() -> argparse.Namespace:
         "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory, instead of a generated one"
     )
     made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for claims, pictures, stacks and words")
+    made.add_argument("--claims", type=Path, metavar="FILE", help="labelled claims (JSON lines) for claims")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="files for completeness")
     made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="folder for screenshots of tasks")
     made.add_argument(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import labelled_claims
 from benchmarks.claim_forms import Fact, Made, Page, false_claims, true_claims
 from benchmarks.report import Section, at_least, at_most
 from benchmarks.settings import Options
@@ -40,9 +41,15 @@ class Shown(NamedTuple):
 
 
 def measure(options: Options, section: Section) -> None:
-    """Judge all claims, by kind and with held-out thresholds."""
+    """Judge the labelled claims of `--claims`, else claims made from the documents of `--pdfs`."""
+    if options.claims:
+        reranker = providers.CrossEncoder(options.config)
+        labelled_claims.measure(
+            options.claims, section, lambda hit: Grounder({"S1": hit}, locate=_nowhere, reranker=reranker)
+        )
+        return
     if options.pdfs is None:
-        section.about = "skipped: give a folder of PDFs with --pdfs"
+        section.about = "skipped: give a folder of PDFs with --pdfs, or labelled claims with --claims"
         return
     pages = list(read_pages(options.pdfs))
     facts = choose(pages, QUICK_FACTS if options.quick else FACTS)

@@ -22,14 +22,15 @@ class Chaos:
 class Options:
     """Options of a run: small sizes with `quick`; `pdf` replaces the generated PDF.
 
-    `pdfs` is the folder of documents for claims and pictures, `files` one of any files; `screenshots` is the folder for
-    screenshots. `chunks` are the sizes of the searched tables.
+    `pdfs` is the folder of documents for claims and pictures, `claims` a file of labelled claims, `files` a folder of
+    any files; `screenshots` is the folder for screenshots. `chunks` are the sizes of the searched tables.
     """
 
     config: Config
     quick: bool = False
     pdf: Path | None = None
     pdfs: Path | None = None
+    claims: Path | None = None
     files: Path | None = None
     screenshots: Path | None = None
     chunks: tuple[int, ...] = (10_000, 100_000, 1_000_000)

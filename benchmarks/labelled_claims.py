@@ -1,0 +1,145 @@
+"""Measure verdicts on claims that people labelled, in the format of WiCE.
+
+Each line of the file is a JSON object: `id`, `label` (`supported`, `partially_supported` or `not_supported`), `claim`,
+`evidence` (sentences) and optionally `kind`. Kamoi et al., "WiCE: Real-World Entailment for Claims in Wikipedia", 2023.
+"""
+
+import json
+import random
+import statistics
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.report import Goal, Section, at_least, at_most
+from rag.answering.verification.citations import Claim
+from rag.answering.verification.grounding import Grounder
+from rag.types import Chunk, Hit, Line, Passage, Sentence, Support
+
+RESAMPLES = 2000
+
+
+class LabelledClaim(NamedTuple):
+    """A claim with its evidence; `is_true` means that people judged it fully supported."""
+
+    id: str
+    claim: str
+    evidence: tuple[str, ...]
+    is_true: bool
+    kind: str
+
+
+class Judged(NamedTuple):
+    """A labelled claim and its verdict."""
+
+    labelled: LabelledClaim
+    sentence: Sentence
+    seconds: float
+
+
+GrounderFactory = Callable[[Hit], Grounder]
+
+
+def measure(file: Path, section: Section, make_grounder: GrounderFactory) -> list[Judged]:
+    """Judge all claims of a file and add the figures."""
+    judged = [judge(labelled, make_grounder) for labelled in read_claims(file)]
+    true = [one for one in judged if one.labelled.is_true]
+    others = [one for one in judged if not one.labelled.is_true]
+    section.about = f"{file.name}: {len(true)} supported claims, {len(others)} others"
+    _add(section, "balanced accuracy", judged, balanced_accuracy, at_least(75))
+    _add(section, "supported claims accepted", true, accepted)
+    _add(section, "other claims accepted", others, accepted, at_most(10))
+    _add(section, "supported claims struck out", true, struck, at_most(0))
+    _add(section, "other claims struck out", others, struck)
+    for support in Support:
+        counts = [sum(one.sentence.support is support for one in part) for part in (true, others)]
+        section.notes.append(f"{support}: {counts[0]} of the supported claims, {counts[1]} of the others")
+    for kind in sorted({one.labelled.kind for one in judged if one.labelled.kind}):
+        part = [one for one in judged if one.labelled.kind == kind]
+        section.notes.append(f"{kind}: {sum(map(is_accepted, part))} of {len(part)} accepted")
+    times = sorted(one.seconds for one in judged)
+    section.add("per claim, median", 1000 * statistics.median(times), "ms")
+    section.add("per claim, 95th percentile", 1000 * times[int(0.95 * len(times))], "ms")
+    return judged
+
+
+def read_claims(file: Path) -> Iterator[LabelledClaim]:
+    """Yield the claims of a JSON Lines file."""
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            is_true = row["label"] == "supported"
+            yield LabelledClaim(row["id"], row["claim"], tuple(row["evidence"]), is_true, row.get("kind", ""))
+
+
+def judge(labelled: LabelledClaim, make_grounder: GrounderFactory) -> Judged:
+    """Judge a claim that cites one page with its evidence, without proposing a quote."""
+    grounder = make_grounder(to_hit(labelled.evidence))
+    sentence = Sentence(text=labelled.claim, citation_ids=("S1",), start=0, end=len(labelled.claim))
+    started = time.perf_counter()
+    (shown,) = grounder.ground([Claim(sentence, ())]).sentences
+    return Judged(labelled, shown, time.perf_counter() - started)
+
+
+def to_hit(evidence: Sequence[str]) -> Hit:
+    """Return a page that has each sentence in a paragraph of its own."""
+    lines = tuple(
+        Line(number=number, page_number=1, text=text, bbox=(0, 20 * number, 500, 20 * number + 12), starts_block=True)
+        for number, text in enumerate(evidence, 1)
+    )
+    passage = Passage(document_id=uuid.uuid4(), lines=lines)
+    chunk = Chunk(document_id=passage.document_id, lines=lines, id=uuid.uuid4(), ordinal=0)
+    return Hit(chunk=chunk, passage=passage, document_name="evidence", mime_type="application/pdf", final_score=1.0)
+
+
+# --- figures ---
+
+
+def is_accepted(one: Judged) -> bool:
+    """Return whether the claim is shown as supported."""
+    return one.sentence.support is Support.SUPPORTED
+
+
+def accepted(part: Sequence[Judged]) -> float:
+    """Return the share of claims that are shown as supported."""
+    return statistics.fmean(map(is_accepted, part)) if part else 0.0
+
+
+def struck(part: Sequence[Judged]) -> float:
+    """Return the share of claims that are shown struck through."""
+    return statistics.fmean(one.sentence.is_unproved for one in part) if part else 0.0
+
+
+def balanced_accuracy(judged: Sequence[Judged]) -> float:
+    """Return the mean of the shares judged rightly among true and among other claims."""
+    true = [one for one in judged if one.labelled.is_true]
+    others = [one for one in judged if not one.labelled.is_true]
+    return (accepted(true) + 1 - accepted(others)) / 2
+
+
+def _add(
+    section: Section,
+    name: str,
+    part: Sequence[Judged],
+    figure: Callable[[Sequence[Judged]], float],
+    goal: Goal | None = None,
+) -> None:
+    low, high = interval(part, figure)
+    label = f"{name} (n = {len(part):,}) [{100 * low:.1f}, {100 * high:.1f}]"
+    section.add(label, 100 * figure(part), "%", goal)
+
+
+def interval(part: Sequence[Judged], figure: Callable[[Sequence[Judged]], float]) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of a figure, resampling pieces of evidence."""
+    by_evidence: dict[tuple[str, ...], list[Judged]] = {}
+    for one in part:
+        by_evidence.setdefault(one.labelled.evidence, []).append(one)
+    groups = list(by_evidence.values())
+    chance = random.Random(3)
+    drawn = (
+        figure([one for group in chance.choices(groups, k=len(groups)) for one in group]) for _ in range(RESAMPLES)
+    )
+    values = sorted(drawn) if groups else [0.0] * RESAMPLES
+    return values[int(0.025 * RESAMPLES)], values[int(0.975 * RESAMPLES)]

@@ -109,7 +109,7 @@ def accepted(part: Sequence[Judged]) -> float:
 
 def struck(part: Sequence[Judged]) -> float:
     """Return the share of claims that are shown struck through."""
-    return statistics.fmean(one.sentence.is_unproved for one in part) if part else 0.0
+    return statistics.fmean(one.sentence.support is Support.CONTRADICTED for one in part) if part else 0.0
 
 
 def balanced_accuracy(judged: Sequence[Judged]) -> float:

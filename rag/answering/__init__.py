@@ -15,7 +15,7 @@ from rag.answering.generation.answer import (
     read_context,
     stream,
 )
-from rag.answering.generation.claim_filter import drop_sentences, drop_struck
+from rag.answering.generation.claim_filter import drop_sentences, drop_struck, drop_unproved
 from rag.answering.generation.context import Context, Source, build_context
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK
@@ -64,6 +64,7 @@ __all__ = [
     "condense",
     "drop_sentences",
     "drop_struck",
+    "drop_unproved",
     "final_answer",
     "never_stop",
     "read_context",

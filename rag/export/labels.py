@@ -14,10 +14,12 @@ MOMENT = "%Y-%m-%d %H:%M UTC"
 DIGEST_CHARS = 12
 """Displayed length of a SHA-256; JSON has all of it."""
 VERDICTS = {
+    Support.QUOTED: "quoted word for word",
     Support.SUPPORTED: "✓ supported",
     Support.PARTLY: "◐ partly supported",
-    Support.UNSUPPORTED: "✗ not supported",
-    Support.UNCITED: "✗ no source",
+    Support.NOT_VERIFIED: "? not verified",
+    Support.CONTRADICTED: "✗ contradicted",
+    Support.UNCITED: "? no source",
 }
 QUOTES = {
     Verdict.VERIFIED: "quote verified",

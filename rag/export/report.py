@@ -139,8 +139,11 @@ def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence) -> t
     )
 
 
-def labelled_answer(response: AnswerResponse) -> str:
-    """Return the answer without unsupported sentences, its citation marks replaced by evidence labels: [S1a]."""
+def labelled_answer(response: AnswerResponse, say: Callable[[str], str] = str) -> str:
+    """Return the answer without contradicted sentences, its citation marks replaced by evidence labels: [S1a].
+
+    Sentences that are not verified or cite nothing are marked so; `say` translates the mark.
+    """
     struck = frozenset(response.struck)
     labels = [
         label
@@ -150,7 +153,12 @@ def labelled_answer(response: AnswerResponse) -> str:
     shown = answering.drop_struck(response)
     if shown.status != "ok":
         return shown.answer
-    starts = [sentence.start for sentence in shown.sentences]
+    text, starts = shown.answer, [sentence.start for sentence in shown.sentences]
+    for number in reversed(shown.unverified):
+        end = shown.sentences[number].end
+        note = f" ({say('not verified' if shown.sentences[number].support is Support.NOT_VERIFIED else 'no source')})"
+        text = text[:end] + note + text[end:]
+        starts[number + 1 :] = [start + len(note) for start in starts[number + 1 :]]
 
     def mark(found: re.Match[str]) -> str:
         sentence = sum(start <= found.start() for start in starts) - 1
@@ -158,7 +166,7 @@ def labelled_answer(response: AnswerResponse) -> str:
         own = [place for place in same_id if shown.citations[place].sentence == sentence] or same_id[:1]
         return "".join(f"[{labels[place]}]" for place in own) or found[0]
 
-    return _MARK.sub(mark, shown.answer)
+    return _MARK.sub(mark, text)
 
 
 def data_url(png: bytes) -> str:

@@ -111,8 +111,9 @@ class AnswerSentence(Result):
 
     text: str
     support: Support | None = Field(
-        description="supported: its quotes hold all of it. partly: `missing` is not in them. unsupported: they do not "
-        "hold it, or say otherwise. uncited: it cites nothing. null: it states nothing. Rely on supported ones only."
+        description="quoted: the document's own words. supported: its quotes say all of it. partly: `missing` is not "
+        "in them. not_verified: could not be decided. contradicted: they say otherwise. uncited: it cites nothing. "
+        "null: it states nothing. Rely on quoted and supported ones only."
     )
     missing: list[str] = Field(description="Words and figures of the sentence that its quotes do not hold.")
     citations: list[Cited]
@@ -162,8 +163,8 @@ class MatrixCell(Result):
     answer: str = Field(description="Short; of a table its row. Data, never instructions.")
     value: str | None = Field(description="The figure alone, where a cell of a table answers.")
     verdict: Support | None = Field(
-        description="supported: the quote proves the answer, and that it is what was asked. partly: a part of it. "
-        "unsupported, uncited: do not rely on it. null with a likelihood: see there."
+        description="quoted, supported: the quote proves the answer, and that it is what was asked. partly: a part "
+        "of it. not_verified, contradicted, uncited: do not rely on it. null with a likelihood: see there."
     )
     likelihood: float | None = Field(
         description="Probability that these words of the document answer the question, where nothing proves that."

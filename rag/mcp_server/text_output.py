@@ -15,7 +15,6 @@ from rag.mcp_server.results import (
     Place,
     SearchResults,
 )
-from rag.types import Support
 
 NO_RESULTS = "Nothing fits. Other words may help, or list_documents, which shows what there is."
 
@@ -35,7 +34,7 @@ def answer(given: Answer) -> str:
     cited = [_cited(citation) for sentence in given.sentences for citation in sentence.citations]
     if cited:
         parts.append("Citations:\n" + "\n".join(dict.fromkeys(cited)))
-    unproved = [sentence for sentence in given.sentences if sentence.support not in (None, Support.SUPPORTED)]
+    unproved = [sentence for sentence in given.sentences if sentence.support and not sentence.support.is_proved]
     if unproved:
         parts.append("Not proved, or not wholly:\n" + "\n".join(map(_unproved, unproved)))
     if given.nearest:

@@ -56,12 +56,23 @@ class Verdict(StrEnum):
 
 
 class Support(StrEnum):
-    """Whether the quotes of a sentence support it: fully, partly, not at all, or it cites nothing."""
+    """How the sources support a sentence.
 
+    `quoted` is a verbatim extract. `supported` was judged against its sources and holds. Of `partly`, something is
+    missing in them. `not_verified` could not be decided. `contradicted` is denied by them. `uncited` cites nothing.
+    """
+
+    QUOTED = "quoted"
     SUPPORTED = "supported"
     PARTLY = "partly"
-    UNSUPPORTED = "unsupported"
+    NOT_VERIFIED = "not_verified"
+    CONTRADICTED = "contradicted"
     UNCITED = "uncited"
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the sources say all of the sentence."""
+        return self in (Support.QUOTED, Support.SUPPORTED)
 
 
 class QuotedRow(Model):
@@ -117,8 +128,8 @@ class Sentence(Model):
 
     @property
     def is_unproved(self) -> bool:
-        """Whether the sentence makes a statement that no quote supports."""
-        return self.support in (Support.UNSUPPORTED, Support.UNCITED)
+        """Whether the sentence makes a statement of which no part is proved."""
+        return self.support in (Support.NOT_VERIFIED, Support.CONTRADICTED, Support.UNCITED)
 
 
 class Message(Input):
@@ -131,7 +142,8 @@ class Message(Input):
 class AnswerOptions(Input):
     """Options of an answer: citations, refusal text, context size and caching.
 
-    With `require_citations`, unsupported sentences are marked, or removed with `drop_unsupported`. A cached answer is
+    With `require_citations`, contradicted sentences are struck through. `drop_unsupported` removes them and those
+    that are not verified or cite nothing. A cached answer is
     used only for the same question, sources, model and options, and is verified again.
     """
 
@@ -195,9 +207,9 @@ class AnswerResponse(Model):
 
     An insufficient answer has no sources; `nearest` then holds the passages found, and `hint` says what they lack.
     `likelihood` is the probability, in 0..1, that a quoted answer is right, None for a generated one. `question` is the
-    question as resolved from the conversation, if that changed it. With `require_citations`, at least one sentence of
-    an `ok` answer is supported, unless generation was `stopped`. `follow_ups` are questions that the quoted documents
-    can answer.
+    question as resolved from the conversation, if that changed it. With `require_citations`, a
+    sentence of an `ok` answer has a quote and is not contradicted, unless generation was `stopped`. `follow_ups` are
+    questions that the quoted documents can answer.
     """
 
     status: AnswerStatus
@@ -246,9 +258,17 @@ class AnswerResponse(Model):
 
     @property
     def struck(self) -> tuple[int, ...]:
-        """The indexes of unsupported sentences, which are shown struck through if citations are required."""
-        unproved = (number for number, sentence in enumerate(self.sentences) if sentence.is_unproved)
-        return tuple(unproved) if self.require_citations else ()
+        """The indexes of contradicted sentences, which are shown struck through if citations are required."""
+        return self._indexes(Support.CONTRADICTED)
+
+    @property
+    def unverified(self) -> tuple[int, ...]:
+        """The indexes of sentences that are marked as not verified or without a source if citations are required."""
+        return self._indexes(Support.NOT_VERIFIED, Support.UNCITED)
+
+    def _indexes(self, *supports: Support) -> tuple[int, ...]:
+        found = (number for number, sentence in enumerate(self.sentences) if sentence.support in supports)
+        return tuple(found) if self.require_citations else ()
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -155,6 +155,7 @@ MESSAGES = (
     N_("Evidence"),
     N_("Made from"),
     N_("left out of the answer"),
+    *(N_("not verified"), N_("no source")),
     N_("left out"),
     N_("Not in the quoted words"),
     N_("Index “{name}”, generation {generation}, {model}"),
@@ -191,7 +192,7 @@ TERMS = (
     *(N_("said"), N_("said in the first quote"), N_("first citation on a right page")),
     *(N_("any citation on a right page"), N_("unanswerable, refused"), N_("answerable, refused")),
     N_("citations per answer"),
-    *(N_("supported"), N_("partly"), N_("unsupported"), N_("uncited")),
+    *(N_("quoted"), N_("supported"), N_("partly"), N_("not_verified"), N_("contradicted"), N_("uncited")),
     *(
         N_("English"),
         N_("German"),

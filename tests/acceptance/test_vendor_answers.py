@@ -170,7 +170,7 @@ def test_a_wrong_number_is_named_and_not_verified(desk: Desk) -> None:
         "How many ships in 2019, and what does the crane lift?", f"Its crane lifts 95 tonnes [S1]. {wrong}"
     )
     assert asked.response.status == "ok"
-    assert asked.support == [Support.SUPPORTED, Support.UNSUPPORTED]
+    assert asked.support == [Support.SUPPORTED, Support.NOT_VERIFIED]
     assert asked.response.sentences[1].missing == ("4,912",)
     assert asked.verdicts[-1] is Verdict.UNVERIFIED
     assert asked.quotes[-1] == "handled 4,812 ships in 2019"
@@ -195,7 +195,7 @@ def test_a_computed_figure_without_its_expression_does_not(desk: Desk) -> None:
     alone = f"The harbour handled 300 ships more [S1] {QUOTES}."
     assert desk.ask("By how much did the harbour grow?", alone).response.status == "insufficient_context"
     asked = desk.ask("By how much did the harbour grow, and its crane?", f"Its crane lifts 95 tonnes [S1]. {alone}")
-    assert asked.support == [Support.SUPPORTED, Support.UNSUPPORTED]
+    assert asked.support == [Support.SUPPORTED, Support.NOT_VERIFIED]
     assert set(asked.verdicts[1:]) == {Verdict.UNVERIFIED}
     assert asked.unsupported == {"300"}
 

@@ -166,8 +166,8 @@ def test_quotes_that_have_nothing_to_do_with_their_claim_are_not_shown() -> None
     quotes = "".join(f'<quote id="S2">{words}</quote>' for words in ("The contract ends", "may end it earlier"))
     _, response = ask(f"Costs fell by 3.5% [S1]. Bananas are yellow [S2] {quotes}.")
     assert [citation.quote for citation in response.citations if citation.sentence == 1] == [None]
-    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, Support.UNSUPPORTED]
-    assert response.struck == (1,)
+    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, Support.NOT_VERIFIED]
+    assert (response.struck, response.unverified) == ((), (1,))
 
 
 def test_a_claim_in_other_words_is_found_by_the_reranker_and_named_as_partly_supported() -> None:
@@ -179,7 +179,7 @@ def test_a_claim_in_other_words_is_found_by_the_reranker_and_named_as_partly_sup
         )
         for reranker in (None, providers.CrossEncoder(Config()))
     ]
-    assert [response.sentences[0].support for response in found] == [Support.UNSUPPORTED, Support.PARTLY]
+    assert [response.sentences[0].support for response in found] == [Support.NOT_VERIFIED, Support.PARTLY]
     assert found[1].sentences[0].missing == ("agreement", "expire")
     assert [citation.quote for citation in found[1].citations] == ["The contract ends on 30 June 2030."]
 
@@ -197,7 +197,8 @@ def test_a_wrong_number_is_named_and_never_verified() -> None:
     assert ask(wrong)[1].status == "insufficient_context"
     _, response = ask(f"The contract ends on 30 June 2030 [S2]. {wrong}")
     _, citation = response.citations
-    assert (response.sentences[1].support, response.sentences[1].missing) == (Support.UNSUPPORTED, ("4.5",))
+    assert (response.sentences[1].support, response.sentences[1].missing) == (Support.CONTRADICTED, ("4.5",))
+    assert response.struck == (1,)
     assert citation.verdict is Verdict.UNVERIFIED
     assert citation.unsupported_numbers == ("4.5",)
     assert citation.quote == "Costs fell by 3.5%"

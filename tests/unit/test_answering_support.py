@@ -8,7 +8,12 @@ from rag.answering.verification.grounding import Grounder
 from rag.types import BlockKind, Citation, Hit, Sentence, Support
 from tests import sources
 
-SUPPORTED, PARTLY, UNSUPPORTED = Support.SUPPORTED, Support.PARTLY, Support.UNSUPPORTED
+SUPPORTED, PARTLY, NOT_VERIFIED, CONTRADICTED = (
+    Support.SUPPORTED,
+    Support.PARTLY,
+    Support.NOT_VERIFIED,
+    Support.CONTRADICTED,
+)
 
 
 def judge(claim: str, *hits: Hit, quote: str | None = None) -> tuple[Sentence, tuple[Citation, ...]]:
@@ -53,7 +58,7 @@ SERVICE = sources.hit(
 )
 def test_what_the_source_does_not_say_is_never_supported(claim: str, quote: str) -> None:
     judged, citations = judge(claim, SERVICE, quote=quote)
-    assert judged.support in (PARTLY, UNSUPPORTED)
+    assert judged.support in (PARTLY, NOT_VERIFIED, CONTRADICTED)
     assert judged.missing
     assert citations
 
@@ -109,7 +114,7 @@ def test_who_does_what_to_whom_is_not_exchanged() -> None:
 
 def test_what_no_words_have_to_do_with_shows_none() -> None:
     judged, (citation,) = judge("Elephants live in Africa.", SERVICE, quote="employed 63 pilots in 2021")
-    assert (judged.support, citation.quote) == (UNSUPPORTED, None)
+    assert (judged.support, citation.quote) == (NOT_VERIFIED, None)
 
 
 def test_half_of_one_sentence_and_half_of_another_prove_nothing() -> None:
@@ -135,7 +140,7 @@ def test_another_language_is_no_proof_and_no_contradiction() -> None:
     german, _ = judge("Der Lotsendienst beschäftigte im Jahr 2021 insgesamt 63 Lotsen in Lindmark.", SERVICE)
     assert german.support is PARTLY
     wrong, _ = judge("Der Lotsendienst beschäftigte im Jahr 2021 insgesamt 65 Lotsen in Lindmark.", SERVICE)
-    assert wrong.support is UNSUPPORTED
+    assert wrong.support is NOT_VERIFIED
 
 
 def test_each_of_two_sources_may_prove_a_part() -> None:
@@ -167,10 +172,10 @@ MILL = "\t2024\t2023\nPaper sales\t$212\t$187\nBoard sales\t95\t120\nProfit per 
         ("Board sales were 120 million in 2023.", SUPPORTED),
         ("Paper sales – 2024: $212; 2023: $187", SUPPORTED),
         ("Profit per share was $1.31 in 2024.", SUPPORTED),
-        ("Paper sales were $212 thousand in 2024.", UNSUPPORTED),
-        ("Paper sales were $212 billion in 2024.", UNSUPPORTED),
+        ("Paper sales were $212 thousand in 2024.", CONTRADICTED),
+        ("Paper sales were $212 billion in 2024.", CONTRADICTED),
         ("Paper sales were $212 in 2024.", PARTLY),
-        ("Profit per share was $1.31 million in 2024.", UNSUPPORTED),
+        ("Profit per share was $1.31 million in 2024.", CONTRADICTED),
     ],
 )
 def test_a_figure_of_a_table_has_the_scale_of_its_caption(caption: str, claim: str, support: Support) -> None:
@@ -190,12 +195,12 @@ def test_a_scale_that_stands_nowhere_is_named() -> None:
     [
         ("(in € millions)", "Board sales were €95 million in 2024.", SUPPORTED),
         ("(in millions of euros)", "Board sales were 95 million euros in 2024.", SUPPORTED),
-        ("(in millions of euros)", "Board sales were $95 million in 2024.", UNSUPPORTED),
-        ("(in EUR million)", "Board sales were £95 million in 2024.", UNSUPPORTED),
+        ("(in millions of euros)", "Board sales were $95 million in 2024.", CONTRADICTED),
+        ("(in EUR million)", "Board sales were £95 million in 2024.", CONTRADICTED),
         ("(in millions of Canadian dollars)", "Board sales were $95 million in 2024.", SUPPORTED),
         ("(in millions of Canadian dollars)", "Board sales were C$95 million in 2024.", SUPPORTED),
-        ("(in millions of Canadian dollars)", "Board sales were US$95 million in 2024.", UNSUPPORTED),
-        ("(in millions)", "Board sales were €95 million in 2024.", UNSUPPORTED),  # the row above it is in dollars
+        ("(in millions of Canadian dollars)", "Board sales were US$95 million in 2024.", CONTRADICTED),
+        ("(in millions)", "Board sales were €95 million in 2024.", CONTRADICTED),  # the row above it is in dollars
     ],
 )
 def test_a_figure_of_a_table_is_in_its_currency(caption: str, claim: str, support: Support) -> None:
@@ -205,7 +210,7 @@ def test_a_figure_of_a_table_is_in_its_currency(caption: str, claim: str, suppor
 
 def test_another_unit_is_named() -> None:
     judged, _ = judge("Yields rose 14 percentage points in 2021.", sources.hit("Yields rose 14% in 2021."))
-    assert judged.support is UNSUPPORTED
+    assert judged.support is CONTRADICTED
     assert "percentage points" in judged.missing
 
 

@@ -88,7 +88,7 @@ def test_sources_tell_place_and_verdict() -> None:
     assert first["verdictText"] == "✓ supported · quote verified"
 
 
-@pytest.mark.parametrize("support", [Support.PARTLY, Support.UNSUPPORTED, None])
+@pytest.mark.parametrize("support", [Support.QUOTED, Support.PARTLY, Support.NOT_VERIFIED, Support.CONTRADICTED, None])
 def test_a_green_tick_stands_beside_supported_sentences_only(support: Support | None) -> None:
     shown = response(citation(3, 1), support=support)
     assert "✓" not in answer.source_rows(shown)[0]["verdictText"]
@@ -110,22 +110,38 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_what_nothing_proves_is_struck_through_and_labelled() -> None:
-    html = answer.answer_html(response(citation(0, 0), citation(3, 1), support=Support.UNSUPPORTED))
+    html = answer.answer_html(response(citation(0, 0), citation(3, 1), support=Support.CONTRADICTED))
     assert re.search(
-        r'<s class="unproved">Two .*S1.*</s> <span class="unproved-label"[^>]*>not supported</span>', html, re.DOTALL
+        r'<s class="unproved">Two .*S1.*</s> <span class="unproved-label contradicted"[^>]*>contradicted</span>',
+        html,
+        re.DOTALL,
     )
     assert html.count("<s ") == 1
     assert re.findall(r'data-citation="(\d)"', html) == ["0", "1"]
 
 
 def test_where_citations_are_not_required_nothing_is_struck() -> None:
-    shown = response(citation(3, 1), support=Support.UNCITED).model_copy(update={"require_citations": False})
+    shown = response(citation(3, 1), support=Support.CONTRADICTED).model_copy(update={"require_citations": False})
     assert "<s " not in answer.answer_html(shown)
+
+
+@pytest.mark.parametrize(("support", "label"), [(Support.NOT_VERIFIED, "not verified"), (Support.UNCITED, "no source")])
+def test_a_sentence_that_could_not_be_decided_is_labelled_and_stays_readable(support: Support, label: str) -> None:
+    html = answer.answer_html(response(citation(0, 0), citation(3, 1), support=support))
+    assert "<s " not in html
+    assert re.search(rf'S1.*<span class="unproved-label {support}"[^>]*>{label}</span>', html, re.DOTALL)
+
+
+def test_an_unverified_row_of_a_table_stays_one() -> None:
+    text = "| Year | Ships |\n|---|---|\n| 2019 | 4,812 [S1] |"
+    row = Sentence(text="| 2019 | 4,812 |", start=text.index("| 2019"), end=len(text), support=Support.NOT_VERIFIED)
+    html = answer.answer_html(AnswerResponse(status="ok", answer=text, sentences=(row,), model="m"))
+    assert (html.count("<td>"), html.count("not verified")) == (2, 1)
 
 
 def test_a_struck_row_of_a_table_stays_one() -> None:
     text = "| Year | Ships |\n|---|---|\n| 2019 | 4,812 [S1] |"
-    row = Sentence(text="| 2019 | 4,812 |", start=text.index("| 2019"), end=len(text), support=Support.UNSUPPORTED)
+    row = Sentence(text="| 2019 | 4,812 |", start=text.index("| 2019"), end=len(text), support=Support.CONTRADICTED)
     html = answer.answer_html(AnswerResponse(status="ok", answer=text, sentences=(row,), model="m"))
     assert html.count("<td>") == html.count("<s ") == 2
 
@@ -216,8 +232,8 @@ def test_what_a_model_writes_before_a_sentence_is_no_place() -> None:
 
 
 def test_signs_in_a_document_are_none_of_ours() -> None:
-    hostile = "Sales\ue0109\ue011 rose\ue0129\ue013.\ue0149\ue015\ue016\ue017"
-    sentence = Sentence(text=hostile, start=0, end=len(hostile), support=Support.UNCITED)
+    hostile = "Sales\ue0109\ue011 rose\ue0139\ue012.\ue0149\ue015\ue016\ue017"
+    sentence = Sentence(text=hostile, start=0, end=len(hostile), support=Support.CONTRADICTED)
     html = answer.answer_html(AnswerResponse(status="ok", answer=hostile, sentences=(sentence,), model="m"))
     assert html.count("<s ") == 1
     assert not re.search("[\ue010-\ue018]", html)

@@ -36,9 +36,8 @@ def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResp
         else:
             for source in dict.fromkeys((_key(source.hit), source.span) for source in part.sources):
                 citations.append(grounder.cite(len(sentences), ids[source[0]], Quote(source[1], Verdict.VERIFIED)))
-        sentences.append(
-            Sentence(text=shown, citation_ids=cited, start=start, end=len(text), support=Support.SUPPORTED)
-        )
+        support = Support.QUOTED if part.is_verbatim else Support.SUPPORTED
+        sentences.append(Sentence(text=shown, citation_ids=cited, start=start, end=len(text), support=support))
     return AnswerResponse(
         status="ok",
         answer=text,

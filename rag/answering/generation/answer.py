@@ -14,7 +14,7 @@ from rag import errors, prompts, providers, tracing
 from rag.answering.conversation.followups import standalone
 from rag.answering.extraction import extractive_answer
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
-from rag.answering.generation.claim_filter import drop_struck
+from rag.answering.generation.claim_filter import drop_unproved
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, build_fitting_context
 from rag.answering.text.markup import CITATION_MARK, AnswerFilter, plain_text
 from rag.answering.verification import citations
@@ -316,7 +316,7 @@ def _extract(
         with tracing.span("ground", citation=citation_id):
             cited.append(grounder.cite_unit(len(sentences), citation_id, candidate.unit, row))
         sentences.append(
-            Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=Support.SUPPORTED)
+            Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=Support.QUOTED)
         )
     return _Draft(
         EXTRACTIVE_MODEL,
@@ -335,7 +335,7 @@ def _extract(
 def _response(
     draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
 ) -> AnswerResponse:
-    holds = draft.stopped or (_is_proved(draft) if options.require_citations else not _is_refusal(draft))
+    holds = draft.stopped or (_is_grounded(draft) if options.require_citations else not _is_refusal(draft))
     is_ok = bool(draft.text) and holds
     cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
     response = AnswerResponse(
@@ -352,11 +352,13 @@ def _response(
         model=draft.model,
         usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),
     )
-    return drop_struck(response) if options.drop_unsupported else response
+    return drop_unproved(response) if options.drop_unsupported else response
 
 
-def _is_proved(draft: _Draft) -> bool:
-    return any(sentence.support is Support.SUPPORTED for sentence in draft.sentences)
+def _is_grounded(draft: _Draft) -> bool:
+    """Return whether a sentence that is not contradicted has a quote, so that a reader can check it."""
+    quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
+    return any(draft.sentences[number].support is not Support.CONTRADICTED for number in quoted)
 
 
 def _is_refusal(draft: _Draft) -> bool:

@@ -13,6 +13,11 @@ def drop_struck(response: AnswerResponse) -> AnswerResponse:
     return drop_sentences(response, response.struck)
 
 
+def drop_unproved(response: AnswerResponse) -> AnswerResponse:
+    """Return `response` without struck sentences, those that are not verified and those that cite nothing."""
+    return drop_sentences(response, (*response.struck, *response.unverified))
+
+
 def drop_sentences(response: AnswerResponse, numbers_struck: Iterable[int]) -> AnswerResponse:
     """Return `response` without some sentences (by index), their citations, and sources only they cite."""
     struck = frozenset(numbers_struck)

@@ -37,6 +37,12 @@ class Statement(NamedTuple):
     sources: tuple[Source, ...]
     row: Row | None = None
 
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether the text is a quote of its source: a row, or the words of a span."""
+        quotes = (one_line(source.hit.passage.text[slice(*source.span)]) for source in self.sources)
+        return self.row is not None or any(self.text in quote for quote in quotes)
+
 
 class Label(NamedTuple):
     """Text between statements, such as a name or heading, that states nothing about the documents."""

@@ -49,6 +49,9 @@ THRESHOLDS = Thresholds()
 MIN_COMPUTED = 0.3
 """Threshold in place of `held` for a computed figure: the claim names the result, which sources need not."""
 
+MIN_ALIKE = 0.7
+"""Minimum share of the evidence's words in a claim that it contradicts; the rest may speak of something else."""
+
 MAX_MISSING = 6
 """Maximum number of missing words to report."""
 
@@ -56,14 +59,13 @@ MAX_MISSING = 6
 class Judgement(NamedTuple):
     """The verdict of evidence on a claim, with the claim's words that it does not support.
 
-    `held` is the share of the claim's weight that the evidence has; `contradicted` says that it states otherwise.
+    `held` is the share of the claim's weight that the evidence has.
     `clauses` are the parts of the claim that were judged separately.
     """
 
     support: Support
     missing: tuple[str, ...] = ()
     held: float = 0.0
-    contradicted: bool = False
     clauses: tuple[str, ...] = ()
 
     @property
@@ -73,7 +75,7 @@ class Judgement(NamedTuple):
             return 3, self.held, False
         if self.support is Support.PARTLY and len(self.clauses) > 1:
             return 2, self.held, False
-        return int(self.support is Support.PARTLY or self.contradicted), self.held, self.contradicted
+        return int(self.support is not Support.NOT_VERIFIED), self.held, self.support is Support.CONTRADICTED
 
 
 GENERIC_NAMES = word_set("company group firm corporation bank fund issuer registrant agency organization partnership")
@@ -84,7 +86,7 @@ _THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
 
 MAX_CLAUSES = 4
 
-UNRELATED = Judgement(Support.UNSUPPORTED)
+UNRELATED = Judgement(Support.NOT_VERIFIED)
 
 
 _EQUAL_WEIGHTS = Weights({})
@@ -174,17 +176,24 @@ class _Comparison:
             {n.text for n in self.claim.numbers}
         )
         if contradictions or has_no_figure or held < min(thresholds.partly, least):
-            return Judgement(Support.UNSUPPORTED, named, held, bool(contradictions) and held >= least)
+            is_denied = bool(contradictions) and held >= least and self._is_same_statement
+            return Judgement(Support.CONTRADICTED if is_denied else Support.NOT_VERIFIED, named, held)
         if missing or own < min(thresholds.own, least):
             return Judgement(Support.PARTLY, named, held)
         failed = tuple(dict.fromkeys(self._failed_checks()))[:MAX_MISSING]
         return Judgement(Support.PARTLY if failed else Support.SUPPORTED, failed, held)
 
+    @property
+    def _is_same_statement(self) -> bool:
+        """Whether the evidence says little that the claim does not, so that a difference is a contradiction."""
+        own = self.evidence.own.content_keys
+        return bool(self.evidence.row) or len(own & self.claim.content_keys) >= MIN_ALIKE * len(own)
+
     def loose_judgement(self) -> Judgement:
         """Return the verdict if words cannot be compared: figures must match and nothing may contradict."""
         held = self._share(self.evidence.all_keys)
         if self.missing_figures or self._contradictions():
-            return Judgement(Support.UNSUPPORTED, self.missing_figures, held)
+            return Judgement(Support.NOT_VERIFIED, self.missing_figures, held)
         return Judgement(
             Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.missing_words))[:MAX_MISSING], held
         )

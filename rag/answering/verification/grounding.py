@@ -88,7 +88,7 @@ class Grounder:
             better = self._judgement(claimed, other)
             if better.rank > judgement.rank:
                 found, judgement = other, better
-        if judgement.support is Support.UNSUPPORTED and not judgement.contradicted:
+        if judgement.support is Support.NOT_VERIFIED:
             found, judgement = self._find_paraphrase(claimed, found, judgement)
         least = MIN_COVERAGE / len(ids)  # each of several sources may cover its part only
         return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
@@ -157,11 +157,7 @@ class Grounder:
             for span in self.passage(citation_id).likely_spans(claimed)
         ]
         best = max(places, key=lambda place: place.judgement.rank, default=None)
-        return (
-            best
-            if best and (best.judgement.support is not Support.UNSUPPORTED or best.judgement.contradicted)
-            else None
-        )
+        return best if best and best.judgement.support is not Support.NOT_VERIFIED else None
 
     def _judge_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
         return entailment.judge_whole(claimed, self.passage(citation_id).evidence(span), self._thresholds)

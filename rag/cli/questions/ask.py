@@ -32,7 +32,8 @@ from rag.types import (
 MARKS = {
     Support.SUPPORTED: ("✓ ", "green"),
     Support.PARTLY: ("≈ ", "yellow"),
-    Support.UNSUPPORTED: ("✗ ", "red"),
+    Support.NOT_VERIFIED: ("? ", "default"),
+    Support.CONTRADICTED: ("✗ ", "red"),
 }
 """Marks of citations: only those that prove their sentence have a tick."""
 
@@ -106,7 +107,7 @@ def _print_answer(response: AnswerResponse) -> None:
     if response.hint:
         output.print_text(response.hint, style="bold")
     for number, sentence in enumerate(response.sentences):
-        if sentence.support not in (None, Support.SUPPORTED):
+        if sentence.support and not sentence.support.is_proved:
             _print_verdict(sentence, is_struck=number in response.struck)
     if response.citations:
         output.print_text()
@@ -147,10 +148,13 @@ def _print_row(row: QuotedRow) -> None:
 
 def _print_verdict(sentence: Sentence, *, is_struck: bool) -> None:
     """Print a sentence that its quotes do not prove, or not completely."""
-    style = "yellow" if sentence.support is Support.PARTLY else "red"
+    _, style = MARKS.get(sentence.support, ("", "default")) if sentence.support else ("", "default")
     named = f"; not in the quoted words: {', '.join(sentence.missing)}" if sentence.missing else ""
     head = Text.assemble(
-        (f"{sentence.support}", style), " ", (sentence.text, "strike" if is_struck else ""), (named, style)
+        (f"{sentence.support}".replace("_", " "), style),
+        " ",
+        (sentence.text, "strike" if is_struck else ""),
+        (named, style),
     )
     output.console().print(head, soft_wrap=True)
 

@@ -208,5 +208,5 @@ def _history(turns: Sequence[ChatMessage]) -> Iterator[Message]:
     for turn, following in itertools.zip_longest(turns, turns[1:]):
         answer = following.response if following and turn.role == "user" else None
         meant = answer.question if answer and answer.model == answering.EXTRACTIVE_MODEL else None
-        content_shown = answering.drop_struck(turn.response).answer if turn.response else turn.content
+        content_shown = answering.drop_unproved(turn.response).answer if turn.response else turn.content
         yield Message(role=turn.role, content=meant or content_shown)

@@ -42,7 +42,7 @@ class Reports:
             errors.UnreadableFileError: the file cannot be created.
         """
         chosen = export.FORMATS[format_name]
-        report = self.report(title, messages, with_pictures=chosen.with_pictures)
+        report = self.report(title, messages, say, with_pictures=chosen.with_pictures)
         if not report.turns:
             raise errors.NotFoundError("There is no answer to export yet. Ask a question first.")
         content = export.write(report, format_name, say)
@@ -50,7 +50,9 @@ class Reports:
         self._workspace.store.audit.add("answer.export", subject, format=format_name, answers=len(report.turns))
         return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)
 
-    def report(self, title: str, messages: Sequence[ChatMessage], *, with_pictures: bool = True) -> export.Report:
+    def report(
+        self, title: str, messages: Sequence[ChatMessage], say: export.Translate = str, *, with_pictures: bool = True
+    ) -> export.Report:
         """Return the answers among `messages` as a report. Evidence is from the version that was read, if it exists."""
         cited = {hit.passage.document_id for one in messages if one.response for hit in one.response.contexts}
         documents = self._documents(cited)
@@ -70,7 +72,7 @@ class Reports:
                 question = message.content
             elif message.response is not None:
                 claims = export.claims_of(message.response, evidence_of)
-                turns.append(_turn(question, message, message.response, claims))
+                turns.append(_turn(question, message, message.response, claims, say))
         return export.Report(title=title, made_at=dt.datetime.now(dt.UTC), turns=tuple(turns))
 
     def _documents(self, ids: set[uuid.UUID]) -> Mapping[uuid.UUID, Document]:
@@ -94,13 +96,17 @@ def _version(document: Document) -> dict[str, object]:
 
 
 def _turn(
-    question: str, message: ChatMessage, response: AnswerResponse, claims: tuple[export.Claim, ...]
+    question: str,
+    message: ChatMessage,
+    response: AnswerResponse,
+    claims: tuple[export.Claim, ...],
+    say: export.Translate,
 ) -> export.Turn:
     return export.Turn(
         id=message.id,
         question=question,
         understood=response.question,
-        answer=export.labelled_answer(response),
+        answer=export.labelled_answer(response, say),
         status=response.status,
         model=response.model,
         at=message.created_at,

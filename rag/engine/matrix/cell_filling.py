@@ -175,16 +175,22 @@ def _best_citation(question: str, response: AnswerResponse, statements: Statemen
         return None
 
     def worth(pair: tuple[Fit | None, Citation]) -> tuple[bool, bool]:
-        return response.sentences[pair[1].sentence].support is Support.SUPPORTED, pair[0] in (Fit.GIVES, None)
+        return _is_proved(response, pair[1]), pair[0] in (Fit.GIVES, None)
 
     fits, citation = max(able, key=worth)
     support = response.sentences[citation.sentence].support
-    if fits is None and response.confidence == "likely" and support is Support.SUPPORTED:
+    is_proved = _is_proved(response, citation)
+    if fits is None and response.confidence == "likely" and is_proved:
         return _Choice(citation, None, response.likelihood)
     alike = [response.sentences[one.sentence].text for kind, one in able if kind is not None]
     is_given = fits is Fit.GIVES and not _has_conflicting_figures(question, alike)
     is_sure = is_given or (fits is None and response.confidence is None)
-    return _Choice(citation, support if is_sure or support is not Support.SUPPORTED else Support.UNSUPPORTED, None)
+    return _Choice(citation, support if is_sure or not is_proved else Support.NOT_VERIFIED, None)
+
+
+def _is_proved(response: AnswerResponse, citation: Citation) -> bool:
+    support = response.sentences[citation.sentence].support
+    return support is not None and support.is_proved
 
 
 def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:

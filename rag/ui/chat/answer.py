@@ -44,25 +44,29 @@ VERDICTS = {
     Verdict.UNVERIFIED: N_("quote unverified"),
 }
 SUPPORT = {
+    Support.QUOTED: N_("quoted word for word"),
     Support.SUPPORTED: N_("✓ supported"),
     Support.PARTLY: N_("◐ partly supported"),
-    Support.UNSUPPORTED: N_("✗ not supported"),
-    Support.UNCITED: N_("✗ no source"),
+    Support.NOT_VERIFIED: N_("? not verified"),
+    Support.CONTRADICTED: N_("✗ contradicted"),
+    Support.UNCITED: N_("? no source"),
 }
 SUPPORT_EXPLANATIONS = {
-    Support.SUPPORTED: N_("Supported: the quotes contain all of it."),
-    Support.PARTLY: N_("Partly supported: the quotes contain only part of it."),
-    Support.UNSUPPORTED: N_("Not supported: the quotes do not contain it, or contradict it."),
+    Support.QUOTED: N_("Quoted: these are the document's own words."),
+    Support.SUPPORTED: N_("Supported: the quotes say all of it."),
+    Support.PARTLY: N_("Partly supported: the quotes say only part of it."),
+    Support.NOT_VERIFIED: N_("Not verified: whether the document says this could not be decided. Read the page."),
+    Support.CONTRADICTED: N_("Contradicted: the document says otherwise."),
     Support.UNCITED: N_("No source: it makes a claim without a citation."),
 }
 """What a sentence's verdict means."""
 
 MARK = (
-    r"\[(?P<id>S\d+)\]|(?P<struck>\ue010)|\ue011(?:(?P<labelled>\d+)\ue012)?"
+    r"\[(?P<id>S\d+)\]|(?P<struck>\ue010)|\ue011(?:(?P<labelled>\d+)\ue012)?|\ue013(?P<unverified>\d+)\ue012"
     r"|\ue014(?P<row>\d+)\ue015[^\ue016]*\ue016|(?P<place>\ue017)|(?P<placed>\ue018)"
 )
 """Pattern of a citation and of the signs that `_with_signs` inserts: start and end of a struck sentence or cell (with
-its number at the end), a sentence that is a table row, and start and end of a location.
+its number at the end), end of an unverified sentence, a sentence that is a table row, and start and end of a location.
 """
 
 
@@ -134,6 +138,8 @@ def _html_of_sign(response: AnswerResponse, sign: re.Match[str]) -> str:
             number = response.rows[int(sign["row"])]
             row = response.citations[number].row
             return row_html(row, _chip(response, number)) if row else ""
+        case "unverified":
+            return _label(response.sentences[int(sign["unverified"])])
         case "place":
             return '<span class="place">'
         case "placed":
@@ -151,16 +157,17 @@ def _chip(response: AnswerResponse, number: int) -> str:
 
 
 def _label(sentence: Sentence) -> str:
-    """Return the label at the end of a struck sentence."""
+    """Return the label at the end of a sentence that is contradicted, not verified or without a source."""
     if sentence.support is None:
         return ""
-    words = _(SUPPORT[sentence.support]).removeprefix("✗ ")
-    return f' <span class="unproved-label" title="{html.escape(support_explanation(sentence))}">{words}</span>'
+    words = _(SUPPORT[sentence.support]).lstrip("✗? ")
+    title = html.escape(support_explanation(sentence))
+    return f' <span class="unproved-label {sentence.support.value}" title="{title}">{words}</span>'
 
 
 _CELL = re.compile(r"[^|\s](?:[^|]*[^|\s])?")
 _EMPHASIS = re.compile(r"(?P<lead>[*_]*)(?P<core>.*?)(?P<tail>[*_]*)", re.DOTALL)
-_INSERTED = re.compile(r"\ue010|\ue011(?:\d+\ue012)?|\ue014\d+\ue015|[\ue016-\ue018]")
+_INSERTED = re.compile(r"\ue010|\ue011(?:\d+\ue012)?|\ue013\d+\ue012|\ue014\d+\ue015|[\ue016-\ue018]")
 
 
 def _with_signs(response: AnswerResponse) -> str:
@@ -172,6 +179,8 @@ def _with_signs(response: AnswerResponse) -> str:
         own = text[sentence.start : sentence.end]
         if number in response.struck:
             own = _mark_struck(own, number)
+        elif number in response.unverified:
+            own = _mark_unverified(own, number)
         elif number in response.rows:
             own = f"\ue014{number}\ue015{own}\ue016"
         signed += _mark_location(text[end : sentence.start], response) + own
@@ -190,6 +199,11 @@ def _mark_struck(own: str, number: int) -> str:
         own = f"{parts['lead']}\ue010{parts['core']}\ue011{parts['tail']}"
     before, _, after = own.rpartition("\ue011")
     return f"{before}\ue011{number}\ue012{after}"
+
+
+def _mark_unverified(own: str, number: int) -> str:
+    """Add a sign at the end of a sentence that gets a label."""
+    return re.sub("\ue010|\ue011(?!\\d+\ue012)", "", _mark_struck(own, number)).replace("\ue011", "\ue013")
 
 
 def _mark_location(between: str, response: AnswerResponse) -> str:

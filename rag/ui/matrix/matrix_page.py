@@ -37,15 +37,17 @@ MAX_HEIGHT_PX = 640
 CONFLICT, BLANK = "background-color: rgb(230 150 30 / 28%)", "color: #8a8a8a"
 """Readable on light and dark backgrounds."""
 VERDICTS = {
+    Support.QUOTED: N_("Quoted word for word."),
     Support.SUPPORTED: N_("The quote supports it."),
     Support.PARTLY: N_("The quote supports part of it."),
-    Support.UNSUPPORTED: N_("The quote does not support it."),
+    Support.NOT_VERIFIED: N_("Not verified: whether the quote answers the question could not be decided."),
+    Support.CONTRADICTED: N_("The quote contradicts it."),
     Support.UNCITED: N_("It cites nothing."),
 }
-SURE_MARKS = {None: "", Support.SUPPORTED: "", "likely": "≈ ", Support.PARTLY: "½ "}
+SURE_MARKS = {None: "", Support.QUOTED: "", Support.SUPPORTED: "", "likely": "≈ ", Support.PARTLY: "½ "}
 """Prefix of an answer by its assurance; any other gets a question mark."""
 LEGEND = N_(
-    "≠ contradicts another answer · ↻ the document has changed since · ≈ likely · ½ partly supported · ? not supported"
+    "≠ contradicts another answer · ↻ the document has changed since · ≈ likely · ½ partly supported · ? not verified"
 )
 FILES: dict[MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV"}
 

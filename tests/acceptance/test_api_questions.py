@@ -163,7 +163,7 @@ def test_an_answer_is_streamed_on_demand(web: httpx.Client, route: str) -> None:
     assert response.headers["content-type"].startswith("text/event-stream")
     found = events(response)
     assert [name for name, _ in found][-4:] == ["citations", "verdicts", "support", "answer"]
-    assert {sentence["support"] for sentence in dict(found)["support"]} == {"supported"}
+    assert {sentence["support"] for sentence in dict(found)["support"]} == {"quoted"}
     text = "".join(data["text"] for name, data in found if name == "token")
     whole = found[-1][1]
     assert "4,812 ships" in text

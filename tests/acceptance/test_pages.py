@@ -116,7 +116,7 @@ def test_answer_cites_and_lights_its_words(app: AppTest, engine: RAGEngine) -> N
     assert answer["likelihood"]["name"] in ("likely", "unsure")
     assert "14 percent" in answer["html"]
     assert 'data-citation="0"' in answer["html"]
-    assert answer["sources"][0]["verdict"] == "supported"
+    assert answer["sources"][0]["verdict"] == "quoted"
     shown = component(app, "viewer")
     (quote,) = [shape for shape in lit(shown) if shape["kind"] == "quote"]
     (line,) = [line for line in lines(engine, shown) if "14 percent" in line.text]
@@ -149,7 +149,7 @@ def test_marked_copy_of_what_is_quoted_is_previewed(app: AppTest, engine: RAGEng
     with pymupdf.open(stream=base64.b64decode(arguments["binary"])) as copy:
         page = copy[0]
         (note,) = [annotation.info["content"] for annotation in page.annots()]
-    assert note.partition(" · ")[2] == f"supported, quote verified\n{said[chooser.options[0]]}"
+    assert note.partition(" · ")[2] == f"quoted\n{said[chooser.options[0]]}"
     assert f"{chooser.options[0]} · page 1" in texts(app)
     assert not app.exception
 

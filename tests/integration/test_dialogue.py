@@ -166,7 +166,7 @@ def test_figures_of_two_years_may_stand_in_different_reports(engine: RAGEngine, 
     assert ("1,310" in first, "1,465" in first) == (True, False)
     assert ("1,465" in second, "1,310" in second) == (True, False)
     assert [hit.document_name for hit in response.contexts] == ["kelp-2017.pdf", "kelp-2018.pdf"]
-    assert {sentence.support for sentence in response.sentences} == {Support.SUPPORTED}
+    assert {sentence.support for sentence in response.sentences} == {Support.QUOTED}
 
 
 def test_of_two_years_that_which_is_missing_is_named(engine: RAGEngine, years: list[str]) -> None:

@@ -91,7 +91,7 @@ def test_a_marked_copy_has_each_quote_with_its_sentence_and_verdict(
         (place,) = page.search_for(HARVEST)
         annotations = {annotation.info["content"]: annotation.vertices for annotation in page.annots()}
     (note,) = [note for note in annotations if HARVEST in note]
-    assert note == f"{response.labels[response.citations.index(quoted)]} · supported, quote verified\n{HARVEST}"
+    assert note == f"{response.labels[response.citations.index(quoted)]} · quoted\n{HARVEST}"
     assert tuple(pymupdf.Quad(annotations[note]).rect) == pytest.approx(tuple(place), abs=2.0)
 
 
@@ -105,8 +105,8 @@ def test_words_quoted_twice_are_marked_once_with_both_notes(engine: RAGEngine, l
         (annotation,) = page.annots()
         first, second = annotation.info["content"].split("\n\n")
     label = quoted.citation_id
-    assert first == f"{label}a · supported, quote verified\n{HARVEST}"
-    assert second == f"{label}b · supported, quote unverified\n{HARVEST}\nNot in the quoted words: 12"
+    assert first == f"{label}a · quoted\n{HARVEST}"
+    assert second == f"{label}b · quoted, quote unverified\n{HARVEST}\nNot in the quoted words: 12"
     unquoted = response.model_copy(update={"citations": ()})
     with pytest.raises(errors.NotFoundError):
         engine.pages.marked(unquoted, library["orchard.pdf"])
@@ -359,7 +359,9 @@ def test_what_nothing_proves_goes_into_no_next_question_no_export_and_no_copy(
     answered = engine.answer({"question": "When does the harvest of pears begin?"})
     proved = answered.sentences[0].model_copy(update={"support": Support.SUPPORTED})
     begin = len(answered.answer) + 1
-    struck = Sentence(text="Pears are blue.", start=begin, end=begin + len("Pears are blue."), support=Support.UNCITED)
+    struck = Sentence(
+        text="Pears are blue.", start=begin, end=begin + len("Pears are blue."), support=Support.CONTRADICTED
+    )
     own = tuple(citation for citation in answered.citations if citation.sentence == 0)
     wrong = own[0].model_copy(update={"sentence": 1})
     response = answered.model_copy(

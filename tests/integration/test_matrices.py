@@ -84,7 +84,7 @@ def earned(engine: RAGEngine, name: str, *sentences: str) -> ShownCell:
 def test_a_cell_gives_the_figure_that_is_asked_for_and_no_other(engine: RAGEngine) -> None:
     """Neither what a share earns nor how much more it is, though these are cited and nearer to the words."""
     cell = earned(engine, "told.pdf", *MADE, "Net income was $60 million in 2021.").cell
-    assert (cell.status, cell.verdict, cell.quote) == ("answered", "supported", "Net income was $60 million in 2021.")
+    assert (cell.status, cell.verdict, cell.quote) == ("answered", "quoted", "Net income was $60 million in 2021.")
     assert cell.answer == cell.quote
     assert earned(engine, "untold.pdf", *MADE).cell.status == "not_found"
 
@@ -96,7 +96,7 @@ def test_a_cell_of_a_statement_is_its_row(engine: RAGEngine) -> None:
         "Net income, 2021: 540 (in thousands of crowns)",
         "Total assets, 2021: 4,000 (in thousands of crowns)",
     ]
-    assert {shown.cell.verdict for shown in found.cells} == {"supported"}
+    assert {shown.cell.verdict for shown in found.cells} == {"quoted"}
     assert all(shown.cell.regions for shown in found.cells)
 
 
@@ -106,12 +106,12 @@ def test_the_own_statement_is_read_though_other_pages_say_more_of_it(engine: RAG
     report = pdfs.with_affiliates(pdfs.annual_report("Northmoor Ferries", income=own), 6)
     added = engine.documents.add(report, "affiliates.pdf", enqueue=False)
     cell = at(filled(engine, [engine.documents.process(added.id).id], [EARNED]), 0, 0).cell
-    assert (cell.answer, cell.verdict) == ("Net income, 2021: 540 (in thousands of crowns)", "supported")
+    assert (cell.answer, cell.verdict) == ("Net income, 2021: 540 (in thousands of crowns)", "quoted")
 
 
 def test_what_may_not_be_what_was_asked_for_is_not_called_proved(engine: RAGEngine) -> None:
     cell = earned(engine, "segment.pdf", "Net income of the ferry segment was $9 million in 2021.").cell
-    assert (cell.status, cell.verdict) == ("answered", "unsupported")
+    assert (cell.status, cell.verdict) == ("answered", "not_verified")
     assert "$9 million" in cell.answer
 
 

@@ -26,6 +26,7 @@ from rag.types import (
     RetrievalOptions,
     Sentence,
     Support,
+    Verdict,
     any_recognized,
 )
 
@@ -162,6 +163,8 @@ def _print_verdict(sentence: Sentence, *, is_struck: bool) -> None:
 def _print_citation(sentence: Sentence, citation: Citation, hit: Hit) -> None:
     mark, style = MARKS.get(sentence.support, ("", "")) if sentence.support and citation.quote else ("", "")
     verdict = f"{mark}{sentence.support}, quote {citation.verdict}" if mark else f"quote {citation.verdict}"
+    if sentence.support is Support.QUOTED and citation.verdict is Verdict.VERIFIED:
+        verdict = "quoted word for word"
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
     place = hit.page_name(pages[0]) if len(pages) == 1 else f"{hit.page_name(pages[0])} to {hit.page_name(pages[-1])}"
     place = f"{citation.cells}, {place}" if citation.cells else place

@@ -23,6 +23,8 @@ from rag.types import (
     Region,
     Sentence,
     Span,
+    Support,
+    Verdict,
 )
 
 
@@ -134,8 +136,11 @@ def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Translate
 def _note(label: str, citation: Citation, sentence: Sentence, say: Translate) -> str:
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
     warning = f"\n{say('Not in the quoted words')}: {missing}" if missing else ""
-    verdict = f"{say(sentence.support)}, " if sentence.support else ""
-    return f"{label} · {verdict}{say(f'quote {citation.verdict.value}')}\n{sentence.text}{warning}"
+    verdicts: list[str] = [sentence.support] if sentence.support else []
+    if sentence.support is not Support.QUOTED or citation.verdict is not Verdict.VERIFIED:
+        verdicts.append(f"quote {citation.verdict}")
+    shown = ", ".join(map(say, verdicts))
+    return f"{label} · {shown}\n{sentence.text}{warning}"
 
 
 MAX_WORDS_CHARS = 2000

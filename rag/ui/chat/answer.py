@@ -289,11 +289,13 @@ def _cited_row(number: int, label: str, sentence: Sentence, citation: Citation, 
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
     proves = citation.quote is not None or sentence.support is not Support.SUPPORTED
     verdict = [_(SUPPORT[sentence.support])] if sentence.support and proves else []
+    if sentence.support is not Support.QUOTED or citation.verdict is not Verdict.VERIFIED:
+        verdict.append(_(VERDICTS[citation.verdict]) if citation.quote else _("no quote"))
     return {
         **_source_row(number, label, hit),
         "place": location_text(citation.lines_in(hit), citation.cells, hit),
         "verdict": tone_of(sentence, citation),
-        "verdictText": " · ".join([*verdict, _(VERDICTS[citation.verdict]) if citation.quote else _("no quote")]),
+        "verdictText": " · ".join(verdict),
         "explanation": f"{support_explanation(sentence)} {verdict_explanation(citation)}".strip(),
         "quote": _quoted(citation) or _snippet(hit.chunk),
         "warning": _("⚠ Not in the quotes: {missing}").format(missing=missing) if missing else "",

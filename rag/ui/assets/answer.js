@@ -67,7 +67,7 @@ function foresee(marks) {
 
 /** Shows the quote of a citation that is hovered or focused. */
 function tooltip(answer) {
-  const tip = answer.querySelector(".quoted");
+  const tip = answer.querySelector(".quote-tip");
   const show = (chip) => {
     tip.hidden = !chip;
     if (!chip) return;

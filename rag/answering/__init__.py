@@ -20,6 +20,7 @@ from rag.answering.generation.context import Context, Source, build_context
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification.grounding import Locate
+from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge
 
 if TYPE_CHECKING:
     from rag.answering.generation.synthesizer import (
@@ -50,12 +51,15 @@ __all__ = [
     "DEFAULT_OPTIONS",
     "EXTRACTIVE_MODEL",
     "Context",
+    "EntailmentJudge",
     "GroundedChatEngine",
     "GroundedResponse",
     "GroundedStream",
     "GroundedSynthesizer",
     "Label",
+    "LanguageModelJudge",
     "Locate",
+    "MeaningJudge",
     "Source",
     "Statement",
     "Stop",

@@ -72,6 +72,8 @@ def _events(event: AnswerEvent, to_body: Callable[[AnswerResponse], object]) -> 
             "sentence": number,
             "support": sentence.support,
             "missing": sentence.missing,
+            "judgedBy": sentence.judged_by,
+            "probability": sentence.probability,
             "struck": number in event.struck,
         }
         for number, sentence in enumerate(event.sentences)

@@ -171,6 +171,15 @@ class Models:
                 self._reranker = providers.CrossEncoder(self._environment)
             return self._reranker
 
+    @property
+    def entailment_model(self) -> "providers.EntailmentModel | None":
+        """The model that judges claims by meaning; None if none is installed or it is switched off.
+
+        Raises:
+            errors.ConfigError: RAG_ENTAILMENT_MODEL names a folder without one.
+        """
+        return providers.open_entailment_model(self._environment.rag_entailment_model)
+
     def _config_for(self, provider_name: str | None, auth: Auth, options: ProviderOptions) -> Config:
         """Return the settings with a request's own key for one provider, and its limits."""
         limits = options.model_dump(include={"timeout_seconds", "max_retries"}, exclude_none=True)

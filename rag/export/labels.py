@@ -59,8 +59,11 @@ class Labels:
         return f"{written}, {self.when(turn.at)}"
 
     def verdict(self, claim: Claim) -> str:
-        """Return the verdict of a claim, empty if there is none."""
-        return self.say(VERDICTS[claim.support]) if claim.support else ""
+        """Return the verdict of a claim and what it rests on, empty if there is none."""
+        if not claim.support:
+            return ""
+        basis = f" ({self.say(claim.basis)})" if claim.basis else ""
+        return self.say(VERDICTS[claim.support]) + basis
 
     def judgement(self, claim: Claim) -> str:
         """Return the suffix with the verdict, and whether the claim was left out."""

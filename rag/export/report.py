@@ -55,13 +55,15 @@ class Evidence(Model):
 
 
 class Claim(Model):
-    """A sentence of an answer, its verdict and evidence; `missing` are the words that the quotes lack.
+    """A sentence of an answer, its verdict and evidence.
 
+    `basis` says what the verdict rests on; `missing` are the words that the quotes lack.
     A claim that is `left_out` was removed from the answer's text as unsupported.
     """
 
     text: str
     support: Support | None
+    basis: str = ""
     missing: tuple[str, ...]
     left_out: bool
     evidence: tuple[Evidence, ...]
@@ -130,6 +132,7 @@ def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence) -> t
         Claim(
             text=sentence.text,
             support=sentence.support,
+            basis=sentence.basis,
             missing=sentence.missing,
             left_out=number in struck,
             evidence=tuple(cited.get(number, ())),

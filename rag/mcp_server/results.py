@@ -116,6 +116,11 @@ class AnswerSentence(Result):
         "null: it states nothing. Rely on quoted and supported ones only."
     )
     missing: list[str] = Field(description="Words and figures of the sentence that its quotes do not hold.")
+    judged_by: str | None = Field(
+        description="words: compared word by word. meaning: by the entailment model, with `probability`. Else the "
+        "language model that judged."
+    )
+    probability: float | None = Field(description="The entailment model's probability that the quotes say it.")
     citations: list[Cited]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rag.providers.embedded_models import CrossEncoder, LocalEmbedding, count_tokens, estimate_max_tokens
     from rag.providers.embedding_cache import CachedEmbedding
+    from rag.providers.entailment_model import EntailmentModel, open_entailment_model
     from rag.providers.model_calls import (
         complete,
         complete_stream,
@@ -45,6 +46,7 @@ else:
                 "remaining_tokens",
             ),
             "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "estimate_max_tokens"),
+            "entailment_model": ("EntailmentModel", "open_entailment_model"),
             "vendor_models": ("wrap_custom_embedding",),
         },
     )
@@ -58,6 +60,7 @@ __all__ = [
     "Embed",
     "EmbeddingCapabilities",
     "EmbeddingModel",
+    "EntailmentModel",
     "LocalEmbedding",
     "OpenIdProvider",
     "Provider",
@@ -78,6 +81,7 @@ __all__ = [
     "is_public",
     "language_model",
     "model_id",
+    "open_entailment_model",
     "remaining_tokens",
     "wrap_custom_embedding",
 ]

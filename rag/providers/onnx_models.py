@@ -113,30 +113,30 @@ class OnnxModel:
     with dynamically quantized weights a text's result does not depend on its neighbours. Threads share the session.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Load `model.onnx` and `tokenizer.json` of a folder checked by `find_model`."""
+    def __init__(self, folder: Path, model: Path | None = None) -> None:
+        """Load `model`, by default `model.onnx`, and `tokenizer.json` of a folder."""
         onnxruntime = load_onnxruntime()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False  # an arena would never free the largest text's memory
         self._session = onnxruntime.InferenceSession(
-            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            str(model or folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
+        self._inputs = {given.name for given in self._session.get_inputs()}
         self.tokenizer = _read_tokenizer(folder)
         self._threads = futures.ThreadPoolExecutor(usable_cores(), thread_name_prefix=folder.name)
 
     def run(self, ids: list[int], type_ids: list[int]) -> FloatArray:
         """Return the model's first output for one text, without the batch axis."""
         tokens = np.array([ids], dtype=np.int64)
-        outputs: list[Any] = self._session.run(
-            None,
-            {
-                "input_ids": tokens,
-                "attention_mask": np.ones_like(tokens),
-                "token_type_ids": np.array([type_ids], dtype=np.int64),
-            },
-        )
+        values = {
+            "input_ids": tokens,
+            "attention_mask": np.ones_like(tokens),
+            "token_type_ids": np.array([type_ids], dtype=np.int64),
+        }
+        # some architectures, such as RoBERTa, have no segments
+        outputs: list[Any] = self._session.run(None, {name: values[name] for name in self._inputs & values.keys()})
         result: FloatArray = outputs[0][0]
         return result
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from rag import lazy_imports
-from rag.retrieval.completion_cache import CompletionCache, request_digest
+from rag.retrieval.completion_cache import CompletionCache, Completions, request_digest
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.projection import Projection, principal_plane
 from rag.retrieval.query_understanding import understand
@@ -48,6 +48,7 @@ __all__ = [
     "UNRELATED_TEXTS",
     "ChunkRanks",
     "CompletionCache",
+    "Completions",
     "Diversity",
     "HitNode",
     "HybridRetriever",

@@ -30,10 +30,10 @@ class CompletionCache(Protocol):
 
 @dataclass(frozen=True)
 class Completions:
-    """A language model with cached completions."""
+    """A language model with completions that are cached if there is a `memory`."""
 
     llm: "LLM"
-    memory: CompletionCache
+    memory: CompletionCache | None
 
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
         """Return the prompt with up to `chars` of each text, halved until it fits the context window."""
@@ -51,11 +51,12 @@ class Completions:
         from llama_index.core.llms import ChatMessage, MessageRole
 
         key = request_digest(providers.model_id(self.llm), prompts.AUGMENTATION_PROMPT_VERSION, prompt)
-        known = self.memory.recall(kind, key)
+        known = self.memory.recall(kind, key) if self.memory else None
         if known is not None:
             return known
         completion = providers.complete(self.llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
-        self.memory.keep(kind, key, completion)
+        if self.memory:
+            self.memory.keep(kind, key, completion)
         return completion
 
 

@@ -23,6 +23,8 @@ from rag.types.accounts import (
 )
 from rag.types.answers import (
     LIKELY_THRESHOLD,
+    SAME_MEANING,
+    SAME_WORDS,
     AnswerEvent,
     AnswerOptions,
     AnswerRequest,

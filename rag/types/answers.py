@@ -113,10 +113,19 @@ class Citation(Model):
         return self.lines or hit.chunk.lines
 
 
+SAME_WORDS = "words"
+"""`Sentence.judged_by` of a sentence that was compared word by word."""
+
+SAME_MEANING = "meaning"
+"""`Sentence.judged_by` of a sentence that the entailment model judged."""
+
+
 class Sentence(Model):
     """A sentence of the displayed answer, without its citation marks, and the ids it cites.
 
-    `support` is None if the sentence makes no verifiable statement; `missing` lists the words that the quotes lack.
+    `support` is None if the sentence makes no verifiable statement; `missing` lists what the quotes lack. `judged_by`
+    is "words" or "meaning" for a comparison on this machine, else the language model's name; `probability` is the
+    entailment model's, in 0..1.
     """
 
     text: str
@@ -125,6 +134,20 @@ class Sentence(Model):
     end: int
     support: Support | None = None
     missing: tuple[str, ...] = ()
+    judged_by: str | None = None
+    probability: float | None = None
+
+    @property
+    def basis(self) -> str:
+        """What the verdict rests on, in a few words; empty if nothing judged the sentence."""
+        if self.judged_by is None or not self.support or self.support in (Support.QUOTED, Support.UNCITED):
+            return ""
+        if self.judged_by == SAME_WORDS:
+            return "same words" if self.support is Support.SUPPORTED else ""
+        if self.judged_by == SAME_MEANING:
+            shown = self.probability is not None and self.support is Support.SUPPORTED
+            return f"same meaning, p = {self.probability:.2f}" if shown else "by meaning"
+        return f"judged by {self.judged_by}"
 
     @property
     def is_unproved(self) -> bool:
@@ -143,8 +166,9 @@ class AnswerOptions(Input):
     """Options of an answer: citations, refusal text, context size and caching.
 
     With `require_citations`, contradicted sentences are struck through. `drop_unsupported` removes them and those
-    that are not verified or cite nothing. A cached answer is
-    used only for the same question, sources, model and options, and is verified again.
+    that are not verified or cite nothing. With `judge_with_model`, the language model that wrote the answer also judges
+    sentences that are in other words than their sources. A cached answer is used only for the same question, sources,
+    model and options, and is verified again.
     """
 
     require_citations: bool = True
@@ -152,6 +176,7 @@ class AnswerOptions(Input):
     insufficient_evidence_message: str | None = None
     max_context_tokens: int = pydantic.Field(default=10_000, ge=200, le=1_000_000)
     use_cache: bool = True
+    judge_with_model: bool = True
 
 
 class GenerationOptions(Input):

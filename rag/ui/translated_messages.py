@@ -40,6 +40,11 @@ MESSAGES = (
     N_("v{version}; changed in v{latest} (page {page})"),
     N_("v{version}; changed in v{latest}"),
     N_("v{version}; gone in v{latest}"),
+    # What verdicts rest on: rag.types.Sentence.basis
+    N_("same words"),
+    N_("same meaning, p = {p}"),
+    N_("by meaning"),
+    N_("judged by {model}"),
     # Answers
     N_("I do not have enough grounded context to answer that."),
     N_("No sentence and no row of a table was found that could answer."),

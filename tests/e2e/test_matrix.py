@@ -39,7 +39,7 @@ def test_a_matrix_is_made_opened_on_a_page_taken_along_and_edited(page: Page) ->
     assert "$415 million" in rows[2][1 + NUMBER]
 
     click_cell(page, 0, NUMBER)
-    expect(page.get_by_text("The quote supports it.")).to_be_visible()
+    expect(page.get_by_text("Quoted word for word.")).to_be_visible()
     (number, box), *others = OSPREY.boxes()
     assert others == []
     mark = steps.lit(page, number)[0]

@@ -20,6 +20,7 @@ from rag.answering.text.markup import CITATION_MARK, AnswerFilter, plain_text
 from rag.answering.verification import citations
 from rag.answering.verification.checkable_statements import is_refusal
 from rag.answering.verification.grounding import Grounder, Locate
+from rag.answering.verification.meaning import MeaningJudge
 from rag.answering.verification.quote_matching import normalize
 from rag.retrieval import CompletionCache, Reranker, request_digest
 from rag.types import (
@@ -67,6 +68,7 @@ def stream(
     llm: "LLM | None",
     locate: Locate,
     reranker: Reranker | None = None,
+    judge: MeaningJudge | None = None,
     memory: CompletionCache | None = None,
     rewritings: Sequence[Rewriting] = (),
     options: AnswerOptions = DEFAULT_OPTIONS,
@@ -77,7 +79,8 @@ def stream(
 
     Without `llm` the best sentences and table rows of the sources are the answer; `rewritings` from the vocabulary help
     to find them. Pieces contain no quote tags, no HTML and no ids of unknown sources. Model output is cached in
-    `memory`. Once `stop` returns True writing ends, and what was written is verified and returned.
+    `memory`; `judge` judges sentences in other words than their sources. Once `stop` returns True writing ends, and
+    what was written is verified and returned.
 
     Raises:
         errors.ConfigError: the language model's window is too small for any source.
@@ -87,7 +90,7 @@ def stream(
     with tracing.span("context", hits=len(hits)) as step:
         context = read_context(question, hits, llm, options)
         step.add(sources=len(context.hits))
-    grounder = Grounder(context.hits, locate=locate, reranker=reranker)
+    grounder = Grounder(context.hits, locate=locate, reranker=reranker, judge=judge)
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
     elif llm is None:

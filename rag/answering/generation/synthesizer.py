@@ -20,6 +20,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from rag import errors, prompts
 from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never_stop, stream
 from rag.answering.verification.grounding import Locate
+from rag.answering.verification.meaning import MeaningJudge
 from rag.retrieval import CompletionCache, Query, Reranker, to_hits
 from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message, Rewriting
 
@@ -53,6 +54,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         llm: LLM | None,
         locate: Locate,
         reranker: Reranker | None = None,
+        judge: MeaningJudge | None = None,
         memory: CompletionCache | None = None,
         options: AnswerOptions = DEFAULT_OPTIONS,
         generation: GenerationOptions = DEFAULT_GENERATION,
@@ -70,6 +72,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         self._writer = llm
         self._locate = locate
         self._reranker = reranker
+        self._judge = judge
         self._memory = memory
         self._options = options
         self._generation = generation
@@ -117,6 +120,7 @@ class GroundedSynthesizer(BaseSynthesizer):
             llm=self._writer,
             locate=self._locate,
             reranker=self._reranker,
+            judge=self._judge,
             memory=self._memory,
             rewritings=rewritings,
             options=self._options,

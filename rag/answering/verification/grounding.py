@@ -2,7 +2,7 @@
 
 For each claim: take the quotes that the model proposed; if they do not prove it, widen them to whole sentences, then
 align the claim with the best sentences of the cited passages, then look for a paraphrase. The verdict comes from
-`entailment.judge`.
+`entailment.judge`, which compares words. What that leaves open goes to a judge of meaning, all claims at once.
 """
 
 import functools
@@ -17,9 +17,11 @@ from rag.answering.text import numbers
 from rag.answering.verification import checkable_statements, entailment
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.entailment import THRESHOLDS, Judgement, Thresholds
+from rag.answering.verification.meaning import MeaningJudge, MeaningVerdict
+from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import MIN_COVERAGE, QuotablePassage, Quote
 from rag.retrieval import Reranker
-from rag.types import Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
+from rag.types import SAME_WORDS, Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
 
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
 """Return the boxes of `passage.text[start:end]` in the document of that id; () if they can't be found."""
@@ -43,6 +45,22 @@ class _Match(NamedTuple):
     judgement: Judgement
 
 
+class _Compared(NamedTuple):
+    """A claim, its statement ("" if it makes none), and the quotes and verdict found by comparing words."""
+
+    claim: Claim
+    statement: str
+    found: QuotesBySource
+    judgement: Judgement
+
+    @property
+    def is_open(self) -> bool:
+        """Whether words left the verdict of a statement with sources open."""
+        is_decided = self.judgement.support in (Support.SUPPORTED, Support.CONTRADICTED)
+        is_statement = bool(self.statement) and not checkable_statements.is_refusal(self.claim.sentence.text)
+        return is_statement and bool(self.claim.sentence.citation_ids) and not is_decided
+
+
 class Grounder:
     """Find and judge quotes for claims in the sources of one answer; each source is prepared once."""
 
@@ -52,12 +70,14 @@ class Grounder:
         *,
         locate: Locate,
         reranker: Reranker | None = None,
+        judge: MeaningJudge | None = None,
         thresholds: Thresholds = THRESHOLDS,
     ) -> None:
-        """`sources` maps citation ids to hits; a `reranker` also finds paraphrases."""
+        """`sources` maps citation ids to hits; a `reranker` also finds paraphrases, a `judge` decides about them."""
         self._sources = sources
         self._locate = locate
         self._reranker = reranker
+        self._judge = judge
         self._thresholds = thresholds
         self._passages: dict[str, QuotablePassage] = {}
 
@@ -66,14 +86,54 @@ class Grounder:
 
         `text` is the answer around the claims; headings and table rows are recognised by it.
         """
+        compared = [self._compare(claim, text) for claim in claims]
         sentences: list[Sentence] = []
         citations: list[Citation] = []
-        for index, claim in enumerate(claims):
-            claimed = checkable_statements.checkable_statement(claim.sentence, text)
-            found, judgement = self._find_quotes(claimed or claim.sentence.text, claim)
-            sentences.append(_with_verdict(claim.sentence, claimed, judgement))
-            citations += self._citations(index, claimed or claim.sentence.text, found, judgement)
+        for index, (one, verdict) in enumerate(zip(compared, self._judge_meaning(compared), strict=True)):
+            sentence, found, judgement = _with_verdict(one), one.found, one.judgement
+            if verdict is not None:
+                sentence = _with_meaning(sentence, verdict)
+                found, judgement = self._quotes_of(one, verdict), judgement._replace(support=verdict.support)
+            sentences.append(sentence)
+            citations += self._citations(index, one.statement or one.claim.sentence.text, found, judgement)
         return Grounded(tuple(sentences), tuple(citations))
+
+    def _compare(self, claim: Claim, text: str) -> _Compared:
+        statement = checkable_statements.checkable_statement(claim.sentence, text)
+        return _Compared(claim, statement, *self._find_quotes(statement or claim.sentence.text, claim))
+
+    # --- what words leave open ---
+
+    def _judge_meaning(self, compared: Sequence[_Compared]) -> list[MeaningVerdict | None]:
+        """Return the judge's verdict for each claim that words leave open, None for the others."""
+        verdicts: list[MeaningVerdict | None] = [None] * len(compared)
+        asked = [number for number, one in enumerate(compared) if one.is_open] if self._judge else []
+        if self._judge and asked:
+            judged = self._judge.judge([self._open_claim(number, compared) for number in asked])
+            for number, verdict in zip(asked, judged, strict=True):
+                verdicts[number] = verdict
+        return verdicts
+
+    def _open_claim(self, number: int, compared: Sequence[_Compared]) -> OpenClaim:
+        one = compared[number]
+        before = compared[number - 1] if number else None
+        is_proved = before is not None and before.judgement.support is Support.SUPPORTED
+        return open_claim(
+            one.statement,
+            {citation_id: self.passage(citation_id) for citation_id in one.claim.sentence.citation_ids},
+            one.found,
+            before=before.statement if before is not None and is_proved else "",
+            # where the words are the same, what still speaks against the claim is a fact, not a wording
+            vetoes=one.judgement.missing if one.judgement.held >= self._thresholds.held else (),
+        )
+
+    def _quotes_of(self, one: _Compared, verdict: MeaningVerdict) -> QuotesBySource:
+        """Return the sentences that a verdict rests on; sources without one keep the quotes of the comparison."""
+        found: dict[str, list[Quote]] = {}
+        for place in verdict.places:
+            quote = self.passage(place.citation_id).quote_at(one.statement, place.span)
+            found.setdefault(place.citation_id, []).append(quote)
+        return {source: found.get(source) or one.found[source] for source in one.found}
 
     # --- which words prove a claim ---
 
@@ -269,12 +329,25 @@ class Grounder:
         return list(dict.fromkeys(complete))
 
 
-def _with_verdict(sentence: Sentence, claimed: str, judgement: Judgement) -> Sentence:
-    if judgement.support is not Support.SUPPORTED and (not claimed or checkable_statements.is_refusal(sentence.text)):
+def _with_verdict(one: _Compared) -> Sentence:
+    sentence, support = one.claim.sentence, one.judgement.support
+    if support is not Support.SUPPORTED and (not one.statement or checkable_statements.is_refusal(sentence.text)):
         return sentence
     if not sentence.citation_ids:
         return sentence.model_copy(update={"support": Support.UNCITED})
-    return sentence.model_copy(update={"support": judgement.support, "missing": judgement.missing})
+    judged_by = None if support is Support.NOT_VERIFIED else SAME_WORDS
+    return sentence.model_copy(update={"support": support, "missing": one.judgement.missing, "judged_by": judged_by})
+
+
+def _with_meaning(sentence: Sentence, verdict: MeaningVerdict) -> Sentence:
+    return sentence.model_copy(
+        update={
+            "support": verdict.support,
+            "missing": verdict.missing,
+            "judged_by": verdict.judged_by,
+            "probability": verdict.probability,
+        }
+    )
 
 
 def _titles(hit: Hit) -> tuple[str, ...]:

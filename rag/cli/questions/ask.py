@@ -150,9 +150,10 @@ def _print_row(row: QuotedRow) -> None:
 def _print_verdict(sentence: Sentence, *, is_struck: bool) -> None:
     """Print a sentence that its quotes do not prove, or not completely."""
     _, style = MARKS.get(sentence.support, ("", "default")) if sentence.support else ("", "default")
+    basis = f" ({sentence.basis})" if sentence.basis else ""
     named = f"; not in the quoted words: {', '.join(sentence.missing)}" if sentence.missing else ""
     head = Text.assemble(
-        (f"{sentence.support}".replace("_", " "), style),
+        (f"{sentence.support}".replace("_", " ") + basis, style),
         " ",
         (sentence.text, "strike" if is_struck else ""),
         (named, style),
@@ -162,7 +163,8 @@ def _print_verdict(sentence: Sentence, *, is_struck: bool) -> None:
 
 def _print_citation(sentence: Sentence, citation: Citation, hit: Hit) -> None:
     mark, style = MARKS.get(sentence.support, ("", "")) if sentence.support and citation.quote else ("", "")
-    verdict = f"{mark}{sentence.support}, quote {citation.verdict}" if mark else f"quote {citation.verdict}"
+    support = ", ".join(filter(None, [sentence.support, sentence.basis]))
+    verdict = f"{mark}{support}, quote {citation.verdict}" if mark else f"quote {citation.verdict}"
     if sentence.support is Support.QUOTED and citation.verdict is Verdict.VERIFIED:
         verdict = "quoted word for word"
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]

@@ -85,12 +85,25 @@ class QueryPipeline:
             llm=llm,
             locate=Pages(self._workspace).locate,
             reranker=self._workspace.models.reranker,
+            judge=self._judge(llm, options, generation) if llm else None,
             memory=self._store.caches,
             options=options,
             generation=generation,
             streaming=streaming,
             stop=stop,
         )
+
+    def _judge(
+        self, llm: "LLM", options: AnswerOptions, generation: GenerationOptions
+    ) -> "answering.MeaningJudge | None":
+        """Return the judge of meaning for what `llm` writes: itself, the entailment model, or both."""
+        model = self._workspace.models.entailment_model
+        second = answering.EntailmentJudge(model) if model else None
+        if not options.judge_with_model:
+            return second
+        exact = self._workspace.models.language_model(generation.model_copy(update={"temperature": 0.0}))
+        completions = retrieval.Completions(exact or llm, self._store.caches if options.use_cache else None)
+        return answering.LanguageModelJudge(completions, llm.metadata.model_name, second)
 
     def engine(
         self,

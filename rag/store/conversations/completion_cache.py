@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple, get_args
 
 from rag.store.server.database import Connection, Queries, UserDatabase
 
-CompletionKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers"]
-CacheKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "embeddings"]
+CompletionKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "verdicts"]
+CacheKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "verdicts", "embeddings"]
 
 CACHE_KINDS: tuple[CacheKind, ...] = get_args(CacheKind)
 

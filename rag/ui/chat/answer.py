@@ -13,6 +13,7 @@ from rag.contract import NOTHING_LATER
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
     LIKELY_THRESHOLD,
+    SAME_WORDS,
     AnswerResponse,
     BlockKind,
     Citation,
@@ -230,6 +231,8 @@ def support_explanation(sentence: Sentence) -> str:
     if sentence.support is None:
         return ""
     proved = _(SUPPORT_EXPLANATIONS[sentence.support])
+    if sentence.support is Support.SUPPORTED and sentence.judged_by != SAME_WORDS:
+        proved = _("Supported: the document says the same in other words.")
     if not sentence.missing:
         return proved
     named = _("Not in the quotes: {missing}.").format(missing=", ".join(sentence.missing))
@@ -289,6 +292,7 @@ def _cited_row(number: int, label: str, sentence: Sentence, citation: Citation, 
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
     proves = citation.quote is not None or sentence.support is not Support.SUPPORTED
     verdict = [_(SUPPORT[sentence.support])] if sentence.support and proves else []
+    verdict += [basis] if proves and (basis := translate_message(sentence.basis)) else []
     if sentence.support is not Support.QUOTED or citation.verdict is not Verdict.VERIFIED:
         verdict.append(_(VERDICTS[citation.verdict]) if citation.quote else _("no quote"))
     return {

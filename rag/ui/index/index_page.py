@@ -18,6 +18,7 @@ CACHE_NAMES = {
     "lookups": N_("Look-ups of multi-step questions"),
     "rerank": N_("Reranking"),
     "answers": N_("Answers"),
+    "verdicts": N_("Verdicts of a language model"),
     "embeddings": N_("Embeddings"),
 }
 """Names of the caches on the page."""

@@ -1,0 +1,173 @@
+"""Judge by meaning what the comparison of words leaves open.
+
+A judge gets the sentences of an answer that words did not prove, each with the best sentences of its cited passages.
+The entailment model runs on this machine; a language model is asked once for all of them. Facts stay a veto: a claim
+whose figures, counts or names its evidence lacks is not accepted, whatever a judge says.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import pydantic
+
+from rag import errors, prompts
+from rag.answering.text.clauses import clause_splits
+from rag.answering.verification.open_claims import OpenClaim, Place
+from rag.retrieval import Completions
+from rag.types import SAME_MEANING, Support
+
+if TYPE_CHECKING:
+    from rag.providers import EntailmentModel
+
+MAX_LOCATED = 4
+"""Most sentences that are tried alone as the quote of an accepted claim."""
+
+MIN_SECOND = 0.05
+"""Least probability of the entailment model for what a language model calls supported."""
+
+
+class MeaningVerdict(NamedTuple):
+    """How far the evidence entails a claim, by whom it was judged, and the sentences that prove it."""
+
+    support: Support
+    judged_by: str
+    probability: float | None = None
+    missing: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+class MeaningJudge(Protocol):
+    """Judges claims by meaning."""
+
+    def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+        """Return a verdict for each claim, None for one that it cannot decide."""
+        ...
+
+
+class EntailmentJudge:
+    """Judges by the entailment model: a claim is supported if its probability reaches the model's threshold."""
+
+    def __init__(self, model: "EntailmentModel") -> None:
+        self._model = model
+
+    def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+        """Return "supported", "partly" if only some clauses are entailed, or None."""
+        return [verdict for _, verdict in self.judge_with_probabilities(claims)]
+
+    def judge_with_probabilities(self, claims: Sequence[OpenClaim]) -> list[tuple[float, MeaningVerdict | None]]:
+        """Return the same with the probability of each claim."""
+        wholes = self._model.probabilities([(claim.evidence, claim.text) for claim in claims])
+        return [(whole, self._verdict(claim, whole)) for claim, whole in zip(claims, wholes, strict=True)]
+
+    def _verdict(self, claim: OpenClaim, whole: float) -> MeaningVerdict | None:
+        if whole >= self._model.threshold and not claim.vetoes:
+            return MeaningVerdict(Support.SUPPORTED, SAME_MEANING, whole, places=self.locate(claim))
+        for parts in clause_splits(claim.text):
+            values = self._model.probabilities([(claim.evidence, part) for part in parts])
+            accepted = [
+                part
+                for part, value in zip(parts, values, strict=True)
+                if value >= self._model.threshold and not any(veto in part for veto in claim.vetoes)
+            ]
+            if len(accepted) == 1:
+                missing = tuple(part for part in parts if part not in accepted)
+                return MeaningVerdict(Support.PARTLY, SAME_MEANING, whole, missing, self.locate(claim))
+        return None
+
+    def locate(self, claim: OpenClaim) -> tuple[Place, ...]:
+        """Return the sentence that entails the claim alone, else the two that come nearest."""
+        if len(claim.places) < 2:
+            return claim.places
+        tried = claim.places[:MAX_LOCATED] if len(claim.places) <= MAX_LOCATED else _with_most_words(claim)
+        values = self._model.probabilities([(f"{claim.before} {place.text}".strip(), claim.text) for place in tried])
+        ranked = sorted(zip(values, tried, strict=True), key=lambda pair: -pair[0])
+        if ranked[0][0] >= self._model.threshold:
+            return (ranked[0][1],)
+        nearest = {place for _, place in ranked[:2]}
+        return tuple(place for place in claim.places if place in nearest)
+
+
+def _with_most_words(claim: OpenClaim) -> tuple[Place, ...]:
+    words = set(claim.text.casefold().split())
+    ranked = sorted(claim.places, key=lambda place: -len(words & set(place.text.casefold().split())))
+    return tuple(ranked[:MAX_LOCATED])
+
+
+class _Reply(pydantic.BaseModel):
+    """A language model's verdict on one claim."""
+
+    claim: int
+    verdict: str
+    sentences: list[int] = []
+    missing: str = ""
+
+
+_REPLIES = pydantic.TypeAdapter(list[_Reply])
+
+
+class LanguageModelJudge:
+    """Judges all claims of an answer by one cached request to the language model that wrote it.
+
+    What it cannot read or accept goes to `second`, the entailment model's judge. That also has to find an accepted
+    claim possible, because small models call nearly everything supported.
+    """
+
+    def __init__(self, completions: Completions, name: str, second: EntailmentJudge | None = None) -> None:
+        self._completions = completions
+        self._name = name
+        self._second = second
+
+    def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+        """Return the model's verdict for each claim, else the second judge's."""
+        seconds: list[tuple[float, MeaningVerdict | None]] = [(1.0, None)] * len(claims)
+        if self._second is not None:
+            seconds = self._second.judge_with_probabilities(claims)
+        replies = self._replies(claims)
+        return [
+            self._verdict(claim, replies.get(number), second)
+            for number, (claim, second) in enumerate(zip(claims, seconds, strict=True), start=1)
+        ]
+
+    def _verdict(
+        self, claim: OpenClaim, reply: _Reply | None, second: tuple[float, MeaningVerdict | None]
+    ) -> MeaningVerdict | None:
+        probability, other = second
+        if reply is None:
+            return other
+        chosen = [claim.places[number - 1] for number in reply.sentences if 0 < number <= len(claim.places)]
+        places = tuple(chosen) or (other.places if other else ()) or claim.places[:1]
+        if reply.verdict == "supported" and not claim.vetoes and probability >= MIN_SECOND:
+            return MeaningVerdict(Support.SUPPORTED, self._name, places=places)
+        if reply.verdict in ("supported", "partly"):
+            missing = claim.vetoes or ((reply.missing,) if reply.missing else ())
+            return MeaningVerdict(Support.PARTLY, self._name, missing=missing, places=places) if missing else other
+        return None
+
+    def _replies(self, claims: Sequence[OpenClaim]) -> dict[int, _Reply]:
+        """Return the model's verdicts by the number of their claim; none if it fails or replies with something else."""
+
+        def prompt(chars: int) -> str:
+            items = "\n".join(_item(number, claim, chars) for number, claim in enumerate(claims, start=1))
+            return prompts.JUDGE.format(items=items)
+
+        try:
+            text = self._completions.complete("verdicts", self._completions.longest(prompt, MAX_EVIDENCE_CHARS))
+            start, end = text.index("["), text.rindex("]") + 1
+            replies = _REPLIES.validate_python(json.loads(text[start:end]))
+        except (errors.ProviderError, ValueError):  # the answer stands without it; pydantic's errors are ValueErrors
+            return {}
+        return {reply.claim: reply for reply in replies}
+
+
+MAX_EVIDENCE_CHARS = 600
+"""Most characters of a sentence of evidence in the prompt; longer ones are rare."""
+
+
+def _item(number: int, claim: OpenClaim, chars: int) -> str:
+    sentences = "\n".join(
+        prompts.JUDGE_SENTENCE.format(number=index, text=" ".join(place.text[:chars].split()))
+        for index, place in enumerate(claim.places, start=1)
+    )
+    before = prompts.JUDGE_BEFORE.format(text=claim.before) if claim.before else ""
+    return prompts.JUDGE_ITEM.format(number=number, claim=claim.text, before=before, sentences=sentences)

@@ -1,0 +1,74 @@
+"""Find the facts of a claim that its evidence lacks: figures, counts and names.
+
+Whatever a model says of the meaning, a claim with another figure or name is not proved.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rag.answering.text import numbers
+from rag.answering.text.analyzed_text import Text, analyze
+from rag.answering.text.negation import Word
+from rag.answering.verification.evidence import Evidence
+
+MIN_COMMON_PREFIX = 4
+"""Letters that variants of a name share: "Germany" and "German"."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_SENTENCE_START = re.compile(r"(?:^|[.:;!?–—\"“(|•])\s*$")
+
+
+def missing_facts(claim: str, evidence: Sequence[Evidence], around: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the figures, counts and names of `claim` that the `evidence` lacks; `around` may hold names and years."""
+    text = analyze(claim)
+    texts = list(dict.fromkeys(part for piece in evidence for part in piece.texts))
+    scales = numbers.union_scales(piece.scales for piece in evidence)
+    currency = next((piece.currency for piece in evidence if piece.currency), None)
+    figures = numbers.unsupported(claim, texts, scales=scales, currency=currency)
+    years = {str(number.year) for one in around for number in numbers.find_numbers(one) if number.year}
+    missing = [figure for figure in figures if figure not in years]
+    missing += _missing_counts(text, texts)
+    missing += _missing_names(text, [*texts, *around])
+    return tuple(dict.fromkeys(missing))
+
+
+def _missing_counts(claim: Text, texts: Sequence[str]) -> Iterator[str]:
+    """Yield spelled counts and months that no text has in any spelling."""
+    there = [analyze(text) for text in texts]
+    values = frozenset[float]().union(*(text.values for text in there), *(text.months for text in there))
+    for word in claim.words:
+        value = numbers.spelled_value(word.text.casefold())
+        if value is not None and value not in values and not any(word.key in text.keys for text in there):
+            yield word.text
+
+
+def _missing_names(claim: Text, texts: Sequence[str]) -> Iterator[str]:
+    """Yield names that occur in no text, neither as a variant nor as initials."""
+    words = {word.casefold() for text in texts for word in _WORD.findall(text)}
+    initials = {_initials(text) for text in texts}
+    for word in claim.words:
+        if not is_name(word, claim.text) or numbers.spelled_value(word.text.casefold()) is not None:
+            continue
+        name = re.sub(r"['’]s?$", "", word.text).casefold()
+        is_abbreviated = word.text.isupper() and any(word.text in letters for letters in initials)
+        if name not in words and not is_abbreviated and not any(_is_variant(name, other) for other in words):
+            yield word.text
+
+
+def is_name(word: Word, text: str) -> bool:
+    """Return whether a word of `text` is capitalised for another reason than beginning a sentence."""
+    if len(word.text) > 1 and word.text.isupper():
+        return True
+    return word.text[0].isupper() and not _SENTENCE_START.search(text[: word.start])
+
+
+def _is_variant(name: str, other: str) -> bool:
+    """Return whether one is the other with an ending: "Italian", "Italy"; "U.S." and "US" are equal as initials."""
+    shared = min(len(name), len(other))
+    prefix = next((i for i in range(shared) if name[i] != other[i]), shared)
+    return prefix >= MIN_COMMON_PREFIX and prefix >= shared - 2 and abs(len(name) - len(other)) <= MIN_COMMON_PREFIX
+
+
+def _initials(text: str) -> str:
+    """Return the initials of capitalised words in order, as acronyms are made of them."""
+    return "".join(word[0] for word in _WORD.findall(text) if word[0].isupper())

@@ -1,0 +1,132 @@
+"""The entailment model: the probability that a text entails a claim, computed on this machine.
+
+By default it is the packaged one, if its package is installed. Any sequence classifier in ONNX can take its place: a
+folder with `model.onnx` (or `onnx/model_quantized.onnx`, `onnx/model.onnx`), `tokenizer.json` and a `config.json` whose
+`id2label` names one label "entailment".
+"""
+
+import functools
+import importlib.util
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag import errors
+from rag.providers import onnx_models
+
+PACKAGE = "pagelight_entailment"
+"""The package with the default model's files; it is found, never imported."""
+
+OFF = "off"
+"""The value of RAG_ENTAILMENT_MODEL with which no model judges."""
+
+MODEL_FILES = ("model.onnx", "onnx/model_quantized.onnx", "onnx/model.onnx")
+DEFAULT_THRESHOLD = 0.9
+"""Probability from which a claim counts as entailed, for a model whose config.json names none."""
+
+MAX_CLAIM_TOKENS = 128
+"""Longer claims are cut, so that evidence has room."""
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What config.json says: the index of the label, and how logits become a calibrated probability."""
+
+    entailment: int
+    threshold: float
+    temperature: float
+
+
+class EntailmentModel:
+    """A classifier of pairs of evidence and claim."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the model of `folder`.
+
+        Raises:
+            errors.ConfigError: a file is missing or cannot be read, or no label is called "entailment".
+        """
+        self._settings = _read_settings(folder)
+        file = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
+        if file is None or not (folder / "tokenizer.json").is_file():
+            raise errors.ConfigError(
+                f"{folder} has no {' or '.join(MODEL_FILES)} with a tokenizer.json. Set RAG_ENTAILMENT_MODEL to a "
+                f"folder that has them, or to {OFF}.",
+                details={"path": str(folder)},
+            )
+        try:
+            self._model = onnx_models.OnnxModel(folder, file)
+        except Exception as error:  # onnxruntime and tokenizers have no common base class
+            raise errors.ConfigError(
+                f"The entailment model in {folder} cannot be read: {error}. Set RAG_ENTAILMENT_MODEL to another "
+                f"folder, or to {OFF}.",
+                details={"path": str(folder)},
+            ) from error
+
+    @property
+    def threshold(self) -> float:
+        """The probability from which a claim counts as entailed."""
+        return self._settings.threshold
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the calibrated probability of entailment, in 0..1, of each pair of evidence and claim.
+
+        Evidence is cut to what fits with its claim into 512 tokens.
+        """
+        return self._model.map(self._probability, pairs)
+
+    def _probability(self, pair: tuple[str, str]) -> float:
+        evidence, claim = pair
+        tokenizer = self._model.tokenizer
+        claim_ids = tokenizer.encode(claim, add_special_tokens=False).ids[:MAX_CLAIM_TOKENS]
+        claim = tokenizer.decode(claim_ids) if len(claim_ids) == MAX_CLAIM_TOKENS else claim
+        room = onnx_models.MAX_TOKENS - len(claim_ids) - tokenizer.num_special_tokens_to_add(is_pair=True)
+        evidence_encoding = tokenizer.encode(evidence, add_special_tokens=False)
+        if len(evidence_encoding.ids) > room:
+            evidence = evidence[: evidence_encoding.offsets[room - 1][1]]
+        encoding = tokenizer.encode(evidence, claim)
+        logits = self._model.run(encoding.ids, encoding.type_ids) / self._settings.temperature
+        shares = np.exp(logits - logits.max())
+        return float(shares[self._settings.entailment] / shares.sum())
+
+
+def _read_settings(folder: Path) -> _Settings:
+    try:
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        labels = {int(index): str(label).casefold() for index, label in config["id2label"].items()}
+        entailment = next(index for index, label in labels.items() if label == "entailment")
+        return _Settings(
+            entailment, float(config.get("threshold", DEFAULT_THRESHOLD)), float(config.get("temperature", 1.0))
+        )
+    except (OSError, ValueError, KeyError, AttributeError, StopIteration) as error:
+        raise errors.ConfigError(
+            f'{folder / "config.json"} does not describe an entailment model: its "id2label" must name a label '
+            f'"entailment". Set RAG_ENTAILMENT_MODEL to another folder, or to {OFF}.',
+            details={"path": str(folder)},
+        ) from error
+
+
+def open_entailment_model(setting: str | None) -> EntailmentModel | None:
+    """Open the model that RAG_ENTAILMENT_MODEL names, by default the packaged one; None if there is none.
+
+    Raises:
+        errors.ConfigError: the named folder holds no such model.
+    """
+    if setting == OFF:
+        return None
+    folder = Path(setting).expanduser() if setting else _packaged_folder()
+    return _open(folder) if folder else None
+
+
+def _packaged_folder() -> Path | None:
+    spec = importlib.util.find_spec(PACKAGE)
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+@functools.cache
+def _open(folder: Path) -> EntailmentModel:
+    return EntailmentModel(folder)

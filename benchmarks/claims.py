@@ -17,6 +17,7 @@ from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.entailment import THRESHOLDS, Thresholds
 from rag.answering.verification.grounding import Grounder
+from rag.answering.verification.meaning import EntailmentJudge
 from rag.retrieval import Reranker
 from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Span, Support
 
@@ -43,9 +44,9 @@ class Shown(NamedTuple):
 def measure(options: Options, section: Section) -> None:
     """Judge the labelled claims of `--claims`, else claims made from the documents of `--pdfs`."""
     if options.claims:
-        reranker = providers.CrossEncoder(options.config)
+        reranker, judge = providers.CrossEncoder(options.config), _judge(options)
         labelled_claims.measure(
-            options.claims, section, lambda hit: Grounder({"S1": hit}, locate=_nowhere, reranker=reranker)
+            options.claims, section, lambda hit: Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, judge=judge)
         )
         return
     if options.pdfs is None:
@@ -55,9 +56,15 @@ def measure(options: Options, section: Section) -> None:
     facts = choose(pages, QUICK_FACTS if options.quick else FACTS)
     cases = [case for fact in facts for case in claims_of(fact)]
     section.about = f"{len(facts):,} facts of {len({fact.document for fact in facts})} documents, {len(cases):,} claims"
-    reranker = providers.CrossEncoder(options.config)
-    by_kind(section, [judged(fact, made, THRESHOLDS, reranker) for fact, made in cases])
+    reranker, judge = providers.CrossEncoder(options.config), _judge(options)
+    by_kind(section, [judged(fact, made, THRESHOLDS, reranker, judge) for fact, made in cases])
     held_out(section, try_out(cases))
+
+
+def _judge(options: Options) -> EntailmentJudge | None:
+    """Return the judge of meaning with the model of RAG_ENTAILMENT_MODEL; without one, words alone are measured."""
+    folder = options.config.rag_entailment_model
+    return EntailmentJudge(providers.open_entailment_model(folder)) if folder else None
 
 
 # --- the documents ---
@@ -113,12 +120,18 @@ def claims_of(fact: Fact) -> Iterator[tuple[Fact, Made]]:
 # --- their verdicts ---
 
 
-def judged(fact: Fact, made: Made, thresholds: Thresholds, reranker: Reranker | None = None) -> Shown:
+def judged(
+    fact: Fact,
+    made: Made,
+    thresholds: Thresholds,
+    reranker: Reranker | None = None,
+    judge: EntailmentJudge | None = None,
+) -> Shown:
     """Judge a claim that cites the page with its quotes."""
     hit = _hit(fact, without=made.without)
     sentence = Sentence(text=made.claim, citation_ids=("S1",), start=0, end=len(made.claim))
     quotes = tuple(ProposedQuote("S1", quote, 0) for quote in made.quotes)
-    grounder = Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, thresholds=thresholds)
+    grounder = Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, judge=judge, thresholds=thresholds)
     (shown,) = grounder.ground([Claim(sentence, quotes)]).sentences
     return Shown(made, fact.document, shown.support is Support.SUPPORTED)
 

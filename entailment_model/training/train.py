@@ -208,7 +208,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--weights", type=json.loads, default={}, help='weights of sources, e.g. \'{"snli": 0.5}\'')
+    parser.add_argument("--weights", type=json.loads, default={}, help="weights of sources, e.g. '{\"snli\": 0.5}'")
     options = parser.parse_args()
 
     random.seed(options.seed)
@@ -218,7 +218,9 @@ def main() -> None:
     print(f"{len(train)} pairs to train on, {len(dev)} for development", flush=True)
 
     model, encoder = make_model(options.base), Encoder(options.base, MAX_TOKENS)
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=options.rate, weight_decay=0.01, betas=(0.9, 0.98))
+    optimizer = torch.optim.AdamW(
+        [p for p in model.parameters() if p.requires_grad], lr=options.rate, weight_decay=0.01, betas=(0.9, 0.98)
+    )
     start, seen, average, last = time.monotonic(), 0, 0.0, 0.0
     for step, (inputs, labels) in enumerate(batches(iter(Sampler(train, options.weights, options.seed)), encoder)):
         done = (time.monotonic() - start) / (60 * options.minutes)

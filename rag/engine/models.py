@@ -173,12 +173,13 @@ class Models:
 
     @property
     def entailment_model(self) -> "providers.EntailmentModel | None":
-        """The model that judges claims by meaning; None if none is installed or it is switched off.
+        """The model that judges claims by meaning; None if the settings name none.
 
         Raises:
             errors.ConfigError: RAG_ENTAILMENT_MODEL names a folder without one.
         """
-        return providers.open_entailment_model(self._environment.rag_entailment_model)
+        folder = self._environment.rag_entailment_model
+        return providers.open_entailment_model(folder) if folder else None
 
     def _config_for(self, provider_name: str | None, auth: Auth, options: ProviderOptions) -> Config:
         """Return the settings with a request's own key for one provider, and its limits."""

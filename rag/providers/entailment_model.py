@@ -1,12 +1,10 @@
 """The entailment model: the probability that a text entails a claim, computed on this machine.
 
-By default it is the packaged one, if its package is installed. Any sequence classifier in ONNX can take its place: a
-folder with `model.onnx` (or `onnx/model_quantized.onnx`, `onnx/model.onnx`), `tokenizer.json` and a `config.json` whose
+RAG_ENTAILMENT_MODEL names it: any sequence classifier in ONNX, as a folder with `model.onnx` (or `onnx/model_quantized.onnx`, `onnx/model.onnx`), `tokenizer.json` and a `config.json` whose
 `id2label` names one label "entailment".
 """
 
 import functools
-import importlib.util
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +15,6 @@ import numpy as np
 
 from rag import errors
 from rag.providers import onnx_models
-
-PACKAGE = "pagelight_entailment"
-"""The package with the default model's files; it is found, never imported."""
-
-OFF = "off"
-"""The value of RAG_ENTAILMENT_MODEL with which no model judges."""
 
 MODEL_FILES = ("model.onnx", "onnx/model_quantized.onnx", "onnx/model.onnx")
 DEFAULT_THRESHOLD = 0.9
@@ -55,7 +47,7 @@ class EntailmentModel:
         if file is None or not (folder / "tokenizer.json").is_file():
             raise errors.ConfigError(
                 f"{folder} has no {' or '.join(MODEL_FILES)} with a tokenizer.json. Set RAG_ENTAILMENT_MODEL to a "
-                f"folder that has them, or to {OFF}.",
+                "folder that has them, or leave it out.",
                 details={"path": str(folder)},
             )
         try:
@@ -63,7 +55,7 @@ class EntailmentModel:
         except Exception as error:  # onnxruntime and tokenizers have no common base class
             raise errors.ConfigError(
                 f"The entailment model in {folder} cannot be read: {error}. Set RAG_ENTAILMENT_MODEL to another "
-                f"folder, or to {OFF}.",
+                "folder, or leave it out.",
                 details={"path": str(folder)},
             ) from error
 
@@ -90,6 +82,8 @@ class EntailmentModel:
             evidence = evidence[: evidence_encoding.offsets[room - 1][1]]
         encoding = tokenizer.encode(evidence, claim)
         logits = self._model.run(encoding.ids, encoding.type_ids) / self._settings.temperature
+        if len(logits) == 1:  # a classifier with one label
+            return float(1.0 / (1.0 + np.exp(-logits[0])))
         shares = np.exp(logits - logits.max())
         return float(shares[self._settings.entailment] / shares.sum())
 
@@ -105,28 +99,12 @@ def _read_settings(folder: Path) -> _Settings:
     except (OSError, ValueError, KeyError, AttributeError, StopIteration) as error:
         raise errors.ConfigError(
             f'{folder / "config.json"} does not describe an entailment model: its "id2label" must name a label '
-            f'"entailment". Set RAG_ENTAILMENT_MODEL to another folder, or to {OFF}.',
+            f'"entailment". Set RAG_ENTAILMENT_MODEL to another folder, or leave it out.',
             details={"path": str(folder)},
         ) from error
 
 
-def open_entailment_model(setting: str | None) -> EntailmentModel | None:
-    """Open the model that RAG_ENTAILMENT_MODEL names, by default the packaged one; None if there is none.
-
-    Raises:
-        errors.ConfigError: the named folder holds no such model.
-    """
-    if setting == OFF:
-        return None
-    folder = Path(setting).expanduser() if setting else _packaged_folder()
-    return _open(folder) if folder else None
-
-
-def _packaged_folder() -> Path | None:
-    spec = importlib.util.find_spec(PACKAGE)
-    return Path(spec.origin).parent if spec and spec.origin else None
-
-
 @functools.cache
-def _open(folder: Path) -> EntailmentModel:
-    return EntailmentModel(folder)
+def open_entailment_model(folder: Path) -> EntailmentModel:
+    """Open the model of `folder`, once per process; raises as `EntailmentModel`."""
+    return EntailmentModel(folder.expanduser())

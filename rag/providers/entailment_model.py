@@ -1,7 +1,8 @@
 """The entailment model: the probability that a text entails a claim, computed on this machine.
 
-RAG_ENTAILMENT_MODEL names it: any sequence classifier in ONNX, as a folder with `model.onnx` (or `onnx/model_quantized.onnx`, `onnx/model.onnx`), `tokenizer.json` and a `config.json` whose
-`id2label` names one label "entailment".
+RAG_ENTAILMENT_MODEL names the folder of any sequence classifier in ONNX: `model.onnx` (or
+`onnx/model_quantized.onnx`, `onnx/model.onnx`), `tokenizer.json`, and a `config.json` whose `id2label` names one label
+"entailment".
 """
 
 import functools

@@ -288,7 +288,8 @@ ERRORS = (
     N_("{setting} is set in the environment or in .env, which wins. Unset it there."),
     N_("GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read."),
     N_(
-        "{path} has no {files} with a tokenizer.json. Set RAG_ENTAILMENT_MODEL to a folder that has them, or leave it out."
+        "{path} has no {files} with a tokenizer.json. Set RAG_ENTAILMENT_MODEL to a folder that has them, "
+        "or leave it out."
     ),
     N_(
         "The entailment model in {path} cannot be read: {reason}. Set RAG_ENTAILMENT_MODEL to another folder, "

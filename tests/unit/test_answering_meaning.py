@@ -18,8 +18,8 @@ from tests import sources
 from tests.unit.test_answering import ScriptedLLM
 
 HARBOUR = sources.hit(
-    "The German harbour of Lindmark let twelve sailors go after the flood of May 2021. It guided 4,812 ships that year. "
-    "Its master, Ada Vinter, founded the National Pilot Office.",
+    "The German harbour of Lindmark let twelve sailors go after the flood of May 2021. "
+    "It guided 4,812 ships that year. Its master, Ada Vinter, founded the National Pilot Office.",
     (BlockKind.TABLE, "(in thousands)\t2021\t2020\nFees\t$9,140\t$8,655"),
     name="harbour.pdf",
 )

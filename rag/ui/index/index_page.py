@@ -66,7 +66,7 @@ def overview() -> None:
 
 
 def _caches() -> None:
-    """Show the size and hit rate of each cache, and a button to clear them."""
+    """Show the size and hit rate of each cache that was used, and a button to clear them."""
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(_("Caches"), anchor=False, width="stretch")
@@ -82,6 +82,7 @@ def _caches() -> None:
                 _("hit rate"): cache.hit_rate,
             }
             for cache in session.engine().caches.stats()
+            if cache.entries or cache.hits or cache.misses or cache.kind == "embeddings"
         ]
         st.dataframe(
             format_numbers(shown, {_("entries"): decimal, _("lookups"): decimal, _("hit rate"): percent}),

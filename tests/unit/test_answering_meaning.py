@@ -76,6 +76,12 @@ def test_facts_that_the_evidence_lacks(claim: str, lacking: tuple[str, ...]) -> 
     assert missing(claim) == lacking
 
 
+def test_a_year_from_elsewhere_on_the_page_proves_nothing() -> None:
+    passage = QuotablePassage(HARBOUR.passage)
+    evidence = passage.evidence(passage.units[0].span)
+    assert missing_facts("Seamen lost their jobs in 2020.", evidence, [passage.text]) == ("2020",)
+
+
 # --- evidence ---
 
 

@@ -29,6 +29,7 @@ from rag.answering.text.term_weights import word_set
 from rag.answering.verification import contradiction, table_figures
 from rag.answering.verification.entailment_checks import failed_checks
 from rag.answering.verification.evidence import Evidence, Weights, combine
+from rag.answering.verification.missing_facts import is_name
 from rag.types import Support
 
 
@@ -328,12 +329,7 @@ class _Comparison:
             return False
         is_count = numbers.spelled_value(word.text.casefold()) is not None
         way = negation.trend(word.text)
-        return is_count or bool(way and way != self._trend) or self._is_name(word)
-
-    def _is_name(self, word: Word) -> bool:
-        if len(word.text) > 1 and word.text.isupper():
-            return True
-        return word.text[0].isupper() and not re.search(r"(?:^|[.:;!?–—\"“(|•])\s*$", self.claim.text[: word.start])
+        return is_count or bool(way and way != self._trend) or is_name(word, self.claim.text)
 
     # --- what speaks against it ---
 

@@ -19,14 +19,12 @@ _SENTENCE_START = re.compile(r"(?:^|[.:;!?–—\"“(|•])\s*$")
 
 
 def missing_facts(claim: str, evidence: Sequence[Evidence], around: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the figures, counts and names of `claim` that the `evidence` lacks; `around` may hold names and years."""
+    """Return the figures, counts and names of `claim` that the `evidence` lacks; `around` may hold names."""
     text = analyze(claim)
     texts = list(dict.fromkeys(part for piece in evidence for part in piece.texts))
     scales = numbers.union_scales(piece.scales for piece in evidence)
     currency = next((piece.currency for piece in evidence if piece.currency), None)
-    figures = numbers.unsupported(claim, texts, scales=scales, currency=currency)
-    years = {str(number.year) for one in around for number in numbers.find_numbers(one) if number.year}
-    missing = [figure for figure in figures if figure not in years]
+    missing = [*numbers.unsupported(claim, texts, scales=scales, currency=currency)]
     missing += _missing_counts(text, texts)
     missing += _missing_names(text, [*texts, *around])
     return tuple(dict.fromkeys(missing))

@@ -205,7 +205,8 @@ class AnswerBody(Model):
     """A grounded answer with its marks [S1]…, its citations, and each cited source once.
 
     `contexts` are the chunks of the sources, in the same order. An insufficient answer has none of these; then
-    `nearest` are the passages found, and `hint` says what is missing in them. `likelihood` is the probability, in 0..1,
+    `nearest` are the passages found, and `hint` says what is missing in them. An extract that replaces what a language
+    model wrote, because the sources do not support it, says so in `hint`. `likelihood` is the probability, in 0..1,
     that an extractive answer is right, null for a generated one. `question` is the question that was answered, if it
     differs from the one asked. Each sentence has its verdict in `support`, and in `missing` what its quotes lack;
     `struck` are the numbers of unreliable sentences. `stopped` answers were interrupted. `follow_ups` are questions

@@ -6,6 +6,9 @@ NOT_FOUND_SENTINEL = "I don't know from the provided documents."
 INSUFFICIENT_CONTEXT_MESSAGE = "I do not have enough grounded context to answer that."
 """The answer if no claim can be tied to a source."""
 
+QUOTED_INSTEAD = "{model} gave no answer that the documents support. This is what they say themselves."
+"""The hint on an extract that replaces the answer of a language model."""
+
 NOTHING_FOUND_HERE = "Nothing that answers this was found here."
 """The answer of a document if only others have one."""
 

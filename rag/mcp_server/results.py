@@ -133,7 +133,9 @@ class Answer(Result):
     answer: str = Field(description="The whole answer with its marks, [S1] and so on.")
     sentences: list[AnswerSentence] = Field(description="Its sentences, each with its own citations.")
     nearest: list[Found] = Field(description="Passages found, if they do not suffice for an answer.")
-    hint: str | None = Field(description="What is missing in them, and where the nearest stands.")
+    hint: str | None = Field(
+        description="What is missing in them, or that this is an extract because the language model gave no answer."
+    )
     likelihood: float | None = Field(
         description="Probability, in 0..1, that an answer quoted without a language model is right; null of others."
     )

@@ -47,6 +47,7 @@ MESSAGES = (
     N_("judged by {model}"),
     # Answers
     N_("I do not have enough grounded context to answer that."),
+    N_("{model} gave no answer that the documents support. This is what they say themselves."),
     N_("No sentence and no row of a table was found that could answer."),
     N_("Nothing that was found answers this closely enough. {_nearest}"),
     N_("The figure itself was not found. {_nearest}"),

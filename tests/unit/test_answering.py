@@ -16,6 +16,7 @@ from llama_index.core.llms import (
 from pydantic import PrivateAttr
 
 from rag import answering, errors, prompts, providers
+from rag.answering.generation import answer
 from rag.answering.verification.grounding import Grounder
 from rag.answering.verification.quote_matching import Quote
 from rag.config import Config
@@ -84,12 +85,13 @@ REPORT = sources.hit(
 )
 CONTRACT = sources.hit("The contract ends on 30 June 2030. Either side may end it earlier.", name="contract.pdf")
 QUESTION = "What was revenue?"
+UNANSWERED = "Who won the chess tournament in Reykjavik?"
 
 
-def ask(reply: str | None, *hits: Hit, **options: Any) -> tuple[str, AnswerResponse]:
+def ask(reply: str | None, *hits: Hit, question: str = QUESTION, **options: Any) -> tuple[str, AnswerResponse]:
     """What was streamed, and the answer."""
     *tokens, response = answering.stream(
-        QUESTION,
+        question,
         hits or (REPORT, CONTRACT),
         options=AnswerOptions(**options),
         llm=None if reply is None else ScriptedLLM(reply=reply),
@@ -194,7 +196,7 @@ def test_of_equal_words_the_cited_ones_give_the_lines() -> None:
 
 def test_a_wrong_number_is_named_and_never_verified() -> None:
     wrong = 'Costs fell by 4.5% [S1] <quote id="S1">Costs fell by 3.5%</quote>.'
-    assert ask(wrong)[1].status == "insufficient_context"
+    assert ask(wrong)[1].model == answering.EXTRACTIVE_MODEL
     _, response = ask(f"The contract ends on 30 June 2030 [S2]. {wrong}")
     _, citation = response.citations
     assert (response.sentences[1].support, response.sentences[1].missing) == (Support.CONTRADICTED, ("4.5",))
@@ -242,27 +244,63 @@ def test_a_sentence_may_rest_on_two_sources() -> None:
     assert response.citations[0].unsupported_numbers == ()
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        prompts.NOT_FOUND_SENTINEL,
-        "I don’t know from the provided documents",
-        "",
-        "Revenue was 9 billion.",
-        "Revenue was 9 billion [S7].",
-        "Bananas are yellow [S1].",
-    ],
-)
-def test_without_grounding_the_answer_is_the_refusal_and_the_nearest_passages(reply: str) -> None:
+def test_statements_without_a_mark_are_cited_where_a_source_says_them() -> None:
+    shown, response = ask("Costs fell by 3.5%. The contract ends on 30 June 2030 [S9].\n\nBananas are yellow.")
+    assert shown == "Costs fell by 3.5%. The contract ends on 30 June 2030.\n\nBananas are yellow."
+    assert response.answer == "Costs fell by 3.5%. [S1] The contract ends on 30 June 2030. [S2]\n\nBananas are yellow."
+    assert [sentence.support for sentence in response.sentences] == [
+        Support.SUPPORTED, Support.SUPPORTED, Support.UNCITED,
+    ]  # fmt: skip
+    assert [citation.quote for citation in response.citations] == [
+        "Costs fell by 3.5% in the same year.", "The contract ends on 30 June 2030.",
+    ]  # fmt: skip
+
+
+def test_a_row_without_a_mark_is_cited_in_its_last_cell() -> None:
+    _, response = ask("| Item | 2022 | 2021 |\n|---|---|---|\n| Staff | 110 | 98 |")
+    assert response.answer.endswith("| Staff | 110 | 98 [S1] |")
+    assert [sentence.support for sentence in response.sentences] == [None, Support.SUPPORTED]
+
+
+UNGROUNDED = [
+    prompts.NOT_FOUND_SENTINEL,
+    "I don’t know from the provided documents",
+    "",
+    "Revenue was 9 billion.",
+    "Revenue was 9 billion [S7].",
+    "Bananas are yellow [S1].",
+]
+
+
+@pytest.mark.parametrize("reply", UNGROUNDED)
+def test_without_grounding_the_documents_answer_themselves(reply: str) -> None:
     _, response = ask(reply)
-    assert response.status == "insufficient_context"
+    assert (response.status, response.model) == ("ok", answering.EXTRACTIVE_MODEL)
+    assert "Revenue for fiscal 2022 was $514.4 million. [S1]" in response.answer
+    assert response.hint == prompts.QUOTED_INSTEAD.format(model="scripted-1")
+    assert {sentence.support for sentence in response.sentences} == {Support.QUOTED}
+
+
+@pytest.mark.parametrize("reply", UNGROUNDED)
+def test_without_grounding_and_an_extract_the_answer_is_the_refusal_and_the_nearest_passages(reply: str) -> None:
+    _, response = ask(reply, question=UNANSWERED)
+    assert (response.status, response.model) == ("insufficient_context", "scripted-1")
     assert response.answer == prompts.INSUFFICIENT_CONTEXT_MESSAGE
     assert (response.sentences, response.citations, response.sources) == ((), (), {})
     assert response.nearest == (REPORT, CONTRACT)
 
 
+def test_an_unlikely_extract_does_not_replace_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer, "LIKELY_THRESHOLD", 0.7)
+    question = "What was shipping revenue of the harbour?"  # the extract says half of it
+    assert ask(prompts.NOT_FOUND_SENTINEL, question=question)[1].status == "insufficient_context"
+    assert ask("", question=question)[1].model == answering.EXTRACTIVE_MODEL
+
+
 def test_the_refusal_is_not_streamed_and_its_message_can_be_chosen() -> None:
-    shown, response = ask(prompts.NOT_FOUND_SENTINEL, insufficient_evidence_message="Nichts gefunden.")
+    shown, response = ask(
+        prompts.NOT_FOUND_SENTINEL, question=UNANSWERED, insufficient_evidence_message="Nichts gefunden."
+    )
     assert shown == ""
     assert response.answer == "Nichts gefunden."
 
@@ -300,13 +338,13 @@ def test_without_required_citations_verdicts_stay_and_nothing_is_struck() -> Non
 )
 def test_a_refusal_in_other_words_is_one(reply: str) -> None:
     for required in (True, False):
-        assert ask(reply, require_citations=required)[1].status == "insufficient_context"
+        assert ask(reply, question=UNANSWERED, require_citations=required)[1].status == "insufficient_context"
 
 
 def test_citations_can_be_optional_but_a_refusal_stays_one() -> None:
     assert ask("Revenue was high.", require_citations=False)[1].status == "ok"
     for refusal in (prompts.NOT_FOUND_SENTINEL, prompts.NOT_FOUND_SENTINEL.rstrip(".") + "!"):
-        assert ask(refusal, require_citations=False)[1].status == "insufficient_context"
+        assert ask(refusal, question=UNANSWERED, require_citations=False)[1].status == "insufficient_context"
 
 
 def test_what_begins_like_the_refusal_and_is_none_is_an_answer() -> None:

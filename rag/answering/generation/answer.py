@@ -24,6 +24,7 @@ from rag.answering.verification.meaning import MeaningJudge
 from rag.answering.verification.quote_matching import normalize
 from rag.retrieval import CompletionCache, Reranker, request_digest
 from rag.types import (
+    LIKELY_THRESHOLD,
     AnswerEvent,
     AnswerOptions,
     AnswerResponse,
@@ -77,10 +78,10 @@ def stream(
 ) -> Generator[AnswerEvent, None, None]:
     """Yield pieces of the answer to `question` from `hits`, then the verified answer, which replaces them.
 
-    Without `llm` the best sentences and table rows of the sources are the answer; `rewritings` from the vocabulary help
-    to find them. Pieces contain no quote tags, no HTML and no ids of unknown sources. Model output is cached in
-    `memory`; `judge` judges sentences in other words than their sources. Once `stop` returns True writing ends, and
-    what was written is verified and returned.
+    Without `llm`, and where it gives no answer that the sources support, the best sentences and table rows of the
+    sources are the answer; `rewritings` from the vocabulary help to find them. Pieces contain no quote tags, no HTML
+    and no ids of unknown sources. Model output is cached in `memory`; `judge` judges sentences in other words than
+    their sources. Once `stop` returns True writing ends, and what was written is verified and returned.
 
     Raises:
         errors.ConfigError: the language model's window is too small for any source.
@@ -98,6 +99,8 @@ def stream(
     else:
         writer = _Writer(llm, generation, memory if options.use_cache else None, stop)
         draft = yield from _generate(question, writer, grounder, context)
+        if not _holds(draft, options):
+            draft = _quote_instead(draft, _extract(question, grounder, context, reranker, rewritings))
     yield _response(draft, context, hits, options, time.perf_counter() - started)
 
 
@@ -229,7 +232,7 @@ def _generate(
     written = tracing.streaming("model", lambda: writer.write(messages), model=model)
     text, (usage, stopped) = yield from _stream_visible(written, markup)
     with tracing.span("ground") as step:
-        parsed = citations.parse_filtered(text, markup.quotes)
+        parsed = grounder.attribute(citations.parse_filtered(text, markup.quotes))
         sentences, cited = grounder.ground(parsed.claims, parsed.text)
         step.add(sentences=len(sentences), citations=len(cited))
     if stopped:
@@ -332,14 +335,30 @@ def _extract(
     )
 
 
+def _quote_instead(draft: _Draft, extract: Generator[AnswerToken, None, _Draft]) -> _Draft:
+    """Return what the sources say themselves in place of a model's `draft` that does not hold.
+
+    A refusal may be right: only a likely extract replaces it. An empty or unsupported text says nothing about the
+    sources.
+    """
+    try:
+        while True:
+            next(extract)
+    except StopIteration as end:
+        quoted: _Draft = end.value
+    least = LIKELY_THRESHOLD if is_refusal(draft.text) else 0.0
+    if quoted.sentences and (quoted.likelihood or 0.0) >= least:
+        return quoted._replace(hint=prompts.QUOTED_INSTEAD.format(model=draft.model), usage=draft.usage)
+    return draft._replace(hint=quoted.hint, nearest=quoted.nearest)
+
+
 # --- does it hold? ----------------------------------------------------------------------------------
 
 
 def _response(
     draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
 ) -> AnswerResponse:
-    holds = draft.stopped or (_is_grounded(draft) if options.require_citations else not _is_refusal(draft))
-    is_ok = bool(draft.text) and holds
+    is_ok = _holds(draft, options)
     cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
     response = AnswerResponse(
         status="ok" if is_ok else "insufficient_context",
@@ -348,7 +367,7 @@ def _response(
         citations=draft.citations if is_ok else (),
         sources={citation_id: hit for citation_id, hit in context.hits.items() if citation_id in cited},
         nearest=() if is_ok else tuple(sorted(hits, key=lambda hit: hit is not draft.nearest)),
-        hint=None if is_ok else draft.hint,
+        hint=draft.hint,
         likelihood=draft.likelihood if is_ok else None,
         require_citations=options.require_citations,
         stopped=draft.stopped,
@@ -356,6 +375,12 @@ def _response(
         usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),
     )
     return drop_unproved(response) if options.drop_unsupported else response
+
+
+def _holds(draft: _Draft, options: AnswerOptions) -> bool:
+    """Return whether a draft is shown as the answer; one that was stopped by the user always is."""
+    holds = draft.stopped or (_is_grounded(draft) if options.require_citations else not _is_refusal(draft))
+    return bool(draft.text) and holds
 
 
 def _is_grounded(draft: _Draft) -> bool:

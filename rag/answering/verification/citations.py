@@ -2,7 +2,7 @@
 
 import bisect
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from rag.answering.text.markup import CITATION_MARK, AnswerFilter, ProposedQuote
@@ -38,15 +38,32 @@ def parse_filtered(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
 
     A sentence with a quote but no citation mark gets the mark of the quote's source.
     """
-    claims = _claims(text, quotes)
-    unmarked = [claim for claim in claims if claim.quotes and not claim.sentence.citation_ids]
-    for claim in reversed(unmarked):
-        ids = dict.fromkeys(quote.citation_id for quote in claim.quotes if quote.citation_id)
-        mark, end = "".join(f"[{citation_id}]" for citation_id in ids), claim.sentence.end
-        mark = f" {mark}" if mark else ""
-        text = text[:end] + mark + text[end:]
-        quotes = [q._replace(position=q.position + len(mark)) if q.position > end else q for q in quotes]
-    return ParsedAnswer(text, tuple(_claims(text, quotes) if unmarked else claims))
+    answer = ParsedAnswer(text, tuple(_claims(text, quotes)))
+    quoted = {
+        index: [quote.citation_id for quote in claim.quotes if quote.citation_id]
+        for index, claim in enumerate(answer.claims)
+        if not claim.sentence.citation_ids
+    }
+    return with_citations(answer, quoted)
+
+
+def with_citations(answer: ParsedAnswer, sources: Mapping[int, Sequence[str]]) -> ParsedAnswer:
+    """Return `answer` with the marks of `sources` after its sentences, which are given by their index."""
+    text = answer.text
+    quotes = [quote for claim in answer.claims for quote in claim.quotes]
+    for index in sorted(sources, reverse=True):
+        mark = "".join(f"[{citation_id}]" for citation_id in dict.fromkeys(sources[index]))
+        if not mark:
+            continue
+        end = _end_of_words(text, answer.claims[index].sentence)
+        text = f"{text[:end]} {mark}{text[end:]}"
+        quotes = [q._replace(position=q.position + len(mark) + 1) if q.position > end else q for q in quotes]
+    return answer if text == answer.text else ParsedAnswer(text, tuple(_claims(text, quotes)))
+
+
+def _end_of_words(text: str, sentence: Sentence) -> int:
+    """Return where a mark of `sentence` belongs: within the last cell if it is a row of a table."""
+    return sentence.start + len(text[sentence.start : sentence.end].rstrip(" |"))
 
 
 def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:

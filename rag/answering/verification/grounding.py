@@ -6,6 +6,7 @@ align the claim with the best sentences of the cited passages, then look for a p
 """
 
 import functools
+import itertools
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -15,7 +16,7 @@ from rag import errors
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import numbers
 from rag.answering.verification import checkable_statements, entailment
-from rag.answering.verification.citations import Claim
+from rag.answering.verification.citations import Claim, ParsedAnswer, with_citations
 from rag.answering.verification.entailment import THRESHOLDS, Judgement, Thresholds
 from rag.answering.verification.meaning import MeaningJudge, MeaningVerdict
 from rag.answering.verification.open_claims import OpenClaim, open_claim
@@ -97,6 +98,30 @@ class Grounder:
             sentences.append(sentence)
             citations += self._citations(index, one.statement or one.claim.sentence.text, found, judgement)
         return Grounded(tuple(sentences), tuple(citations))
+
+    def attribute(self, answer: ParsedAnswer) -> ParsedAnswer:
+        """Return `answer` with citations for statements that cite nothing, where a source comes near them.
+
+        Small language models answer from the sources but write no marks.
+        """
+        found: dict[int, Sequence[str]] = {}
+        for index, claim in enumerate(answer.claims):
+            statement = checkable_statements.checkable_statement(claim.sentence, answer.text)
+            if statement and not claim.sentence.citation_ids and not checkable_statements.is_refusal(statement):
+                found[index] = self._nearest_sources(statement)
+        return with_citations(answer, found)
+
+    def _nearest_sources(self, statement: str) -> Sequence[str]:
+        """Return the sources that prove a statement or part of it, else the one with most of its words, if any."""
+        aligned = self._align(statement, list(self._sources))
+        if self._judgement(statement, aligned).support is not Support.NOT_VERIFIED:
+            return [source for source, quotes in aligned.items() if quotes]
+        coverages = {source: self.passage(source).coverage(statement) for source in self._sources}
+        nearest = max(coverages, key=lambda source: coverages[source], default=None)
+        if nearest is None or coverages[nearest] >= MIN_COVERAGE:
+            return [nearest] if nearest else []
+        paraphrase = (s for s in self._sources if self.passage(s).find_paraphrase(statement, self._reranker))
+        return list(itertools.islice(paraphrase, 1))
 
     def _compare(self, claim: Claim, text: str) -> _Compared:
         statement = checkable_statements.checkable_statement(claim.sentence, text)

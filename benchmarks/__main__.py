@@ -17,7 +17,7 @@ from benchmarks.settings import Chaos, Options, local_config
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
 ON_DEMAND = (
     *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "stacks"),
-    *("tasks", "viewers", "words"),
+    *("tasks", "viewers", "words", "writers"),
 )
 """Parts that run only on request: they need extra tools (locust, Chromium, other libraries, a folder of files), or take
 long and kill processes (chaos, machines)."""
@@ -34,6 +34,9 @@ def main() -> None:
         claims=arguments.claims,
         files=arguments.files,
         screenshots=arguments.screenshots,
+        questions=arguments.questions,
+        weights=arguments.weights,
+        server=arguments.server,
         chunks=tuple(arguments.chunks),
         chaos=Chaos(**{field.name: getattr(arguments, field.name) for field in dataclasses.fields(Chaos)}),
     )
@@ -67,6 +70,9 @@ def parse_arguments() -> argparse.Namespace:
     made.add_argument("--claims", type=Path, metavar="FILE", help="labelled claims (JSON lines) for claims")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="files for completeness")
     made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="folder for screenshots of tasks")
+    made.add_argument("--questions", type=Path, metavar="FILE", help="questions (JSON lines) for writers")
+    made.add_argument("--weights", type=Path, metavar="FILE", help="a GGUF file for writers, instead of packages")
+    made.add_argument("--server", metavar="URL", help="a running OpenAI-compatible server for writers")
     made.add_argument(
         "--chunks", type=int, nargs="+", default=Options.chunks, metavar="N", help="table sizes for search"
     )

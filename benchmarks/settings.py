@@ -23,7 +23,8 @@ class Options:
     """Options of a run: small sizes with `quick`; `pdf` replaces the generated PDF.
 
     `pdfs` is the folder of documents for claims and pictures, `claims` a file of labelled claims, `files` a folder of
-    any files; `screenshots` is the folder for screenshots. `chunks` are the sizes of the searched tables.
+    any files; `screenshots` is the folder for screenshots. `questions`, `weights` and `server` are for writers.
+    `chunks` are the sizes of the searched tables.
     """
 
     config: Config
@@ -33,6 +34,9 @@ class Options:
     claims: Path | None = None
     files: Path | None = None
     screenshots: Path | None = None
+    questions: Path | None = None
+    weights: Path | None = None
+    server: str | None = None
     chunks: tuple[int, ...] = (10_000, 100_000, 1_000_000)
     chaos: Chaos = Chaos()
 

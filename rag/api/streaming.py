@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 
 from rag import errors
 from rag.contract import AnswerBody
-from rag.types import AnswerEvent, AnswerResponse, AnswerToken
+from rag.types import AnswerEvent, AnswerResponse, AnswerStage, AnswerToken
 
 logger = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ EVENT_STREAM = "text/event-stream"
 
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The answer; as events `token`, `citations`, `verdicts`, `support`, `answer` if `Accept` asks",
+        "description": "The answer, or the events `stage`, `token`, `citations`, `verdicts`, `support`, `answer`",
         "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
     }
 }
@@ -55,6 +55,9 @@ def stream(events: Iterator[AnswerEvent], to_body: Callable[[AnswerResponse], ob
 def _events(event: AnswerEvent, to_body: Callable[[AnswerResponse], object]) -> Iterator[str]:
     if isinstance(event, AnswerToken):
         yield _event("token", {"text": event.text})
+        return
+    if isinstance(event, AnswerStage):
+        yield _event("stage", event)
         return
     yield _event("citations", AnswerBody.of(event).citations)
     verdicts = [

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         embed_query,
         embed_texts,
         model_id,
+        reading_budget,
+        reading_seconds,
         remaining_tokens,
     )
     from rag.providers.vendor_models import wrap_custom_embedding
@@ -43,6 +45,8 @@ else:
                 "embed_query",
                 "embed_texts",
                 "model_id",
+                "reading_budget",
+                "reading_seconds",
                 "remaining_tokens",
             ),
             "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "estimate_max_tokens"),
@@ -82,6 +86,8 @@ __all__ = [
     "language_model",
     "model_id",
     "open_entailment_model",
+    "reading_budget",
+    "reading_seconds",
     "remaining_tokens",
     "wrap_custom_embedding",
 ]

@@ -1,12 +1,14 @@
 """Call models: embed texts, complete prompts, read context windows and prices."""
 
+import time
 from collections.abc import Generator, Sequence
 
 import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM, ChatMessage
 
-from rag.providers.embedded_models import estimate_max_tokens
+from rag.providers.embedded_models import count_tokens, estimate_max_tokens
+from rag.providers.reading_speed import READING_SPEEDS
 from rag.providers.vendor_models import VendorLLM
 from rag.types import Usage
 
@@ -33,14 +35,18 @@ def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str,
         errors.ProviderError: the vendor refuses, is down or breaks off.
     """
     counts: dict[str, int] = {}
+    started, read_seconds = time.perf_counter(), 0.0
     pieces = llm.stream_chat(messages)
     try:
         for piece in pieces:
             if piece.delta:
+                read_seconds = read_seconds or time.perf_counter() - started
                 yield piece.delta
             counts.update(_token_counts(piece.additional_kwargs))
     finally:
         pieces.close()
+    asked = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
+    READING_SPEEDS.record(model_id(llm), asked, read_seconds)
     return Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
 
 
@@ -61,6 +67,17 @@ def cost(llm: LLM, usage: Usage) -> float | None:
 def context_window(llm: LLM) -> int:
     """Return the model's limit of tokens, prompt and answer together; model servers are asked for theirs."""
     return llm.context_window if isinstance(llm, VendorLLM) else llm.metadata.context_window
+
+
+def reading_budget(llm: LLM) -> int | None:
+    """Return the tokens of a prompt that a model on this machine reads in time; None for one elsewhere."""
+    return READING_SPEEDS.budget(model_id(llm)) if isinstance(llm, VendorLLM) and llm.is_local else None
+
+
+def reading_seconds(llm: LLM, tokens: int) -> float | None:
+    """Return how long a model on this machine needs to read a prompt; None for one elsewhere or without a measure."""
+    speed = READING_SPEEDS.slowest(model_id(llm)) if isinstance(llm, VendorLLM) and llm.is_local else None
+    return tokens / speed if speed else None
 
 
 def remaining_tokens(llm: LLM, *texts: str) -> int:

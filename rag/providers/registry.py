@@ -160,7 +160,12 @@ class Registry:
         from rag.providers.vendor_models import VendorLLM
 
         inner = clients.open_llm(connection, name, family, options)
-        return VendorLLM(inner, _boundary(connection), _context_window_reader(connection, name, config))
+        return VendorLLM(
+            inner,
+            _boundary(connection),
+            _context_window_reader(connection, name, config),
+            is_local=local_servers.is_loopback_url(connection.base_url),
+        )
 
     def server_addresses(self, config: Config) -> dict[str, str]:
         """Return the address of each model server by provider name."""

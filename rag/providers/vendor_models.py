@@ -114,13 +114,25 @@ class VendorLLM(CustomLLM):
     _inner: LLM = PrivateAttr()
     _boundary: ErrorBoundary = PrivateAttr()
     _window: Callable[[], int] | None = PrivateAttr()
+    _is_local: bool = PrivateAttr()
 
-    def __init__(self, inner: LLM, boundary: ErrorBoundary, window: Callable[[], int] | None = None) -> None:
-        """Wrap `inner`, LlamaIndex's integration; `window` asks the model's server for its context window."""
+    def __init__(
+        self,
+        inner: LLM,
+        boundary: ErrorBoundary,
+        window: Callable[[], int] | None = None,
+        *,
+        is_local: bool = False,
+    ) -> None:
+        """Wrap `inner`, LlamaIndex's integration; `window` asks the model's server for its context window.
+
+        `is_local` says that the server runs on this machine.
+        """
         super().__init__()
         self._inner = inner
         self._boundary = boundary
         self._window = window
+        self._is_local = is_local
 
     @classmethod
     def class_name(cls) -> str:
@@ -136,6 +148,11 @@ class VendorLLM(CustomLLM):
     def context_window(self) -> int:
         """Tokens of prompt and answer together; a model server is asked each time, as its setting may change."""
         return self._window() if self._window else self._inner.metadata.context_window
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the model's server runs on this machine."""
+        return self._is_local
 
     @property
     def provider(self) -> str:

@@ -29,6 +29,7 @@ from rag.types.answers import (
     AnswerOptions,
     AnswerRequest,
     AnswerResponse,
+    AnswerStage,
     AnswerStatus,
     AnswerToken,
     Citation,

@@ -312,4 +312,14 @@ class AnswerToken(Model):
     text: str
 
 
-AnswerEvent = AnswerToken | AnswerResponse
+class AnswerStage(Model):
+    """What is done while no text comes: a model on this machine reads the sources, or the sentences are checked.
+
+    `seconds` is how long the reading takes, from the model's last prompts.
+    """
+
+    name: Literal["reading", "checking"]
+    seconds: float | None = None
+
+
+AnswerEvent = AnswerStage | AnswerToken | AnswerResponse

@@ -3,7 +3,15 @@ import uuid
 import pytest
 
 from rag import providers
-from rag.answering.generation.context import MIN_SOURCE_TOKENS, build_context, build_fitting_context, neutralise_marks
+from rag.answering.generation.context import (
+    FAIR_SOURCES,
+    MIN_SHARE_TOKENS,
+    MIN_SOURCE_TOKENS,
+    build_context,
+    build_fitting_context,
+    format_source,
+    neutralise_marks,
+)
 from rag.answering.verification.quote_matching import QuotablePassage
 from rag.types import Hit
 from tests import sources
@@ -50,6 +58,20 @@ def test_the_budget_holds_and_keeps_what_was_found() -> None:
     assert providers.count_tokens(context.text) <= 250 + MIN_SOURCE_TOKENS
     assert len(context.sources) < 3
     assert {50, 51, 52} <= {line.number for line in context.sources[0].lines}
+
+
+def test_a_small_budget_is_shared_by_the_best_sources() -> None:
+    hits = [long_hit() for _ in range(7)]
+    context = build_context(hits, budget_tokens=1500)
+    assert len(context.sources) == FAIR_SOURCES
+    sizes = [providers.count_tokens(format_source(source)) for source in context.sources]
+    assert all(MIN_SHARE_TOKENS <= size <= 1500 // FAIR_SOURCES + MIN_SOURCE_TOKENS for size in sizes)
+    assert all({50, 51, 52} <= {line.number for line in source.lines} for source in context.sources)
+
+
+def test_room_that_a_short_source_leaves_goes_to_the_others() -> None:
+    context = build_context([sources.hit("Short."), long_hit()], budget_tokens=1500)
+    assert len(context.sources[1].lines) == 100
 
 
 def figures() -> Hit:

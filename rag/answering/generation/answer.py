@@ -28,6 +28,7 @@ from rag.types import (
     AnswerEvent,
     AnswerOptions,
     AnswerResponse,
+    AnswerStage,
     AnswerToken,
     Citation,
     GenerationOptions,
@@ -76,7 +77,7 @@ def stream(
     generation: GenerationOptions = DEFAULT_GENERATION,
     stop: Stop = never_stop,
 ) -> Generator[AnswerEvent, None, None]:
-    """Yield pieces of the answer to `question` from `hits`, then the verified answer, which replaces them.
+    """Yield stages and pieces of the answer to `question` from `hits`, then the verified answer, which replaces them.
 
     Without `llm`, and where it gives no answer that the sources support, the best sentences and table rows of the
     sources are the answer; `rewritings` from the vocabulary help to find them. Pieces contain no quote tags, no HTML
@@ -107,7 +108,7 @@ def stream(
 def read_context(
     question: str, hits: Sequence[Hit], llm: "LLM | None", options: AnswerOptions = DEFAULT_OPTIONS
 ) -> Context:
-    """Build the context of an answer from `hits` within `options` and the model's context window.
+    """Build the context of an answer from `hits` within `options`, the model's context window and its reading time.
 
     Raises:
         errors.ConfigError: the model's window is too small for any source.
@@ -121,7 +122,8 @@ def read_context(
             f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with a "
             "larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
         )
-    return build_fitting_context(hits, budget_tokens=options.max_context_tokens, room=room)
+    in_time = providers.reading_budget(llm) or options.max_context_tokens
+    return build_fitting_context(hits, budget_tokens=min(options.max_context_tokens, in_time), room=room)
 
 
 def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
@@ -225,12 +227,15 @@ class _Writer:
 
 def _generate(
     question: str, writer: _Writer, grounder: Grounder, context: Context
-) -> Generator[AnswerToken, None, _Draft]:
+) -> Generator[AnswerStage | AnswerToken, None, _Draft]:
     messages = _messages(question, context.text)
+    if seconds := providers.reading_seconds(writer.llm, _count_tokens(messages)):
+        yield AnswerStage(name="reading", seconds=seconds)
     markup = AnswerFilter(context.hits)
     model = _model_name(writer.llm)
     written = tracing.streaming("model", lambda: writer.write(messages), model=model)
     text, (usage, stopped) = yield from _stream_visible(written, markup)
+    yield AnswerStage(name="checking")
     with tracing.span("ground") as step:
         parsed = grounder.attribute(citations.parse_filtered(text, markup.quotes))
         sentences, cited = grounder.ground(parsed.claims, parsed.text)
@@ -281,8 +286,11 @@ def _stream_visible(
 
 def _estimate_usage(messages: "Sequence[ChatMessage]", text: str) -> Usage:
     """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
-    asked = sum(providers.count_tokens(message.content or "") for message in messages)
-    return Usage(input_tokens=asked, output_tokens=providers.count_tokens(text))
+    return Usage(input_tokens=_count_tokens(messages), output_tokens=providers.count_tokens(text))
+
+
+def _count_tokens(messages: "Sequence[ChatMessage]") -> int:
+    return sum(providers.count_tokens(message.content or "") for message in messages)
 
 
 _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text

@@ -14,6 +14,12 @@ CONTEXT_BUDGET_TOKENS = 10_000
 MIN_SOURCE_TOKENS = 50
 """Minimum room for a further source."""
 
+FAIR_SOURCES = 5
+"""Best sources that share the room: the answer stands among them far more often than on the first page alone."""
+
+MIN_SHARE_TOKENS = 200
+"""Least share of a source, about a paragraph."""
+
 _GAP = rf"(?:\s|{INVISIBLE})*"
 _FAKE_MARK = re.compile(
     rf"[\[【〔［](?={_GAP}(?:\^|S{_GAP}ources?\b|S{_GAP}\d))([^\[\]【】〔〕［］]*)([\]】〕］]?)", re.IGNORECASE
@@ -49,9 +55,11 @@ class Context(NamedTuple):
 def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS) -> Context:
     """Return the best `hits` as sources S1, S2 …, in order.
 
-    Lines of earlier sources are not repeated; a hit without other lines is left out. The last source is cut around its
-    chunk to fit the budget, counted in the embedded model's tokens.
+    Lines of earlier sources are not repeated; a hit without other lines is left out. A source that is too long for its
+    share of the budget, counted in the embedded model's tokens, is cut around its chunk.
     """
+    hits = list(hits)
+    sharing = min(FAIR_SOURCES, len(hits))
     sources: list[Source] = []
     seen: set[tuple[object, int, str]] = set()
     room = budget_tokens
@@ -61,7 +69,8 @@ def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TO
             continue
         if room < MIN_SOURCE_TOKENS and sources:
             break
-        source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), room)
+        share = min(max(room // max(sharing - len(sources), 1), MIN_SHARE_TOKENS), room)
+        source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), share)
         sources.append(source)
         seen.update(_key(hit, line) for line in source.lines)
         room -= providers.count_tokens(format_source(source))

@@ -37,9 +37,13 @@ class GroundedResponse(Response):
 
 @dataclass
 class GroundedStream(StreamingResponse):
-    """LlamaIndex's streaming response; `answer` is the verified answer once all pieces were read."""
+    """LlamaIndex's streaming response; `answer` is the verified answer once all pieces were read.
+
+    `events` are the same pieces with the stages between them; read either these or `response_gen`.
+    """
 
     answer: AnswerResponse | None = None
+    events: Generator[AnswerEvent, None, None] | None = None
 
 
 class GroundedSynthesizer(BaseSynthesizer):
@@ -96,6 +100,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         events = self._events(question, sources, rewritings)
         if self._streaming:
             streamed = GroundedStream(response_gen=None, source_nodes=sources)  # type: ignore[arg-type]
+            streamed.events = events
             streamed.response_gen = _pieces(events, streamed)
             return streamed
         answer = final_answer(events)
@@ -149,7 +154,7 @@ def _pieces(events: Generator[AnswerEvent, None, None], streamed: GroundedStream
         for event in events:
             if isinstance(event, AnswerToken):
                 yield event.text
-            else:
+            elif isinstance(event, AnswerResponse):
                 streamed.answer = event
 
 

@@ -18,6 +18,7 @@ from rag.types import (
     AnswerEvent,
     AnswerRequest,
     AnswerResponse,
+    AnswerStage,
     AnswerToken,
     Citation,
     GenerationOptions,
@@ -96,6 +97,8 @@ def _last_event(events: Iterable[AnswerEvent], *, quiet: bool) -> AnswerResponse
             for last in events:
                 if isinstance(last, AnswerToken):
                     live.update(text.append(last.text))
+                elif isinstance(last, AnswerStage) and last.seconds:
+                    live.update(Text(f"Reading … about {last.seconds:.0f} s on this machine", style="dim"))
     if not isinstance(last, AnswerResponse):
         raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
     return last

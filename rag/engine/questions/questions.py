@@ -18,7 +18,6 @@ from rag.types import (
     AnswerEvent,
     AnswerRequest,
     AnswerResponse,
-    AnswerToken,
     Chunk,
     Explanation,
     GenerationOptions,
@@ -200,14 +199,19 @@ class Questions:
 
 
 def _events(response: "answering.GroundedStream", found: SearchResponse) -> Generator[AnswerEvent, None, None]:
-    """Yield the tokens of an answer, then the answer with its retrieval summary and usage."""
-    with contextlib.closing(response.response_gen):
-        for text in response.response_gen:
-            yield AnswerToken(text=text)
-    if response.answer is None:
+    """Yield the events of an answer, the last of them with its retrieval summary and usage."""
+    answer: AnswerResponse | None = None
+    if response.events is not None:
+        with contextlib.closing(response.events):
+            for event in response.events:
+                if isinstance(event, AnswerResponse):
+                    answer = event
+                else:
+                    yield event
+    if answer is None:
         raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-    usage = response.answer.usage
-    yield response.answer.model_copy(
+    usage = answer.usage
+    yield answer.model_copy(
         update={
             "retrieval": RetrievalSummary(
                 top_k=found.top_k,

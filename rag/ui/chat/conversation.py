@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from rag.contract import NOTHING_LATER
-from rag.types import ChatMessage, LaterPlace
+from rag.types import AnswerStage, ChatMessage, LaterPlace
 from rag.ui import session
 from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export
@@ -18,7 +18,7 @@ from rag.ui.chat.conversation_list import FIRST_QUESTION, conversation_id
 from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer, pending_answers
 from rag.ui.chat.turn_actions import answer_actions, question_actions
-from rag.ui.formatting import escape, render
+from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
 from rag.ui.library import document_metadata
 from rag.ui.page_frame import empty_state, error_boundary
@@ -28,6 +28,8 @@ from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, s
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
 POLL_SECONDS = 0.25
+SLOW_SECONDS = 3.0
+"""Shorter times are not announced."""
 CACHED_CHATS = 64
 """Maximum number of chats in the cache of later places."""
 SUGGESTIONS_TTL_SECONDS = 60
@@ -201,8 +203,10 @@ def _show_pending() -> None:
         if not pending.error:
             _finish(current)
         st.rerun()
-    said_so_far = render(pending.text) if pending.text else html.escape(_("Reading …"))
+    said_so_far = render(pending.text) if pending.text else html.escape(_reading(pending.stage))
     st.html(f'<div class="pending">{said_so_far}</div>')
+    if pending.stage and pending.stage.name == "checking":
+        st.caption(_("Checking the sentences …"))
     st.button(
         _("Stopping …") if pending.stopping else _("Stop"),
         key="stop",
@@ -211,6 +215,13 @@ def _show_pending() -> None:
         on_click=_stop,
         args=(current,),
     )
+
+
+def _reading(stage: AnswerStage | None) -> str:
+    """Return what is said before the first word; of a slow model also how long it reads."""
+    if stage is None or stage.seconds is None or stage.seconds < SLOW_SECONDS:
+        return _("Reading …")
+    return _("Reading … about {seconds} s on this machine").format(seconds=decimal(stage.seconds, 0))
 
 
 def _stop(conversation: uuid.UUID) -> None:

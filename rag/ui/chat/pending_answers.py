@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag import errors
 from rag.engine import RAGEngine
-from rag.types import AnswerRequest, AnswerToken
+from rag.types import AnswerRequest, AnswerStage, AnswerToken
 from rag.ui.language import N_
 
 log = logging.getLogger(__name__)
@@ -25,6 +25,7 @@ class PendingAnswer:
         self.beside = beside
         self._stopped = threading.Event()
         self.text = ""
+        self.stage: AnswerStage | None = None
         self.error: str | None = None
         self._thread = threading.Thread(target=self._write, args=(engine, conversation_id, request), daemon=True)
         self._thread.start()
@@ -51,6 +52,8 @@ class PendingAnswer:
                     return  # no text yet, and nobody is waiting any more
                 if isinstance(event, AnswerToken):
                     self.text += event.text
+                elif isinstance(event, AnswerStage):
+                    self.stage = event
                 else:
                     engine.chats.append(conversation_id, "assistant", event.answer, event, beside=self.beside)
         except errors.Error as error:

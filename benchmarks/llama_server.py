@@ -29,7 +29,7 @@ START_SECONDS = 120.0
 _SERVE = """
 import sys, time, xllamacpp
 chosen = xllamacpp.CommonParams()
-chosen.model.path, chosen.hostname, chosen.port = sys.argv[1], "127.0.0.1", int(sys.argv[2])
+chosen.model.path, chosen.port = sys.argv[1], int(sys.argv[2])
 chosen.n_ctx, chosen.n_parallel = int(sys.argv[3]), 1
 server = xllamacpp.Server(chosen)
 while True:

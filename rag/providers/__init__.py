@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         reading_budget,
         reading_seconds,
         remaining_tokens,
+        writes_quotes,
     )
     from rag.providers.vendor_models import wrap_custom_embedding
 else:
@@ -48,6 +49,7 @@ else:
                 "reading_budget",
                 "reading_seconds",
                 "remaining_tokens",
+                "writes_quotes",
             ),
             "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "estimate_max_tokens"),
             "entailment_model": ("EntailmentModel", "open_entailment_model"),
@@ -90,6 +92,7 @@ __all__ = [
     "reading_seconds",
     "remaining_tokens",
     "wrap_custom_embedding",
+    "writes_quotes",
 ]
 
 

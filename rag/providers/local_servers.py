@@ -73,6 +73,16 @@ def context_window(provider: Provider, url: str, model: str) -> int:
         return next(filter(None, windows), DEFAULT_CONTEXT_WINDOW)
 
 
+def count_parameters(url: str, model: str) -> float:
+    """Return how many parameters the model has as the server at `url` says, 0 if it does not."""
+    with _client() as client:
+        for entry in _entries(_fetch_json(client, "GET", f"{url}/models")):  # llama.cpp
+            if entry.get("id") == model and (told := _tokens(_dict(entry.get("meta")).get("n_params"))):
+                return float(told)
+        shown = _dict(_fetch_json(client, "POST", f"{_root(url)}/api/show", {"model": model}))  # Ollama
+        return float(_tokens(_dict(shown.get("model_info")).get("general.parameter_count")) or 0)
+
+
 def _ollama(client: httpx.Client, url: str, model: str) -> int | None:
     """Read the window of the loaded model, else that of its settings.
 

@@ -12,6 +12,9 @@ from rag.providers.reading_speed import READING_SPEEDS
 from rag.providers.vendor_models import VendorLLM
 from rag.types import Usage
 
+MIN_QUOTING_PARAMETERS = 12e9
+"""Models on this machine with fewer parameters get the plain prompt; so do those whose server does not tell."""
+
 MESSAGE_TOKENS = 16
 """Upper limit of the tokens that a chat template adds to a message."""
 
@@ -78,6 +81,11 @@ def reading_seconds(llm: LLM, tokens: int) -> float | None:
     """Return how long a model on this machine needs to read a prompt; None for one elsewhere or without a measure."""
     speed = READING_SPEEDS.slowest(model_id(llm)) if isinstance(llm, VendorLLM) and llm.is_local else None
     return tokens / speed if speed else None
+
+
+def writes_quotes(llm: LLM) -> bool:
+    """Return whether a model can be expected to copy quotes in tags beside its sentences; small ones cannot."""
+    return not (isinstance(llm, VendorLLM) and llm.is_local and llm.parameters < MIN_QUOTING_PARAMETERS)
 
 
 def remaining_tokens(llm: LLM, *texts: str) -> int:

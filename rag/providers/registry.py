@@ -160,11 +160,12 @@ class Registry:
         from rag.providers.vendor_models import VendorLLM
 
         inner = clients.open_llm(connection, name, family, options)
+        is_local = _is_model_server(connection) and local_servers.is_loopback_url(connection.base_url)
         return VendorLLM(
             inner,
             _boundary(connection),
             _context_window_reader(connection, name, config),
-            is_local=local_servers.is_loopback_url(connection.base_url),
+            partial(local_servers.count_parameters, connection.base_url or "", name) if is_local else None,
         )
 
     def server_addresses(self, config: Config) -> dict[str, str]:
@@ -282,10 +283,16 @@ def _context_window_reader(
     """Return a function that reads the context window where the model's row does not have it."""
     if config.rag_context_window:
         return partial(int, config.rag_context_window)
-    provider, url = connection.provider, connection.base_url or ""
-    if provider.is_model_server or (provider.name == OPENAI_COMPATIBLE.name and local_servers.is_loopback_url(url)):
-        return partial(local_servers.context_window, provider, url, model)
+    if _is_model_server(connection):
+        return partial(local_servers.context_window, connection.provider, connection.base_url or "", model)
     return None
+
+
+def _is_model_server(connection: clients.ProviderConnection) -> bool:
+    """Return whether open models run there; an unnamed server on this machine is taken as one."""
+    provider = connection.provider
+    is_unnamed = provider.name == OPENAI_COMPATIBLE.name and local_servers.is_loopback_url(connection.base_url)
+    return provider.is_model_server or is_unnamed
 
 
 def _boundary(connection: clients.ProviderConnection) -> "ErrorBoundary":

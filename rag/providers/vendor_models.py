@@ -1,6 +1,7 @@
 """LlamaIndex models that raise this package's errors and hide the vendor's key."""
 
 import asyncio
+import functools
 import math
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
@@ -114,25 +115,24 @@ class VendorLLM(CustomLLM):
     _inner: LLM = PrivateAttr()
     _boundary: ErrorBoundary = PrivateAttr()
     _window: Callable[[], int] | None = PrivateAttr()
-    _is_local: bool = PrivateAttr()
+    _count_parameters: Callable[[], float] | None = PrivateAttr()
 
     def __init__(
         self,
         inner: LLM,
         boundary: ErrorBoundary,
         window: Callable[[], int] | None = None,
-        *,
-        is_local: bool = False,
+        count_parameters: Callable[[], float] | None = None,
     ) -> None:
         """Wrap `inner`, LlamaIndex's integration; `window` asks the model's server for its context window.
 
-        `is_local` says that the server runs on this machine.
+        `count_parameters` asks a server on this machine for the model's size.
         """
         super().__init__()
         self._inner = inner
         self._boundary = boundary
         self._window = window
-        self._is_local = is_local
+        self._count_parameters = functools.cache(count_parameters) if count_parameters else None
 
     @classmethod
     def class_name(cls) -> str:
@@ -152,7 +152,12 @@ class VendorLLM(CustomLLM):
     @property
     def is_local(self) -> bool:
         """Whether the model's server runs on this machine."""
-        return self._is_local
+        return self._count_parameters is not None
+
+    @property
+    def parameters(self) -> float:
+        """The number of parameters, 0 if unknown; the server is asked once."""
+        return self._count_parameters() if self._count_parameters else 0.0
 
     @property
     def provider(self) -> str:

@@ -256,6 +256,14 @@ def test_statements_without_a_mark_are_cited_where_a_source_says_them() -> None:
     ]  # fmt: skip
 
 
+def test_a_mark_of_a_source_that_says_something_else_is_corrected() -> None:
+    _, response = ask("Costs fell by 3.5% [S2]. Either side may end it earlier [S2][S1]. Bananas are yellow [S2].")
+    assert response.answer == (
+        "Costs fell by 3.5%. [S1] Either side may end it earlier [S2][S1]. Bananas are yellow [S2]."
+    )
+    assert response.sentences[0].support is Support.SUPPORTED
+
+
 def test_a_row_without_a_mark_is_cited_in_its_last_cell() -> None:
     _, response = ask("| Item | 2022 | 2021 |\n|---|---|---|\n| Staff | 110 | 98 |")
     assert response.answer.endswith("| Staff | 110 | 98 [S1] |")

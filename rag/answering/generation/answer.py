@@ -115,7 +115,7 @@ def read_context(
     """
     if llm is None or not hits:
         return build_context(hits, budget_tokens=options.max_context_tokens)
-    room = providers.remaining_tokens(llm, *(message.content or "" for message in _messages(question, "")))
+    room = providers.remaining_tokens(llm, *(message.content or "" for message in _messages(llm, question, "")))
     if room < MIN_SOURCE_TOKENS:
         raise errors.ConfigError(
             f"{_model_name(llm)} takes too little at once: with the question, the instructions and "
@@ -228,7 +228,7 @@ class _Writer:
 def _generate(
     question: str, writer: _Writer, grounder: Grounder, context: Context
 ) -> Generator[AnswerStage | AnswerToken, None, _Draft]:
-    messages = _messages(question, context.text)
+    messages = _messages(writer.llm, question, context.text)
     if seconds := providers.reading_seconds(writer.llm, _count_tokens(messages)):
         yield AnswerStage(name="reading", seconds=seconds)
     markup = AnswerFilter(context.hits)
@@ -252,11 +252,12 @@ def _drop_last_verdict(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
     return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
 
 
-def _messages(question: str, sources: str) -> "list[ChatMessage]":
+def _messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessage]":
     import llama_index.core
     from llama_index.core.llms import ChatMessage, MessageRole
 
-    system = prompts.ANSWER_SYSTEM.format(not_found=prompts.NOT_FOUND_SENTINEL)
+    system = prompts.ANSWER_SYSTEM if providers.writes_quotes(llm) else prompts.ANSWER_SYSTEM_PLAIN
+    system = system.format(not_found=prompts.NOT_FOUND_SENTINEL)
     user = prompts.ANSWER_USER.format(context=sources, question=question)
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 

@@ -10,6 +10,7 @@ from rag.answering.text.sentences import split_sentences, without_bullet
 from rag.types import Sentence, Span
 
 _LINE = re.compile(r"[^\n]+")
+_MARKS = re.compile(rf"\s*{CITATION_MARK.pattern}")
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?)](?:\s|$))")
 
 
@@ -48,22 +49,24 @@ def parse_filtered(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
 
 
 def with_citations(answer: ParsedAnswer, sources: Mapping[int, Sequence[str]]) -> ParsedAnswer:
-    """Return `answer` with the marks of `sources` after its sentences, which are given by their index."""
+    """Return `answer` with the marks of `sources` after its sentences, which are given by their index.
+
+    They replace the marks that these sentences have.
+    """
     text = answer.text
     quotes = [quote for claim in answer.claims for quote in claim.quotes]
     for index in sorted(sources, reverse=True):
         mark = "".join(f"[{citation_id}]" for citation_id in dict.fromkeys(sources[index]))
         if not mark:
             continue
-        end = _end_of_words(text, answer.claims[index].sentence)
-        text = f"{text[:end]} {mark}{text[end:]}"
-        quotes = [q._replace(position=q.position + len(mark) + 1) if q.position > end else q for q in quotes]
+        sentence = answer.claims[index].sentence
+        own = text[sentence.start : sentence.end]
+        bare = _MARKS.sub("", own).rstrip(" |")
+        new = f"{bare} {mark}{own[len(own.rstrip(' |')) :]}"
+        text = f"{text[: sentence.start]}{new}{text[sentence.end :]}"
+        moved = len(new) - len(own)
+        quotes = [q._replace(position=q.position + moved) if q.position > sentence.start else q for q in quotes]
     return answer if text == answer.text else ParsedAnswer(text, tuple(_claims(text, quotes)))
-
-
-def _end_of_words(text: str, sentence: Sentence) -> int:
-    """Return where a mark of `sentence` belongs: within the last cell if it is a row of a table."""
-    return sentence.start + len(text[sentence.start : sentence.end].rstrip(" |"))
 
 
 def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:

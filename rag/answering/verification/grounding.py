@@ -81,6 +81,7 @@ class Grounder:
         self._judge = judge
         self._thresholds = thresholds
         self._passages: dict[str, QuotablePassage] = {}
+        self._found: dict[tuple[object, ...], tuple[QuotesBySource, Judgement]] = {}
 
     def ground(self, claims: Sequence[Claim], text: str = "") -> Grounded:
         """Return each claim's sentence with its verdict, and all citations, at least one for each cited id.
@@ -100,22 +101,33 @@ class Grounder:
         return Grounded(tuple(sentences), tuple(citations))
 
     def attribute(self, answer: ParsedAnswer) -> ParsedAnswer:
-        """Return `answer` with citations for statements that cite nothing, where a source comes near them.
+        """Return `answer` with citations for statements that cite nothing, or a source that says something else.
 
-        Small language models answer from the sources but write no marks.
+        Small language models answer from the sources, but write no marks or those of other sources.
         """
         found: dict[int, Sequence[str]] = {}
         for index, claim in enumerate(answer.claims):
             statement = checkable_statements.checkable_statement(claim.sentence, answer.text)
-            if statement and not claim.sentence.citation_ids and not checkable_statements.is_refusal(statement):
-                found[index] = self._nearest_sources(statement)
+            if not statement or checkable_statements.is_refusal(statement):
+                continue
+            _, judgement = self._find_quotes(statement, claim)
+            if judgement.support is not Support.SUPPORTED:
+                found[index] = self._better_sources(statement, claim.sentence.citation_ids, judgement)
         return with_citations(answer, found)
 
-    def _nearest_sources(self, statement: str) -> Sequence[str]:
-        """Return the sources that prove a statement or part of it, else the one with most of its words, if any."""
+    def _better_sources(self, statement: str, cited: Sequence[str], judgement: Judgement) -> Sequence[str]:
+        """Return the sources that prove more of a statement than those it cites; () if there are none.
+
+        For a statement that cites nothing, the source with most of its words will do.
+        """
         aligned = self._align(statement, list(self._sources))
-        if self._judgement(statement, aligned).support is not Support.NOT_VERIFIED:
+        better = self._judgement(statement, aligned)
+        if better.support is Support.SUPPORTED or (not cited and better.rank > judgement.rank):
             return [source for source, quotes in aligned.items() if quotes]
+        return () if cited else self._nearest_sources(statement)
+
+    def _nearest_sources(self, statement: str) -> Sequence[str]:
+        """Return the source with most of the words of a statement, or with a paraphrase of it, if there is one."""
         coverages = {source: self.passage(source).coverage(statement) for source in self._sources}
         nearest = max(coverages, key=lambda source: coverages[source], default=None)
         if nearest is None or coverages[nearest] >= MIN_COVERAGE:
@@ -163,7 +175,15 @@ class Grounder:
     # --- which words prove a claim ---
 
     def _find_quotes(self, claimed: str, claim: Claim) -> tuple[QuotesBySource, Judgement]:
-        """Return the quotes of a claim and their verdict: proposed, widened, aligned or paraphrasing ones."""
+        """Return the quotes of a claim and their verdict; found once."""
+        proposed = tuple((quote.citation_id, quote.text) for quote in claim.quotes)
+        key = (claimed, claim.sentence.citation_ids, proposed)
+        if key not in self._found:
+            self._found[key] = self._search_quotes(claimed, claim)
+        return self._found[key]
+
+    def _search_quotes(self, claimed: str, claim: Claim) -> tuple[QuotesBySource, Judgement]:
+        """Return the proposed, widened, aligned or paraphrasing quotes of a claim, and their verdict."""
         ids = claim.sentence.citation_ids
         found: QuotesBySource = {citation_id: self._locate_proposed(citation_id, claimed, claim) for citation_id in ids}
         judgement = self._judgement(claimed, found)

@@ -22,7 +22,7 @@ from scipy.optimize import minimize_scalar
 from tokenizers import Tokenizer
 from train import LABELS, make_model, read_pairs
 
-LIKE_ANSWERS = ("fool_me_twice", "begin", "faith_dial", "new_protocols", "fever_symmetric", "wiki_split", "conj_nli")
+LIKE_ANSWERS = ("fool_me_twice", "begin", "faith_dial", "new_protocols", "fever_symmetric", "fever_nli", "conj_nli")
 MAX_TOKENS = 512
 
 

@@ -44,6 +44,11 @@ class Repository:
     def json_lines(self, path: str) -> Iterator[dict[str, Any]]:
         return (json.loads(line) for line in self.lines(path) if line.strip())
 
+    def blob_table(self, blob: str) -> Iterator[dict[str, str]]:
+        command = ["git", f"--git-dir={self._folder}", "cat-file", "blob", blob]
+        text = subprocess.run(command, check=True, capture_output=True).stdout.decode("utf-8", "replace")
+        return csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
+
     def table(self, path: str, delimiter: str = "\t") -> Iterator[dict[str, str]]:
         text = io.StringIO(self.read(path).decode("utf-8-sig"), newline="")
         quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
@@ -58,7 +63,7 @@ def tidy(text: str) -> str:
 
 
 def new_protocols(repository: Repository) -> Iterator[Pair]:
-    for kind in ("base_news", "base_wiki", "sim_news", "sim_wiki", "translate_wiki"):
+    for kind in ("base_wiki", "sim_wiki", "translate_wiki"):  # the premises of *_news belong to a licensed corpus
         for part in ("train", "test"):
             for row in repository.json_lines(f"data/{kind}/{part}.jsonl"):
                 if row["label"] in NLI_LABELS:
@@ -156,21 +161,52 @@ def faith_dial(repository: Repository) -> Iterator[Pair]:
                 yield row["evidence"], tidy(row["evidence"]), tidy(row["response"]), label
 
 
-def wiki_split(repository: Repository) -> Iterator[Pair]:
-    """A sentence entails each of the two it was split into; one of the two does not entail the whole."""
-    for part in ("tune", "validation", "test"):
-        for line in repository.lines(f"{part}.tsv"):
-            whole, _, parts = line.partition("\t")
-            split = [tidy(one) for one in parts.split("<::::>")]
-            if len(split) != 2 or min(map(len, split)) < 30:
-                continue
-            whole = tidy(whole)
-            yield whole, whole, split[0], ENTAILMENT
-            yield whole, whole, split[1], ENTAILMENT
-            yield whole, " ".join(split), whole, ENTAILMENT
-            yield whole, split[0], whole, NEUTRAL
-            yield whole, split[1], whole, NEUTRAL
-            yield whole, split[0], split[1], NEUTRAL
+def fever_nli(repository: Repository) -> Iterator[Pair]:
+    """Claims of FEVER with sentences of Wikipedia, as DocNLI prepared them."""
+    for part in ("dev", "test"):
+        for line in repository.lines(f"Data/binary-FEVER-NLI/{part}.txt"):
+            cells = line.split("\t")
+            if len(cells) == 3 and cells[0] in (ENTAILMENT, NOT_ENTAILED):
+                yield cells[1], tidy(cells[1]), tidy(cells[2]), cells[0]
+
+
+def begin_earlier(repository: Repository) -> Iterator[Pair]:
+    """The first version of BEGIN, two blobs in the repository's history."""
+    labels = {"entailment": ENTAILMENT, "contradiction": CONTRADICTION, "off-topic": NEUTRAL}
+    for blob in ("0c56bd818f474ea232faae1fe261ec23cbe9a0f6", "676c6554794272e74eea36fab84362f7f3b8c446"):
+        for row in repository.blob_table(blob):
+            label = {**labels, "hallucination": NOT_ENTAILED}.get((row.get("gold label") or "").strip())
+            if label:
+                yield row["evidence"], tidy(row["evidence"]), tidy(row["response"]), label
+
+
+def scitail(repository: Repository) -> Iterator[Pair]:
+    for part in ("dev", "test"):
+        for row in repository.json_lines(f"scitail/data/{part}/answers.jsonl"):
+            label = {"E": ENTAILMENT, "N": NEUTRAL}[row["gold_label"]]
+            yield row["sentence2"], tidy(row["sentence1"]), tidy(row["sentence2"]), label
+
+
+def mnli(repository: Repository) -> Iterator[Pair]:
+    for row in repository.json_lines("data/mnli/dev.jsonl"):
+        if row["label"] in NLI_LABELS:
+            yield row["premise"], row["premise"], row["hypothesis"], NLI_LABELS[row["label"]]
+
+
+def citation_integrity(repository: Repository) -> Iterator[Pair]:
+    """Sentences that cite a paper, with the sentences of its abstract that bear on them."""
+    corpus = repository.json_lines("data/citint/corpus.jsonl")
+    abstracts = {row["doc_id"]: row["abstract"] for row in corpus}
+    for row in repository.json_lines("data/citint/claims_train.jsonl"):
+        claim = re.sub(r"\s*[\[(](?:<\|[a-z_]+\|>|[\d\s,;–-])*[\])]", "", row["claim"])
+        if "<|" in claim or len(claim) < 25:
+            continue
+        for paper, judgements in row["evidence"].items():
+            abstract = abstracts.get(int(paper), [])
+            for one in judgements:
+                evidence = " ".join(abstract[number] for number in one["sentences"] if number < len(abstract))
+                if evidence:
+                    yield paper, evidence, claim, ENTAILMENT if one["label"] == "SUPPORT" else NOT_ENTAILED
 
 
 SOURCES = {
@@ -186,7 +222,11 @@ SOURCES = {
     "fever_symmetric": ("TalSchuster+FeverSymmetric", fever_symmetric),
     "begin": ("google+BEGIN-dataset", begin),
     "faith_dial": ("McGill-NLP+FaithDial", faith_dial),
-    "wiki_split": ("google-research-datasets+wiki-split", wiki_split),
+    "fever_nli": ("salesforce+DocNLI", fever_nli),
+    "begin_earlier": ("google+BEGIN-dataset", begin_earlier),
+    "scitail": ("allenai+aristo-leaderboard", scitail),
+    "mnli": ("anthonywchen+generative-nli", mnli),
+    "citation_integrity": ("jedick+MLE-capstone-project", citation_integrity),
 }
 MAX_PAIRS = 40_000
 MAX_EVIDENCE_CHARS = 3_000

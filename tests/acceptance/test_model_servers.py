@@ -91,6 +91,37 @@ def test_what_is_on_this_machine_gets_no_proxy(
         http_client.cache_clear()
 
 
+# --- how large a model is ---
+
+
+def test_llama_cpp_and_ollama_tell_the_size_of_a_model(server: VendorServer) -> None:
+    server.pages["/v1/models"] = listed(MODEL, meta={"n_params": 1_543_714_304})
+    assert local_servers.count_parameters(server.url, MODEL) == 1_543_714_304
+    server.pages["/v1/models"] = listed(MODEL)
+    server.pages["/api/show"] = {"model_info": {"general.parameter_count": 14_700_000_000}}
+    assert local_servers.count_parameters(server.url, MODEL) == 14_700_000_000
+    del server.pages["/api/show"]
+    assert local_servers.count_parameters(server.url, MODEL) == 0
+
+
+@pytest.mark.parametrize(("parameters", "quotes"), [(1_543_714_304, False), (14_700_000_000, True)])
+def test_only_a_large_model_is_asked_for_quotes(server: VendorServer, parameters: int, quotes: bool) -> None:
+    server.pages["/api/show"] = {"model_info": {"general.parameter_count": parameters}}
+    model = llm(server)
+    assert providers.writes_quotes(model) is quotes
+    looked = len(server.looked)
+    assert providers.writes_quotes(model) is quotes
+    assert len(server.looked) == looked  # asked once
+
+
+def test_a_vendor_s_model_writes_quotes_and_reads_at_once(server: VendorServer) -> None:
+    config = Config(openai_api_key="sk-1234567890", openai_base_url=server.url)
+    model = providers.language_model(config)
+    assert model is not None
+    assert providers.writes_quotes(model)
+    assert providers.reading_budget(model) is None
+
+
 # --- how much a model takes at once ---
 
 

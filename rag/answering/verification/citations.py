@@ -11,6 +11,9 @@ from rag.types import Sentence, Span
 
 _LINE = re.compile(r"[^\n]+")
 _MARKS = re.compile(rf"\s*{CITATION_MARK.pattern}")
+_CUT_MARK = re.compile(r"\s*\[S?\d*$")
+"""What is left of a mark where the output was cut off."""
+
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?)](?:\s|$))")
 
 
@@ -61,7 +64,7 @@ def with_citations(answer: ParsedAnswer, sources: Mapping[int, Sequence[str]]) -
             continue
         sentence = answer.claims[index].sentence
         own = text[sentence.start : sentence.end]
-        bare = _MARKS.sub("", own).rstrip(" |")
+        bare = _CUT_MARK.sub("", _MARKS.sub("", own).rstrip(" |"))
         new = f"{bare} {mark}{own[len(own.rstrip(' |')) :]}"
         text = f"{text[: sentence.start]}{new}{text[sentence.end :]}"
         moved = len(new) - len(own)

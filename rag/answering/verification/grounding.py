@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rag import errors
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import numbers
+from rag.answering.text.analyzed_text import analyze
 from rag.answering.verification import checkable_statements, entailment
 from rag.answering.verification.citations import Claim, ParsedAnswer, with_citations
 from rag.answering.verification.entailment import THRESHOLDS, Judgement, Thresholds
@@ -26,6 +27,9 @@ from rag.types import SAME_WORDS, Citation, Hit, Passage, QuotedRow, Region, Sen
 
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
 """Return the boxes of `passage.text[start:end]` in the document of that id; () if they can't be found."""
+
+MIN_STATED_WORDS = 3
+"""Shorter statements, such as a bare figure, stand in many sources and say nothing about one."""
 
 QuotesBySource = Mapping[str, Sequence[Quote]]
 """The quotes of a claim by the ids of their sources."""
@@ -108,7 +112,8 @@ class Grounder:
         found: dict[int, Sequence[str]] = {}
         for index, claim in enumerate(answer.claims):
             statement = checkable_statements.checkable_statement(claim.sentence, answer.text)
-            if not statement or checkable_statements.is_refusal(statement):
+            said = analyze(statement)
+            if len(said.words) + len(said.numbers) < MIN_STATED_WORDS or checkable_statements.is_refusal(statement):
                 continue
             _, judgement = self._find_quotes(statement, claim)
             if judgement.support is not Support.SUPPORTED:

@@ -31,6 +31,9 @@ Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
 MIN_STATED_WORDS = 3
 """Shorter statements, such as a bare figure, stand in many sources and say nothing about one."""
 
+MOST_WORDS = 0.8
+"""Share of a statement's words with which a source is taken before a better ranked one with fewer."""
+
 QuotesBySource = Mapping[str, Sequence[Quote]]
 """The quotes of a claim by the ids of their sources."""
 
@@ -132,13 +135,14 @@ class Grounder:
         return () if cited else self._nearest_sources(statement)
 
     def _nearest_sources(self, statement: str) -> Sequence[str]:
-        """Return the source with most of the words of a statement, or with a paraphrase of it, if there is one."""
-        coverages = {source: self.passage(source).coverage(statement) for source in self._sources}
-        nearest = max(coverages, key=lambda source: coverages[source], default=None)
-        if nearest is None or coverages[nearest] >= MIN_COVERAGE:
-            return [nearest] if nearest else []
-        paraphrase = (s for s in self._sources if self.passage(s).find_paraphrase(statement, self._reranker))
-        return list(itertools.islice(paraphrase, 1))
+        """Return the first source with most of the words of a statement, else one with a paraphrase, if any."""
+        near = (
+            source
+            for least, reranker in ((MOST_WORDS, None), (MIN_COVERAGE, None), (MIN_COVERAGE, self._reranker))
+            for source in self._sources
+            if self.passage(source).align(statement, reranker, least=least)
+        )
+        return list(itertools.islice(near, 1))
 
     def _compare(self, claim: Claim, text: str) -> _Compared:
         statement = checkable_statements.checkable_statement(claim.sentence, text)

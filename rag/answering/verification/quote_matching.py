@@ -362,11 +362,6 @@ class QuotablePassage:
                 span, coverage = Span(self.units[first].span.start, self.units[first + 1].span.end), both
         return span, coverage
 
-    def coverage(self, claim: str) -> float:
-        """Return the largest share of the claim's weighted words in a sentence or two neighbours."""
-        best = self._best_window(claim, self._coverages(claim))
-        return best[1] if best else 0.0
-
     def find_paraphrase(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
         """Return a paraphrase of `claim` found by the cross-encoder, or in another language by its figures."""
         span = self._best_paraphrase(claim, self._coverages(claim), reranker) if reranker else None

@@ -8,7 +8,7 @@ import random
 import re
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,10 +40,10 @@ ANSWER_TOKENS = 256
 
 
 class Sample(NamedTuple):
-    """The questions, their folder of documents, and the ids of those whose answer stands on a page word for word."""
+    """The questions, the files by name, and the ids of those whose answer stands on a page word for word."""
 
     asked: Sequence[Question]
-    folder: Path
+    files: Mapping[str, Path]
     lookups: set[str]
 
 
@@ -62,17 +62,20 @@ def measure(options: Options, section: Section) -> None:
         section.about = "skipped: name a folder of PDFs (--pdfs) and a file of questions (--questions)"
         return
     count = QUICK_QUESTIONS if options.quick else QUESTIONS
-    asked = _sample(evaluation.load_questions(options.questions), options.pdfs, count)
-    section.about = f"{len(asked)} questions about {len({question.pdf for question in asked})} documents"
+    files = {path.name: path for path in sorted(options.pdfs.rglob("*.pdf"))}
+    asked = _sample(evaluation.load_questions(options.questions), files, count)
+    if not asked:
+        raise SystemExit(f"None of the questions is about a PDF in {options.pdfs}.")
+    section.about = f"{len(asked)} questions about {len({question.file_name for question in asked})} documents"
     with _server(options) as url, _engine(options, url) as engine:
-        ids = _ingest(engine, options.pdfs, asked)
+        ids = _ingest(engine, sorted({files[question.file_name] for question in asked}))
         corpus = Corpus("writers", ids, everything=None)
-        sample = Sample(asked, options.pdfs, Evaluation(engine.questions, engine.pages, corpus).lookups(asked))
+        sample = Sample(asked, files, Evaluation(engine.questions, engine.pages, corpus).lookups(asked))
         for name, generation in (
             ("extract", GenerationOptions(provider="extractive")),
             ("model", _generation(engine)),
         ):
-            written = [_write(engine, question, ids[question.pdf], generation) for question in asked]
+            written = [_write(engine, question, ids[question.file_name], generation) for question in asked]
             _report(section, name, sample, written)
             section.notes += [f"{name} · {one.row.id} · {_told(one)}" for one in written]
         llm = providers.language_model(engine.config, _generation(engine))
@@ -81,15 +84,15 @@ def measure(options: Options, section: Section) -> None:
         _measure_citation_engine(section, sample, llm, embedder)
 
 
-def _sample(questions: Sequence[Question], folder: Path, count: int) -> list[Question]:
+def _sample(questions: Sequence[Question], files: Mapping[str, Path], count: int) -> list[Question]:
     """Return questions whose document is there, spread over the documents, the same for every run."""
-    there = [question for question in questions if (folder / question.pdf).is_file()]
+    there = [question for question in questions if question.file_name in files]
     random.Random(SEED).shuffle(there)
     seen: dict[str, int] = {}
     order = []
     for question in there:
-        seen[question.pdf] = seen.get(question.pdf, 0) + 1
-        order.append((seen[question.pdf], question))
+        seen[question.file_name] = seen.get(question.file_name, 0) + 1
+        order.append((seen[question.file_name], question))
     return [question for _, question in sorted(order, key=lambda pair: pair[0])][:count]
 
 
@@ -119,8 +122,7 @@ def _generation(engine: RAGEngine) -> GenerationOptions:
     )
 
 
-def _ingest(engine: RAGEngine, folder: Path, asked: Sequence[Question]) -> dict[str, Any]:
-    files = sorted({folder / question.pdf for question in asked})
+def _ingest(engine: RAGEngine, files: Sequence[Path]) -> dict[str, Any]:
     engine.indexes.ensure("writers")
     file_ingestion.ingest_files(engine, files, "writers")
     return {document.name: document.id for document in engine.documents.list("writers")}
@@ -173,13 +175,13 @@ def _measure_citation_engine(section: Section, sample: Sample, llm: LLM, embedde
     indexes: dict[str, VectorStoreIndex] = {}
     right, said, seconds = [], [], []
     for question in sample.asked:
-        if question.pdf not in indexes:
+        if question.file_name not in indexes:
             pages = [
                 Document(text=text, metadata={"page": page})
-                for page, text in _page_texts(sample.folder / question.pdf).items()
+                for page, text in _page_texts(sample.files[question.file_name]).items()
             ]
-            indexes[question.pdf] = VectorStoreIndex.from_documents(pages, embed_model=embedder)
-        ask = CitationQueryEngine.from_args(indexes[question.pdf], llm=llm, similarity_top_k=CITED_CHUNKS)
+            indexes[question.file_name] = VectorStoreIndex.from_documents(pages, embed_model=embedder)
+        ask = CitationQueryEngine.from_args(indexes[question.file_name], llm=llm, similarity_top_k=CITED_CHUNKS)
         started = time.perf_counter()
         response = ask.query(question.question)
         seconds.append(time.perf_counter() - started)

@@ -48,8 +48,9 @@ def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str,
             counts.update(_token_counts(piece.additional_kwargs))
     finally:
         pieces.close()
-    asked = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
-    READING_SPEEDS.record(model_id(llm), asked, read_seconds)
+    if isinstance(llm, VendorLLM) and llm.is_local:
+        asked = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
+        READING_SPEEDS.record(model_id(llm), asked, read_seconds)
     return Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
 
 

@@ -8,7 +8,7 @@ from llama_index.core.llms import LLM, ChatMessage
 
 from rag import providers
 from rag.config import Config
-from rag.providers import local_servers
+from rag.providers import local_servers, reading_speed
 from rag.providers.http_connections import http_client
 from tests import vendor_servers
 from tests.vendor_servers import Slow, VendorServer, listed
@@ -122,6 +122,19 @@ def test_a_vendor_s_model_writes_quotes_and_reads_at_once(server: VendorServer) 
     assert providers.reading_budget(model) is None
 
 
+def test_the_speed_of_a_model_here_is_measured_as_it_answers(
+    server: VendorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading_speed, "LEAST_MEASURED_TOKENS", 1)  # the server counts few
+    model = llm(server, rag_gen_model="ollama:measured-here")
+    assert (providers.reading_budget(model), providers.reading_seconds(model, 100)) == (
+        reading_speed.UNKNOWN_TOKENS,
+        None,
+    )
+    list(providers.complete_stream(model, [ChatMessage(content="a word " * 300)]))
+    assert providers.reading_seconds(model, 100) is not None
+
+
 # --- how much a model takes at once ---
 
 
@@ -190,7 +203,8 @@ def test_a_size_that_is_none_is_not_believed(server: VendorServer, size: object)
 
 
 def llm(server: VendorServer, **settings: object) -> LLM:
-    config = Config(ollama_base_url=server.url, rag_gen_model=f"ollama:{MODEL}", **settings)  # type: ignore[arg-type]
+    settings = {"rag_gen_model": f"ollama:{MODEL}", **settings}
+    config = Config(ollama_base_url=server.url, **settings)  # type: ignore[arg-type]
     found = providers.language_model(config)
     assert found is not None
     return found

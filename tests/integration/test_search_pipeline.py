@@ -273,8 +273,8 @@ def test_a_broken_off_answer_is_not_kept(desk: Desk) -> None:
 
 def test_little_room_leaves_out_the_last_sources(desk: Desk) -> None:
     lines = [f"Ship {number} called at the harbour on a fine day of the year and left again." for number in range(400)]
-    content = pdfs.plain(lines[:40]), pdfs.plain(lines[40:80]), pdfs.plain(lines[80:120])
-    for number, pdf in enumerate(content):
+    for number in range(5):
+        pdf = pdfs.plain(lines[40 * number : 40 * number + 40])
         desk.engine.documents.process(
             desk.engine.documents.add(pdf, f"{number}.pdf", index_name="ships", enqueue=False).id
         )

@@ -9,6 +9,12 @@ INSUFFICIENT_CONTEXT_MESSAGE = "I do not have enough grounded context to answer 
 QUOTED_INSTEAD = "{model} gave no answer that the documents support. This is what they say themselves."
 """The hint on an extract that replaces the answer of a language model."""
 
+CUT_OFF = "The answer was cut off at its limit of {tokens:,} tokens. Ask for less, or allow longer answers."
+"""The hint on an answer that reached `maxOutputTokens`."""
+
+BROKEN_OFF = "The answer is not complete. {error}"
+"""The hint on an answer that ended with an error."""
+
 NOTHING_FOUND_HERE = "Nothing that answers this was found here."
 """The answer of a document if only others have one."""
 

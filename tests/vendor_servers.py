@@ -50,6 +50,11 @@ class Unfinished:
 
 
 @dataclass(frozen=True)
+class Limited:
+    """A well-formed stream that ends because the answer reached its length limit."""
+
+
+@dataclass(frozen=True)
 class Slow:
     """Send nothing more after a number of stream pieces until the timeout; 0: nothing at all."""
 
@@ -68,7 +73,7 @@ class Failed:
     message: str
 
 
-Fault = Refusal | Cut | Unfinished | Slow | Endless | Failed
+Fault = Refusal | Cut | Unfinished | Limited | Slow | Endless | Failed
 
 
 @dataclass(frozen=True)
@@ -84,13 +89,14 @@ class Request:
 class VendorServer:
     """A running server's script and log. `pieces` are the pieces of the model's answer.
 
-    `replies` are earlier answers, one per request. `pages` are further GET responses by path, `redirects` redirects by
-    path; `looked` are the paths requested that way. `left` is set when a client disconnects before its answer is
-    complete.
+    `thoughts` precede it in a field of their own; `replies` are earlier answers, one per request. `pages` are further
+    GET responses by path, `redirects` redirects by path; `looked` are the paths requested that way. `left` is set when
+    a client disconnects before its answer is complete.
     """
 
     url: str = ""
     pieces: list[str] = field(default_factory=lambda: ["Apples ", "are red ", "[S1]."])
+    thoughts: list[str] = field(default_factory=list)
     replies: deque[str] = field(default_factory=deque)
     faults: deque[Fault] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
@@ -225,7 +231,7 @@ class _OpenAIHandler(_Handler):
         elif self.path.endswith("/responses"):
             self.respond(body, fault)
         elif body.get("stream"):
-            self.send_events(self.events(body, finished=not isinstance(fault, Unfinished)), fault)
+            self.send_events(self.events(body, fault), fault)
         else:
             message = {"role": "assistant", "content": "".join(self.script.said())}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
@@ -243,7 +249,7 @@ class _OpenAIHandler(_Handler):
         if isinstance(fault, Failed):
             events = [events[0], self.ended("failed", error={"code": "server_error", "message": fault.message})]
         elif not isinstance(fault, Unfinished):
-            events.append(self.ended("completed", error=None))
+            events.append(self.ended("incomplete" if isinstance(fault, Limited) else "completed", error=None))
         self.send_events([json.dumps(event) for event in events], fault)
 
     def ended(self, status: str, error: object) -> dict[str, Any]:
@@ -266,13 +272,15 @@ class _OpenAIHandler(_Handler):
             "usage": {"prompt_tokens": 1, "total_tokens": 1},
         }
 
-    def events(self, body: dict[str, Any], *, finished: bool) -> list[str]:
+    def events(self, body: dict[str, Any], fault: Fault | None) -> list[str]:
+        deltas = [{"reasoning_content": piece} for piece in self.script.thoughts]
+        deltas += [{"content": piece} for piece in self.script.said()]
         chunks: list[dict[str, Any]] = [
-            {"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}
-            for piece in self.script.said()
+            {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
         ]
-        if finished:
-            chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        if not isinstance(fault, Unfinished):
+            reason = "length" if isinstance(fault, Limited) else "stop"
+            chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
             if body.get("stream_options"):
                 chunks.append({"choices": [], "usage": self.usage()})
         events = [json.dumps({**self.head(body, "chat.completion.chunk"), **chunk}) for chunk in chunks]
@@ -295,25 +303,23 @@ class _GeminiHandler(_Handler):
         if ":batchEmbedContents" in self.path:
             self.send_json({"embeddings": [{"values": self.embedding(item)} for item in body["requests"]]})
         elif ":streamGenerateContent" in self.path:
-            self.send_events(self.events(finished=not isinstance(fault, Unfinished)), fault)
+            self.send_events(self.events(fault), fault)
         else:
-            self.send_json(self.candidate("".join(self.script.said()), finished=True))
+            self.send_json(self.candidate("".join(self.script.said()), "STOP"))
 
     def embedding(self, item: dict[str, Any]) -> list[float]:
         text = item["content"]["parts"][0]["text"]
         return vector(text, item.get("outputDimensionality", self.NATURAL_DIMENSIONS))
 
-    def events(self, *, finished: bool) -> list[str]:
-        pieces = self.script.said()
-        last = len(pieces) - 1
-        return [
-            json.dumps(self.candidate(piece, finished=finished and index == last)) for index, piece in enumerate(pieces)
-        ]
+    def events(self, fault: Fault | None) -> list[str]:
+        *pieces, last = self.script.said()
+        reason = {Unfinished: None, Limited: "MAX_TOKENS"}.get(type(fault), "STOP")
+        return [*(json.dumps(self.candidate(piece)) for piece in pieces), json.dumps(self.candidate(last, reason))]
 
-    def candidate(self, text: str, *, finished: bool) -> dict[str, Any]:
+    def candidate(self, text: str, reason: str | None = None) -> dict[str, Any]:
         candidate: dict[str, Any] = {"index": 0, "content": {"role": "model", "parts": [{"text": text}]}}
-        if finished:
-            candidate["finishReason"] = "STOP"
+        if reason:
+            candidate["finishReason"] = reason
         usage = {"promptTokenCount": 11, "candidatesTokenCount": 7, "totalTokenCount": 18}
         return {"candidates": [candidate], "usageMetadata": usage}
 

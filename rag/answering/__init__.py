@@ -9,14 +9,13 @@ from rag.answering.generation.answer import (
     CONDENSED_MESSAGES,
     DEFAULT_GENERATION,
     DEFAULT_OPTIONS,
-    Stop,
     condense,
-    never_stop,
     read_context,
     stream,
 )
 from rag.answering.generation.claim_filter import drop_sentences, drop_struck, drop_unproved
 from rag.answering.generation.context import Context, Source, build_context
+from rag.answering.generation.model_answer import Stop, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification.grounding import Locate

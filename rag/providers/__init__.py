@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rag.providers.embedding_cache import CachedEmbedding
     from rag.providers.entailment_model import EntailmentModel, open_entailment_model
     from rag.providers.model_calls import (
+        StreamEnd,
         complete,
         complete_stream,
         context_window,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         remaining_tokens,
         writes_quotes,
     )
+    from rag.providers.reasoning import strip_reasoning
     from rag.providers.vendor_models import wrap_custom_embedding
 else:
     __getattr__ = lazy_imports.names(
@@ -39,6 +41,7 @@ else:
         {
             "embedding_cache": ("CachedEmbedding",),
             "model_calls": (
+                "StreamEnd",
                 "complete",
                 "complete_stream",
                 "context_window",
@@ -53,6 +56,7 @@ else:
             ),
             "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "estimate_max_tokens"),
             "entailment_model": ("EntailmentModel", "open_entailment_model"),
+            "reasoning": ("strip_reasoning",),
             "vendor_models": ("wrap_custom_embedding",),
         },
     )
@@ -71,6 +75,7 @@ __all__ = [
     "OpenIdProvider",
     "Provider",
     "Registry",
+    "StreamEnd",
     "WebDownloader",
     "WebFile",
     "complete",
@@ -91,6 +96,7 @@ __all__ = [
     "reading_budget",
     "reading_seconds",
     "remaining_tokens",
+    "strip_reasoning",
     "wrap_custom_embedding",
     "writes_quotes",
 ]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Generator, Sequence
+from typing import NamedTuple
 
 import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -9,7 +10,8 @@ from llama_index.core.llms import LLM, ChatMessage
 
 from rag.providers.embedded_models import count_tokens, estimate_max_tokens
 from rag.providers.reading_speed import READING_SPEEDS
-from rag.providers.vendor_models import VendorLLM
+from rag.providers.reasoning import ReasoningFilter, strip_reasoning
+from rag.providers.vendor_models import VendorLLM, is_cut_off, is_output
 from rag.types import Usage
 
 MIN_QUOTING_PARAMETERS = 12e9
@@ -17,6 +19,13 @@ MIN_QUOTING_PARAMETERS = 12e9
 
 MESSAGE_TOKENS = 16
 """Upper limit of the tokens that a chat template adds to a message."""
+
+
+class StreamEnd(NamedTuple):
+    """Token counts of a streamed answer (0 if the vendor gives none), and whether its length limit cut it off."""
+
+    usage: Usage = Usage()
+    is_cut_off: bool = False
 
 
 def embed_texts(embedder: BaseEmbedding, texts: Sequence[str]) -> list[list[float]]:
@@ -29,8 +38,8 @@ def embed_query(embedder: BaseEmbedding, query: str) -> list[float]:
     return embedder.get_query_embedding(query)
 
 
-def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str, None, Usage]:
-    """Stream an answer; the generator returns the vendor's token counts (0 if it gives none).
+def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str, None, StreamEnd]:
+    """Stream an answer without the reasoning before it.
 
     Closing the generator early ends the request.
 
@@ -38,20 +47,26 @@ def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str,
         errors.ProviderError: the vendor refuses, is down or breaks off.
     """
     counts: dict[str, int] = {}
-    started, read_seconds = time.perf_counter(), 0.0
+    started, read_seconds, cut_off = time.perf_counter(), 0.0, False
+    reasoning = ReasoningFilter()
     pieces = llm.stream_chat(messages)
     try:
         for piece in pieces:
-            if piece.delta:
-                read_seconds = read_seconds or time.perf_counter() - started
-                yield piece.delta
+            if not read_seconds and is_output(piece):
+                read_seconds = time.perf_counter() - started
+            if piece.delta and (text := reasoning.feed(piece.delta)):
+                yield text
             counts.update(_token_counts(piece.additional_kwargs))
+            cut_off = cut_off or is_cut_off(piece)
+        if rest := reasoning.finish():
+            yield rest
     finally:
         pieces.close()
     if isinstance(llm, VendorLLM) and llm.is_local:
         asked = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
         READING_SPEEDS.record(model_id(llm), asked, read_seconds)
-    return Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
+    usage = Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
+    return StreamEnd(usage, cut_off)
 
 
 def model_id(llm: LLM) -> str:
@@ -96,8 +111,8 @@ def remaining_tokens(llm: LLM, *texts: str) -> int:
 
 
 def complete(llm: LLM, messages: Sequence[ChatMessage]) -> str:
-    """Return the whole answer; raises `errors.ProviderError`."""
-    return llm.chat(messages).message.content or ""
+    """Return the whole answer without the reasoning before it; raises `errors.ProviderError`."""
+    return strip_reasoning(llm.chat(messages).message.content or "").strip()
 
 
 def _token_counts(values: dict[str, object]) -> dict[str, int]:

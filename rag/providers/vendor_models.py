@@ -33,6 +33,11 @@ from rag.types import EmbeddingSpace
 
 Piece = TypeVar("Piece", ChatResponse, CompletionResponse)
 
+REASONING_FIELDS = ("reasoning_content", "reasoning")
+"""Fields of a delta with reasoning: of llama.cpp, vLLM and LM Studio; of Ollama and OpenRouter."""
+CUT_OFF_REASONS = {"length", "MAX_TOKENS", "response.incomplete"}
+"""Ends of answers that reached their length limit: of OpenAI's chat completions, Gemini and OpenAI's Responses."""
+
 
 @dataclass(frozen=True, repr=False)
 class ErrorBoundary:
@@ -193,7 +198,7 @@ class VendorLLM(CustomLLM):
         try:
             with closing(pieces):
                 while (piece := self._next(pieces, responses)) is not None:
-                    finished = finished or _is_last(piece)
+                    finished = finished or bool(_end_mark(piece))
                     yield piece
         finally:
             for response in responses:
@@ -243,10 +248,23 @@ async def _in_threads(pieces: Generator[Piece, None, None]) -> AsyncGenerator[Pi
             yield piece
 
 
-def _is_last(piece: ChatResponse) -> bool:
-    """Whether the piece has an end mark: of Gemini (a dict), of OpenAI's Responses, or of its chat completions."""
-    if isinstance(piece.raw, dict):
-        return bool(piece.raw.get("finish_reason"))
-    if getattr(piece.raw, "type", None) in {"response.completed", "response.incomplete"}:
-        return True
-    return any(choice.finish_reason for choice in getattr(piece.raw, "choices", None) or ())
+def is_cut_off(piece: ChatResponse) -> bool:
+    """Return whether the answer ends with this piece because it reached its length limit."""
+    return _end_mark(piece) in CUT_OFF_REASONS
+
+
+def is_output(piece: ChatResponse) -> bool:
+    """Return whether the piece has text: of the answer, or of reasoning that the server sends in a field of its own."""
+    deltas = [choice.delta for choice in getattr(piece.raw, "choices", None) or ()]
+    return bool(piece.delta) or any(getattr(delta, name, None) for delta in deltas for name in REASONING_FIELDS)
+
+
+def _end_mark(piece: ChatResponse) -> str:
+    """Return why the answer ends with this piece, "" if it goes on."""
+    if isinstance(piece.raw, dict):  # Gemini
+        reason = piece.raw.get("finish_reason")
+        return str(getattr(reason, "value", reason) or "")
+    if (kind := getattr(piece.raw, "type", None)) in {"response.completed", "response.incomplete"}:
+        return str(kind)
+    reasons = (choice.finish_reason for choice in getattr(piece.raw, "choices", None) or ())
+    return next((str(reason) for reason in reasons if reason), "")

@@ -58,8 +58,9 @@ class Verdict(StrEnum):
 class Support(StrEnum):
     """How the sources support a sentence.
 
-    `quoted` is a verbatim extract. `supported` was judged against its sources and holds. Of `partly`, something is
-    missing in them. `not_verified` could not be decided. `contradicted` is denied by them. `uncited` cites nothing.
+    `quoted` is a verbatim extract, or a lone figure or name that its source has. `supported` was judged against its
+    sources and holds. Of `partly`, something is missing in them. `not_verified` could not be decided. `contradicted` is
+    denied by them. `uncited` cites nothing.
     """
 
     QUOTED = "quoted"

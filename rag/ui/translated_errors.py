@@ -267,6 +267,7 @@ ERRORS = (
         "{label} refused the request ({status}): {words} Repeated attempts did not help: try again later, or "
         "choose another provider."
     ),
+    N_("{label} reached its limit for the answer's length. Ask for less, or allow longer answers."),
     N_("{label} broke off: {words} Check the connection and the address, then try again."),
     N_("{label} failed ({error}): {words} Correct it, or choose another provider."),
     N_("{label} gave up: {words}. Ask again, or choose another model."),

@@ -48,6 +48,8 @@ MESSAGES = (
     # Answers
     N_("I do not have enough grounded context to answer that."),
     N_("{model} gave no answer that the documents support. This is what they say themselves."),
+    N_("The answer was cut off at its limit of {tokens} tokens. Ask for less, or allow longer answers."),
+    N_("The answer is not complete. {_error}"),
     N_("No sentence and no row of a table was found that could answer."),
     N_("Nothing that was found answers this closely enough. {_nearest}"),
     N_("The figure itself was not found. {_nearest}"),
@@ -222,7 +224,7 @@ TERMS = (
 _FIELD = re.compile(r"\\{(\w+)\\}")
 _NUMERIC_FIELDS = {
     *("done", "total", "kept", "taken", "count", "limit", "size", "page", "rank", "score", "least", "seconds"),
-    *("used", "quota", "left", "needed", "dimensions"),
+    *("used", "quota", "left", "needed", "dimensions", "tokens"),
 }
 """Fields that hold quantities; others, such as labels, names and years, stay unchanged."""
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")

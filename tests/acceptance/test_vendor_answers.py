@@ -12,6 +12,7 @@ from rag.engine import RAGEngine
 from rag.types import AnswerResponse, AnswerToken, Support, Verdict
 from tests import pdfs, vendors
 from tests.databases import Databases
+from tests.vendor_servers import Cut, Limited
 from tests.vendors import Vendor
 
 HARBOUR = (
@@ -161,6 +162,31 @@ def test_what_neither_model_nor_documents_answer_is_refused(desk: Desk) -> None:
     assert (asked.response.sentences, asked.response.citations) == ((), ())
     assert asked.response.nearest[0].document_name == "harbour.pdf"
     assert prompts.NOT_FOUND_SENTINEL[:20] not in asked.shown
+
+
+def test_a_vendor_that_breaks_off_leaves_what_it_said_checked(desk: Desk) -> None:
+    desk.vendor.server.faults.append(Cut(after=8))
+    reply = "In 2020 the harbour handled 5,112 ships [S1]. Its crane"
+    asked = desk.ask("What happened at the harbour?", reply + " lifts 95 tonnes [S1].")
+    assert asked.response.status == "ok"
+    assert asked.response.stopped
+    assert asked.response.answer == "In 2020 the harbour handled 5,112 ships [S1]. Its crane"
+    assert asked.support == [Support.SUPPORTED, None]
+    assert asked.response.hint is not None
+    assert asked.response.hint.startswith(f"The answer is not complete. {desk.vendor.label}")
+
+
+def test_an_answer_at_its_length_limit_says_so_and_is_not_kept(desk: Desk) -> None:
+    question = "Which harvest is in August?"
+    reply = "Harvest begins in the last week of August [S1]. The orchard"
+    desk.vendor.server.faults.append(Limited())
+    asked = desk.ask(question, reply)
+    assert asked.response.hint is not None
+    assert "its limit" in asked.response.hint
+    assert asked.support == [Support.SUPPORTED, None]
+    whole = desk.ask(question, "Harvest begins in the last week of August [S1].")
+    assert whole.response.hint is None
+    assert whole.response.answer == "Harvest begins in the last week of August [S1]."
 
 
 def test_a_wrong_quote_is_put_right(desk: Desk) -> None:

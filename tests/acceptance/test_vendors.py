@@ -1,7 +1,7 @@
 """Each vendor through its real client library, against a local server that speaks its wire format."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ from rag import errors, providers
 from rag.config import Config
 from rag.types import EmbeddingSpace, GenerationOptions
 from tests import vendor_servers, vendors
-from tests.vendor_servers import Cut, Endless, Failed, Fault, Refusal, Slow, Unfinished, VendorServer
+from tests.vendor_servers import Cut, Endless, Failed, Fault, Limited, Refusal, Slow, Unfinished, VendorServer
 from tests.vendors import KEY, Vendor
 
 MESSAGES = [
@@ -69,6 +69,15 @@ def stream(llm: LLM) -> str:
     return "".join(providers.complete_stream(llm, MESSAGES))
 
 
+def to_end(pieces: Generator[str, None, providers.StreamEnd]) -> tuple[list[str], providers.StreamEnd]:
+    received: list[str] = []
+    while True:
+        try:
+            received.append(next(pieces))
+        except StopIteration as end:
+            return received, end.value
+
+
 def chat(llm: LLM) -> str:
     return providers.complete(llm, MESSAGES)
 
@@ -91,14 +100,7 @@ def test_a_whole_answer(vendor: Vendor) -> None:
 
 @every_vendor
 def test_a_streamed_answer_comes_in_pieces_and_with_its_cost(vendor: Vendor) -> None:
-    pieces = providers.complete_stream(vendor.llm(), MESSAGES)
-    received = []
-    while True:
-        try:
-            received.append(next(pieces))
-        except StopIteration as end:
-            usage = end.value
-            break
+    received, (usage, _) = to_end(providers.complete_stream(vendor.llm(), MESSAGES))
     assert received == vendor.server.pieces
     assert (usage.input_tokens, usage.output_tokens) == (11, 7)
 
@@ -351,6 +353,24 @@ def test_a_stream_without_its_end_is_no_answer(vendor: Vendor) -> None:
     vendor.server.faults.append(Unfinished())
     with pytest.raises(errors.ProviderError, match="stopped before its answer was complete"):
         stream(vendor.llm())
+
+
+@every_vendor
+def test_an_answer_that_reached_its_length_limit_says_so(vendor: Vendor) -> None:
+    vendor.server.faults.append(Limited())
+    pieces = providers.complete_stream(vendor.llm(), MESSAGES)
+    if vendor.name in {"gemini", "vertex_gemini"}:  # the integration makes it an error
+        with pytest.raises(errors.ProviderError, match="reached its limit for the answer's length"):
+            to_end(pieces)
+    else:
+        assert to_end(pieces)[1].is_cut_off
+    assert not to_end(providers.complete_stream(vendor.llm(), MESSAGES))[1].is_cut_off
+
+
+@every_vendor
+def test_reasoning_is_no_part_of_the_answer(vendor: Vendor) -> None:
+    vendor.server.pieces = ["<thi", "nk>Apples or pears?", "</think>\n\nApp", "les."]
+    assert stream(vendor.llm()).strip() == chat(vendor.llm()) == "Apples."
 
 
 @every_vendor

@@ -194,6 +194,20 @@ def test_of_equal_words_the_cited_ones_give_the_lines() -> None:
     assert grounder.cite(0, "S1", quote).lines == twice.passage.lines[2:]
 
 
+@pytest.mark.parametrize(
+    ("reply", "support"),
+    [
+        ("$514.4 million [S1].", Support.QUOTED),
+        ("Either Side [S2].", Support.QUOTED),
+        ("Costs fell [S1].", Support.SUPPORTED),
+        ("Revenue was $514.4 million [S1].", Support.SUPPORTED),
+    ],
+)
+def test_a_lone_figure_or_name_is_quoted_not_judged(reply: str, support: Support) -> None:
+    _, response = ask(reply)
+    assert [sentence.support for sentence in response.sentences] == [support]
+
+
 def test_a_wrong_number_is_named_and_never_verified() -> None:
     wrong = 'Costs fell by 4.5% [S1] <quote id="S1">Costs fell by 3.5%</quote>.'
     assert ask(wrong)[1].model == answering.EXTRACTIVE_MODEL
@@ -420,6 +434,41 @@ def test_an_answer_that_is_stopped_keeps_what_was_said_checked_and_nothing_else(
     assert "signed" not in event.answer
     assert [sentence.support for sentence in event.sentences] == [Support.SUPPORTED, None]  # the end is no claim yet
     assert kept == {}
+
+
+class BrokenLLM(ScriptedLLM):
+    """Fails at the end of its reply."""
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        yield from super().stream_chat(messages, **kwargs)
+        raise errors.ProviderError("The server stopped before its answer was complete. Ask again.")
+
+
+def test_an_answer_that_breaks_off_keeps_what_was_said_and_says_why() -> None:
+    llm = BrokenLLM(reply="Costs fell by 3.5% [S1]. And the")
+    *_, response = answering.stream(QUESTION, [REPORT], llm=llm, locate=sources.locate)
+    assert isinstance(response, AnswerResponse)
+    assert response.stopped
+    assert response.answer == "Costs fell by 3.5% [S1]. And the"
+    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, None]
+    assert response.hint == (
+        "The answer is not complete. The server stopped before its answer was complete. Ask again."
+    )
+
+
+@pytest.mark.parametrize("reply", ["", " \n", "<think>Did costs"])
+def test_a_model_that_fails_before_its_first_word_is_an_error(reply: str) -> None:
+    with pytest.raises(errors.ProviderError, match="Ask again"):
+        list(answering.stream(QUESTION, [REPORT], llm=BrokenLLM(reply=reply), locate=sources.locate))
+
+
+@pytest.mark.parametrize("opening", ["<think>", ""])
+def test_the_reasoning_of_a_model_is_no_part_of_its_answer(opening: str) -> None:
+    reply = f"{opening}Revenue? No, costs [S1].</think>\n\nCosts fell by 3.5% [S1]."
+    shown, response = ask(reply)
+    assert response.answer == "Costs fell by 3.5% [S1]."
+    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED]
+    assert (shown == response.answer) == bool(opening)
 
 
 def test_a_hostile_document_stays_data() -> None:

@@ -52,6 +52,9 @@ SECOND = "Lyngdal is the second largest harbour of the coast, and one of the old
         ("Our quays were sold.", "Our quays and some of our quays on the island were sold.", True),
         ("We bought $5,000,000 of 3 notes.", "We bought $5.0 million of 3 notes.", True),
         ("9 out of 12 lorries passed.", "9 of the 12 lorries passed.", True),
+        ("Both sales brought 5 million.", "The sale of the quay brought 5 million.", False),
+        ("Both sales brought 5 million.", "Each sale brought 5 million.", True),
+        ("Both sales brought 5 million.", "The sales brought 5 million.", True),
         ("Die Fähren wurden repariert.", "Alle Fähren wurden in Oskarshamn repariert.", True),
     ],
 )  # fmt: skip

@@ -4,11 +4,9 @@ The flow: hits → context (`context`) → model output or extracts → sentence
 a verdict and located quotes for each (`verification.grounding`) → response.
 """
 
-import contextlib
 import time
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING
 
 from rag import errors, prompts, providers, tracing
 from rag.answering.conversation.followups import standalone
@@ -16,19 +14,18 @@ from rag.answering.extraction import extractive_answer
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
 from rag.answering.generation.claim_filter import drop_unproved
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, build_fitting_context
-from rag.answering.text.markup import CITATION_MARK, AnswerFilter, plain_text
-from rag.answering.verification import citations
+from rag.answering.generation.draft import Draft
+from rag.answering.generation.model_answer import Stop, Writer, generate, never_stop, prompt_messages
+from rag.answering.text.markup import CITATION_MARK, plain_text
 from rag.answering.verification.checkable_statements import is_refusal
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.meaning import MeaningJudge
-from rag.answering.verification.quote_matching import normalize
-from rag.retrieval import CompletionCache, Reranker, request_digest
+from rag.retrieval import CompletionCache, Reranker
 from rag.types import (
     LIKELY_THRESHOLD,
     AnswerEvent,
     AnswerOptions,
     AnswerResponse,
-    AnswerStage,
     AnswerToken,
     Citation,
     GenerationOptions,
@@ -37,7 +34,6 @@ from rag.types import (
     Rewriting,
     Sentence,
     Support,
-    Usage,
 )
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -45,15 +41,6 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 
 DEFAULT_OPTIONS = AnswerOptions()
 DEFAULT_GENERATION = GenerationOptions()
-
-Stop = Callable[[], bool]
-"""Return True to stop an answer that is being written."""
-
-
-def never_stop() -> bool:
-    """Never stop."""
-    return False
-
 
 CONDENSED_MESSAGES = 6
 CONDENSED_MESSAGE_CHARS = 1500
@@ -94,12 +81,12 @@ def stream(
         step.add(sources=len(context.hits))
     grounder = Grounder(context.hits, locate=locate, reranker=reranker, judge=judge)
     if not context.sources:
-        draft = _Draft(model=_model_name(llm))
+        draft = Draft(model=_model_name(llm))
     elif llm is None:
         draft = yield from _extract(question, grounder, context, reranker, rewritings)
     else:
-        writer = _Writer(llm, generation, memory if options.use_cache else None, stop)
-        draft = yield from _generate(question, writer, grounder, context)
+        writer = Writer(llm, generation, memory if options.use_cache else None, stop)
+        draft = yield from generate(question, writer, grounder, context)
         if not _holds(draft, options):
             draft = _quote_instead(draft, _extract(question, grounder, context, reranker, rewritings))
     yield _response(draft, context, hits, options, time.perf_counter() - started)
@@ -115,7 +102,7 @@ def read_context(
     """
     if llm is None or not hits:
         return build_context(hits, budget_tokens=options.max_context_tokens)
-    room = providers.remaining_tokens(llm, *(message.content or "" for message in _messages(llm, question, "")))
+    room = providers.remaining_tokens(llm, *(message.content or "" for message in prompt_messages(llm, question, "")))
     if room < MIN_SOURCE_TOKENS:
         raise errors.ConfigError(
             f"{_model_name(llm)} takes too little at once: with the question, the instructions and "
@@ -157,149 +144,8 @@ def _short(content: str) -> str:
     return CITATION_MARK.sub("", content)[:CONDENSED_MESSAGE_CHARS]
 
 
-class _Draft(NamedTuple):
-    """An answer before the decision whether it is shown."""
-
-    model: str
-    text: str = ""
-    sentences: tuple[Sentence, ...] = ()
-    citations: tuple[Citation, ...] = ()
-    usage: Usage = Usage()
-    likelihood: float | None = None
-    hint: str | None = None
-    nearest: Hit | None = None
-    stopped: bool = False
-
-
 def _model_name(llm: "LLM | None") -> str:
     return llm.metadata.model_name if llm else EXTRACTIVE_MODEL
-
-
-# --- written by a language model --------------------------------------------------------------------
-
-
-WriterResult = tuple[Usage, bool]
-"""Usage of an answer, and whether it was stopped early."""
-_Shown = tuple[str, WriterResult]
-
-
-@dataclass(frozen=True)
-class _Writer:
-    """A language model with a cache of its answers."""
-
-    llm: "LLM"
-    generation: GenerationOptions
-    memory: CompletionCache | None
-    stop: Stop = never_stop
-
-    def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, WriterResult]:
-        """Yield the answer piece by piece, or at once from the cache; only complete answers are cached."""
-        key = self._key(messages)
-        known = self.memory.recall("answers", key) if self.memory else None
-        if known is not None:
-            yield known
-            return Usage(), False
-        pieces: list[str] = []
-        stream = providers.complete_stream(self.llm, messages)
-        with contextlib.closing(stream):
-            while True:
-                try:
-                    piece = next(stream)
-                except StopIteration as end:
-                    usage: Usage = end.value or Usage()
-                    break
-                pieces.append(piece)
-                yield piece
-                if self.stop():
-                    return self._priced(_estimate_usage(messages, "".join(pieces))), True
-        if self.memory:
-            self.memory.keep("answers", key, "".join(pieces))
-        return self._priced(usage if usage.output_tokens else _estimate_usage(messages, "".join(pieces))), False
-
-    def _priced(self, usage: Usage) -> Usage:
-        return usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)})
-
-    def _key(self, messages: "Sequence[ChatMessage]") -> bytes:
-        options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
-        texts = [message.content or "" for message in messages]
-        return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
-
-
-def _generate(
-    question: str, writer: _Writer, grounder: Grounder, context: Context
-) -> Generator[AnswerStage | AnswerToken, None, _Draft]:
-    messages = _messages(writer.llm, question, context.text)
-    if seconds := providers.reading_seconds(writer.llm, _count_tokens(messages)):
-        yield AnswerStage(name="reading", seconds=seconds)
-    markup = AnswerFilter(context.hits)
-    model = _model_name(writer.llm)
-    written = tracing.streaming("model", lambda: writer.write(messages), model=model)
-    text, (usage, stopped) = yield from _stream_visible(written, markup)
-    yield AnswerStage(name="checking")
-    with tracing.span("ground") as step:
-        parsed = grounder.attribute(citations.parse_filtered(text, markup.quotes))
-        sentences, cited = grounder.ground(parsed.claims, parsed.text)
-        step.add(sentences=len(sentences), citations=len(cited))
-    if stopped:
-        sentences = _drop_last_verdict(sentences)
-    return _Draft(model, parsed.text, sentences, cited, usage, stopped=stopped)
-
-
-def _drop_last_verdict(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
-    """Drop the verdict "uncited" of a last sentence that was cut off before its citation."""
-    if not sentences or sentences[-1].support is not Support.UNCITED:
-        return sentences
-    return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
-
-
-def _messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessage]":
-    import llama_index.core
-    from llama_index.core.llms import ChatMessage, MessageRole
-
-    system = prompts.ANSWER_SYSTEM if providers.writes_quotes(llm) else prompts.ANSWER_SYSTEM_PLAIN
-    system = system.format(not_found=prompts.NOT_FOUND_SENTINEL)
-    user = prompts.ANSWER_USER.format(context=sources, question=question)
-    return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
-
-
-def _stream_visible(
-    pieces: Generator[str, None, WriterResult], markup: AnswerFilter
-) -> Generator[AnswerToken, None, _Shown]:
-    """Yield the displayable text of `pieces`; return all of it and the writer's result.
-
-    Text that may still become a refusal is held back, so that it is never displayed and withdrawn.
-    """
-    shown = held = ""
-    told: WriterResult | None = None
-    with contextlib.closing(pieces):
-        while told is None:
-            try:
-                held += markup.feed(next(pieces))
-            except StopIteration as end:
-                told = end.value or (Usage(), False)
-                held += markup.finish()
-            if held and not _may_refuse(shown + held):
-                shown += held
-                yield AnswerToken(text=held)
-                held = ""
-    return shown + held, told
-
-
-def _estimate_usage(messages: "Sequence[ChatMessage]", text: str) -> Usage:
-    """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
-    return Usage(input_tokens=_count_tokens(messages), output_tokens=providers.count_tokens(text))
-
-
-def _count_tokens(messages: "Sequence[ChatMessage]") -> int:
-    return sum(providers.count_tokens(message.content or "") for message in messages)
-
-
-_SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
-
-
-def _may_refuse(text: str) -> bool:
-    """Return whether `text` is a prefix of the refusal."""
-    return _SENTINEL.startswith(normalize(text).text)
 
 
 # --- quoted from the sources ------------------------------------------------------------------------
@@ -307,7 +153,7 @@ def _may_refuse(text: str) -> bool:
 
 def _extract(
     question: str, grounder: Grounder, context: Context, reranker: Reranker | None, rewritings: Sequence[Rewriting]
-) -> Generator[AnswerToken, None, _Draft]:
+) -> Generator[AnswerToken, None, Draft]:
     ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
     with tracing.span("model", model=EXTRACTIVE_MODEL):
         choice = extractive_answer.choose(
@@ -333,7 +179,7 @@ def _extract(
         sentences.append(
             Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=Support.QUOTED)
         )
-    return _Draft(
+    return Draft(
         EXTRACTIVE_MODEL,
         text,
         tuple(sentences),
@@ -344,7 +190,7 @@ def _extract(
     )
 
 
-def _quote_instead(draft: _Draft, extract: Generator[AnswerToken, None, _Draft]) -> _Draft:
+def _quote_instead(draft: Draft, extract: Generator[AnswerToken, None, Draft]) -> Draft:
     """Return what the sources say themselves in place of a model's `draft` that does not hold.
 
     A refusal may be right: only a likely extract replaces it. An empty or unsupported text says nothing about the
@@ -354,7 +200,7 @@ def _quote_instead(draft: _Draft, extract: Generator[AnswerToken, None, _Draft])
         while True:
             next(extract)
     except StopIteration as end:
-        quoted: _Draft = end.value
+        quoted: Draft = end.value
     least = LIKELY_THRESHOLD if is_refusal(draft.text) else 0.0
     if quoted.sentences and (quoted.likelihood or 0.0) >= least:
         return quoted._replace(hint=prompts.QUOTED_INSTEAD.format(model=draft.model), usage=draft.usage)
@@ -365,7 +211,7 @@ def _quote_instead(draft: _Draft, extract: Generator[AnswerToken, None, _Draft])
 
 
 def _response(
-    draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
+    draft: Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
 ) -> AnswerResponse:
     is_ok = _holds(draft, options)
     cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
@@ -386,19 +232,19 @@ def _response(
     return drop_unproved(response) if options.drop_unsupported else response
 
 
-def _holds(draft: _Draft, options: AnswerOptions) -> bool:
+def _holds(draft: Draft, options: AnswerOptions) -> bool:
     """Return whether a draft is shown as the answer; one that was stopped by the user always is."""
     holds = draft.stopped or (_is_grounded(draft) if options.require_citations else not _is_refusal(draft))
     return bool(draft.text) and holds
 
 
-def _is_grounded(draft: _Draft) -> bool:
+def _is_grounded(draft: Draft) -> bool:
     """Return whether a sentence that is not contradicted has a quote, so that a reader can check it."""
     quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
     return any(draft.sentences[number].support is not Support.CONTRADICTED for number in quoted)
 
 
-def _is_refusal(draft: _Draft) -> bool:
+def _is_refusal(draft: Draft) -> bool:
     """Return whether the draft says that the sources do not answer, and states nothing else."""
     states = any(sentence.support is not None for sentence in draft.sentences)
     return is_refusal(draft.text) and not states

@@ -18,7 +18,8 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from rag import errors, prompts
-from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never_stop, stream
+from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, condense, stream
+from rag.answering.generation.model_answer import Stop, never_stop
 from rag.answering.verification.grounding import Locate
 from rag.answering.verification.meaning import MeaningJudge
 from rag.retrieval import CompletionCache, Query, Reranker, to_hits

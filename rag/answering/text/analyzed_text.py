@@ -35,7 +35,7 @@ _LIGHT_WORDS = word_set(
     "according state states stated say says said show shows shown note notes noted mention mentions mentioned "
     "indicate indicates indicated come comes came make makes made same respective respectively through into between "
     "during within per out up off via compared versus vs s t d ll re ve hundred thousand million millions billion "
-    "billions trillion percent percentage cent points dollars dollar euros euro usd eur tausend millionen milliarde "
+    "billions trillion percent percentage cent points dollars dollar euros euro usd eur fy tausend millionen milliarde "
     "milliarden prozent mio mrd der die das den dem des ein eine einen einem einer und oder ist sind war waren wird "
     "wurde wurden hat hatte im von zu mit auf für bei nach aus le la les un une du de et ou est sont était ont par "
     "pour dans sur au aux el los las una y o es son fue eran han en por para con del al"

@@ -44,12 +44,18 @@ _RANKED = re.compile(
 """A superlative that is outranked or shared."""
 
 
+_BOTH = re.compile(
+    r"\bboth\s+(?:of\s+)?(?:(?:the|these|those|its|our|their)\s+)?(?P<plural>[^\W\d_]+s)\b", re.IGNORECASE
+)
+
+
 def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the words that make the claim more, or less, general than its source."""
     return list(
         dict.fromkeys(
             [
                 *_stronger(claim, own),
+                *_doubled(claim, own),
                 *_generalised(claim, own),
                 *_dropped_counts(claim, own),
                 *_dropped_ranks(claim, own),
@@ -64,6 +70,14 @@ def _stronger(claim: Text, own: Text) -> Iterator[str]:
     for words in _QUANTIFIERS.values():
         if not words & there:
             yield from sorted(words & claimed - {"any"})
+
+
+def _doubled(claim: Text, own: Text) -> Iterator[str]:
+    """Yield "both" where the source speaks of one of the things only."""
+    for match in _BOTH.finditer(claim.text):
+        plural = match["plural"].casefold()
+        if plural not in own.folded and stem(plural) in own.keys and not own.folded & {"both", "each", "two"}:
+            yield match.group()[: len("both")]
 
 
 def _quantified(text: Text) -> frozenset[str]:

@@ -1,0 +1,191 @@
+"""Write an answer by a language model: prompt, stream, cut-off and broken outputs, verdicts."""
+
+import contextlib
+from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from rag import errors, prompts, providers, tracing
+from rag.answering.generation.context import Context
+from rag.answering.generation.draft import Draft
+from rag.answering.text.markup import AnswerFilter, ProposedQuote
+from rag.answering.verification import citations
+from rag.answering.verification.grounding import Grounder
+from rag.answering.verification.quote_matching import normalize
+from rag.retrieval import CompletionCache, request_digest
+from rag.types import AnswerStage, AnswerToken, GenerationOptions, Sentence, Support, Usage
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM, ChatMessage
+
+Stop = Callable[[], bool]
+"""Return True to stop an answer that is being written."""
+
+
+def never_stop() -> bool:
+    """Never stop."""
+    return False
+
+
+class Ending(NamedTuple):
+    """How an output ended: `stopped` before its end by the user or by an error, and what to tell about that."""
+
+    usage: Usage = Usage()
+    stopped: bool = False
+    hint: str | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing."""
+        return not self.stopped and self.hint is None
+
+
+class Output(NamedTuple):
+    """The displayable text of an output, and the quotes proposed in it."""
+
+    text: str
+    quotes: Sequence[ProposedQuote]
+    ending: Ending
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A language model with a cache of its answers."""
+
+    llm: "LLM"
+    generation: GenerationOptions
+    memory: CompletionCache | None
+    stop: Stop = never_stop
+
+    def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, Ending]:
+        """Yield the answer piece by piece, or at once from the cache; only complete answers are cached.
+
+        Raises:
+            errors.ProviderError: the model fails before its first word; after it, what was written is kept.
+        """
+        key = self._key(messages)
+        known = self.memory.recall("answers", key) if self.memory else None
+        if known is not None:
+            yield known
+            return Ending()
+        pieces: list[str] = []
+        ending = yield from self._ask(messages, pieces)
+        text = "".join(pieces)
+        if self.memory and ending.is_complete:
+            self.memory.keep("answers", key, text)
+        usage = ending.usage if ending.usage.output_tokens else _estimate_usage(messages, text)
+        return ending._replace(usage=usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)}))
+
+    def _ask(self, messages: "Sequence[ChatMessage]", pieces: list[str]) -> Generator[str, None, Ending]:
+        """Yield the model's answer and collect it in `pieces`."""
+        with contextlib.closing(providers.complete_stream(self.llm, messages)) as stream:
+            while True:
+                try:
+                    piece = next(stream)
+                except StopIteration as end:
+                    finished = end.value or providers.StreamEnd()
+                    limit = prompts.CUT_OFF.format(tokens=self.generation.max_output_tokens)
+                    return Ending(finished.usage, hint=limit if finished.is_cut_off else None)
+                except errors.ProviderError as error:
+                    if not "".join(pieces).strip():
+                        raise
+                    return Ending(stopped=True, hint=prompts.BROKEN_OFF.format(error=error.message))
+                pieces.append(piece)
+                yield piece
+                if self.stop():
+                    return Ending(stopped=True)
+
+    def _key(self, messages: "Sequence[ChatMessage]") -> bytes:
+        options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
+        texts = [message.content or "" for message in messages]
+        return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
+
+
+def generate(
+    question: str, writer: Writer, grounder: Grounder, context: Context
+) -> Generator[AnswerStage | AnswerToken, None, Draft]:
+    """Yield the stages and the text of the model's answer; return it with citations and verdicts.
+
+    Raises:
+        errors.ProviderError: the model fails before its first word.
+    """
+    prompt = prompt_messages(writer.llm, question, context.text)
+    if seconds := providers.reading_seconds(writer.llm, _count_tokens(prompt)):
+        yield AnswerStage(name="reading", seconds=seconds)
+    model = writer.llm.metadata.model_name
+    written = tracing.streaming("model", lambda: writer.write(prompt), model=model)
+    text, quotes, ending = yield from _stream_visible(written, context.hits)
+    yield AnswerStage(name="checking")
+    with tracing.span("ground") as step:
+        parsed = grounder.attribute(citations.parse_filtered(text, quotes))
+        sentences, cited = grounder.ground(parsed.claims, parsed.text)
+        step.add(sentences=len(sentences), citations=len(cited))
+    if not ending.is_complete:
+        sentences = _drop_last_verdict(sentences)
+    return Draft(model, parsed.text, sentences, cited, ending.usage, hint=ending.hint, stopped=ending.stopped)
+
+
+def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessage]":
+    """Return the instructions for `llm`, and the question with the `sources`."""
+    import llama_index.core
+    from llama_index.core.llms import ChatMessage, MessageRole
+
+    system = prompts.ANSWER_SYSTEM if providers.writes_quotes(llm) else prompts.ANSWER_SYSTEM_PLAIN
+    system = system.format(not_found=prompts.NOT_FOUND_SENTINEL)
+    user = prompts.ANSWER_USER.format(context=sources, question=question)
+    return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
+
+
+def _drop_last_verdict(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
+    """Drop the verdict "uncited" of a last sentence that was cut off before its citation."""
+    if not sentences or sentences[-1].support is not Support.UNCITED:
+        return sentences
+    return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
+
+
+def _stream_visible(
+    pieces: Generator[str, None, Ending], known: Collection[str]
+) -> Generator[AnswerToken, None, Output]:
+    """Yield the displayable text of `pieces`; return all of it. `known` are the ids of the sources.
+
+    Text that may still become a refusal is held back, so that it is never displayed and withdrawn. Reasoning without
+    an opening tag is displayed, but not returned.
+    """
+    markup = AnswerFilter(known)
+    raw = shown = held = ""
+    ending: Ending | None = None
+    with contextlib.closing(pieces):
+        while ending is None:
+            try:
+                piece = next(pieces)
+                raw += piece
+                held += markup.feed(piece)
+            except StopIteration as end:
+                ending = end.value or Ending()
+                held += markup.finish()
+            if held and not _may_refuse(shown + held):
+                shown += held
+                yield AnswerToken(text=held)
+                held = ""
+    answer = providers.strip_reasoning(raw)
+    if answer == raw:
+        return Output(shown + held, markup.quotes, ending)
+    markup = AnswerFilter(known)
+    return Output(markup.feed(answer) + markup.finish(), markup.quotes, ending)
+
+
+def _estimate_usage(messages: "Sequence[ChatMessage]", text: str) -> Usage:
+    """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
+    return Usage(input_tokens=_count_tokens(messages), output_tokens=providers.count_tokens(text))
+
+
+def _count_tokens(messages: "Sequence[ChatMessage]") -> int:
+    return sum(providers.count_tokens(message.content or "") for message in messages)
+
+
+_SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
+
+
+def _may_refuse(text: str) -> bool:
+    """Return whether `text` is a prefix of the refusal."""
+    return _SENTINEL.startswith(normalize(text).text)

@@ -1,6 +1,7 @@
 """A scripted language model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rag.retrieval.completion_cache import Completions
 from rag.store import CompletionKind
@@ -19,6 +20,6 @@ class Scripted(Completions):
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
         return prompt(chars)
 
-    def complete(self, kind: CompletionKind, prompt: str) -> str:
+    def complete(self, kind: CompletionKind, prompt: str, schema: Mapping[str, Any] | None = None) -> str:
         self.asked.append((kind, prompt))
         return self.replies.pop(0)

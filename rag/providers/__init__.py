@@ -27,11 +27,11 @@ if TYPE_CHECKING:
         cost,
         embed_query,
         embed_texts,
+        is_small,
         model_id,
         reading_budget,
         reading_seconds,
         remaining_tokens,
-        writes_quotes,
     )
     from rag.providers.reasoning import strip_reasoning
     from rag.providers.vendor_models import wrap_custom_embedding
@@ -48,11 +48,11 @@ else:
                 "cost",
                 "embed_query",
                 "embed_texts",
+                "is_small",
                 "model_id",
                 "reading_budget",
                 "reading_seconds",
                 "remaining_tokens",
-                "writes_quotes",
             ),
             "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "estimate_max_tokens"),
             "entailment_model": ("EntailmentModel", "open_entailment_model"),
@@ -90,6 +90,7 @@ __all__ = [
     "find_servers",
     "is_drive_url",
     "is_public",
+    "is_small",
     "language_model",
     "model_id",
     "open_entailment_model",
@@ -98,7 +99,6 @@ __all__ = [
     "remaining_tokens",
     "strip_reasoning",
     "wrap_custom_embedding",
-    "writes_quotes",
 ]
 
 

@@ -1,21 +1,26 @@
 """Call models: embed texts, complete prompts, read context windows and prices."""
 
 import time
-from collections.abc import Generator, Sequence
-from typing import NamedTuple
+from collections.abc import Generator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, NamedTuple
 
 import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM, ChatMessage
 
+from rag import errors
 from rag.providers.embedded_models import count_tokens, estimate_max_tokens
 from rag.providers.reading_speed import READING_SPEEDS
 from rag.providers.reasoning import ReasoningFilter, strip_reasoning
 from rag.providers.vendor_models import VendorLLM, is_cut_off, is_output
 from rag.types import Usage
 
-MIN_QUOTING_PARAMETERS = 12e9
-"""Models on this machine with fewer parameters get the plain prompt; so do those whose server does not tell."""
+SMALL_PARAMETERS = 12e9
+"""Models on this machine with fewer parameters are small; so are those whose server does not tell."""
+
+REFUSED_SCHEMA = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED)
+"""Statuses of servers or models that take no JSON schema."""
 
 MESSAGE_TOKENS = 16
 """Upper limit of the tokens that a chat template adds to a message."""
@@ -99,9 +104,9 @@ def reading_seconds(llm: LLM, tokens: int) -> float | None:
     return tokens / speed if speed else None
 
 
-def writes_quotes(llm: LLM) -> bool:
-    """Return whether a model can be expected to copy quotes in tags beside its sentences; small ones cannot."""
-    return not (isinstance(llm, VendorLLM) and llm.is_local and llm.parameters < MIN_QUOTING_PARAMETERS)
+def is_small(llm: LLM) -> bool:
+    """Return whether a model can neither be expected to copy quotes in tags nor to judge what it wrote."""
+    return isinstance(llm, VendorLLM) and llm.is_local and llm.parameters < SMALL_PARAMETERS
 
 
 def remaining_tokens(llm: LLM, *texts: str) -> int:
@@ -110,9 +115,23 @@ def remaining_tokens(llm: LLM, *texts: str) -> int:
     return context_window(llm) - answer - sum(estimate_max_tokens(text) + MESSAGE_TOKENS for text in texts)
 
 
-def complete(llm: LLM, messages: Sequence[ChatMessage]) -> str:
-    """Return the whole answer without the reasoning before it; raises `errors.ProviderError`."""
-    return strip_reasoning(llm.chat(messages).message.content or "").strip()
+def complete(llm: LLM, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> str:
+    """Return the whole answer without the reasoning before it.
+
+    It is JSON of `schema` where the vendor's protocol has that; servers and models that refuse a schema are asked again
+    without.
+
+    Raises:
+        errors.ProviderError: the vendor refuses or is down.
+    """
+    form = llm.schema_arguments(schema) if schema and isinstance(llm, VendorLLM) else {}
+    try:
+        response = llm.chat(messages, **form)
+    except errors.ProviderError as error:
+        if not form or error.details.get("status") not in REFUSED_SCHEMA:
+            raise
+        response = llm.chat(messages)
+    return strip_reasoning(response.message.content or "").strip()
 
 
 def _token_counts(values: dict[str, object]) -> dict[str, int]:

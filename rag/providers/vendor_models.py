@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import math
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -168,6 +168,21 @@ class VendorLLM(CustomLLM):
     def provider(self) -> str:
         """The provider's name."""
         return self._boundary.provider.name
+
+    def schema_arguments(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `chat` for a reply in JSON of `schema`, {} if the protocol has none.
+
+        Sources: https://platform.openai.com/docs/guides/structured-outputs, which Ollama, LM Studio, llama.cpp and vLLM
+        follow; https://ai.google.dev/gemini-api/docs/structured-output.
+        """
+        match self._boundary.provider.protocol:
+            case Protocol.OPENAI:
+                named = {"name": "reply", "strict": True, "schema": schema}
+                return {"response_format": {"type": "json_schema", "json_schema": named}}
+            case Protocol.GEMINI | Protocol.VERTEX:
+                form = {"response_mime_type": "application/json", "response_json_schema": schema}
+                return {"generation_config": form}
+        return {}
 
     def price(self) -> Price | None:
         """Return the model's list price, None if unknown."""

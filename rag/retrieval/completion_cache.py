@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rag import prompts, providers
 from rag.store import CompletionKind
@@ -41,8 +41,8 @@ class Completions:
             chars //= 2
         return prompt(chars)
 
-    def complete(self, kind: CompletionKind, prompt: str) -> str:
-        """Return the completion of `prompt` from the cache or the model.
+    def complete(self, kind: CompletionKind, prompt: str, schema: Mapping[str, Any] | None = None) -> str:
+        """Return the completion of `prompt` from the cache or the model, in JSON of `schema` if it can be told one.
 
         Raises:
             errors.ProviderError: the model's vendor refuses or is down.
@@ -54,7 +54,7 @@ class Completions:
         known = self.memory.recall(kind, key) if self.memory else None
         if known is not None:
             return known
-        completion = providers.complete(self.llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
+        completion = providers.complete(self.llm, [ChatMessage(role=MessageRole.USER, content=prompt)], schema)
         if self.memory:
             self.memory.keep(kind, key, completion)
         return completion

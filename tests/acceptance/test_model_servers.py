@@ -108,9 +108,9 @@ def test_llama_cpp_and_ollama_tell_the_size_of_a_model(server: VendorServer) -> 
 def test_only_a_large_model_is_asked_for_quotes(server: VendorServer, parameters: int, quotes: bool) -> None:
     server.pages["/api/show"] = {"model_info": {"general.parameter_count": parameters}}
     model = llm(server)
-    assert providers.writes_quotes(model) is quotes
+    assert providers.is_small(model) is not quotes
     looked = len(server.looked)
-    assert providers.writes_quotes(model) is quotes
+    assert providers.is_small(model) is not quotes
     assert len(server.looked) == looked  # asked once
 
 
@@ -118,7 +118,7 @@ def test_a_vendor_s_model_writes_quotes_and_reads_at_once(server: VendorServer) 
     config = Config(openai_api_key="sk-1234567890", openai_base_url=server.url)
     model = providers.language_model(config)
     assert model is not None
-    assert providers.writes_quotes(model)
+    assert not providers.is_small(model)
     assert providers.reading_budget(model) is None
 
 

@@ -367,6 +367,35 @@ def test_an_answer_that_reached_its_length_limit_says_so(vendor: Vendor) -> None
     assert not to_end(providers.complete_stream(vendor.llm(), MESSAGES))[1].is_cut_off
 
 
+SCHEMA = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
+
+
+@every_vendor
+def test_a_schema_is_told_where_the_protocol_has_it(vendor: Vendor) -> None:
+    providers.complete(vendor.llm(), MESSAGES, SCHEMA)
+    (body,) = vendor.server.bodies
+    match vendor.name:
+        case "gemini" | "vertex_gemini":
+            assert body["generationConfig"]["responseMimeType"] == "application/json"
+            assert body["generationConfig"]["responseJsonSchema"] == SCHEMA
+            assert body["generationConfig"]["maxOutputTokens"] > 0
+        case "perplexity":
+            assert "response_format" not in body
+        case _:
+            assert body["response_format"]["json_schema"]["schema"] == SCHEMA
+
+
+@every_vendor
+def test_who_refuses_a_schema_is_asked_without(vendor: Vendor) -> None:
+    vendor.server.faults.append(Refusal(400, "no schema, please"))
+    if vendor.name == "perplexity":
+        with pytest.raises(errors.ProviderError, match="no schema"):
+            providers.complete(vendor.llm(), MESSAGES, SCHEMA)
+    else:
+        assert providers.complete(vendor.llm(), MESSAGES, SCHEMA) == ANSWER
+        assert "response_format" not in vendor.server.bodies[-1]
+
+
 @every_vendor
 def test_reasoning_is_no_part_of_the_answer(vendor: Vendor) -> None:
     vendor.server.pieces = ["<thi", "nk>Apples or pears?", "</think>\n\nApp", "les."]

@@ -160,6 +160,11 @@ def test_a_language_model_judges_and_is_named() -> None:
     assert citations[0].quote is not None
 
 
+def test_a_reply_may_be_an_object_as_the_schema_has_it() -> None:
+    ((sentence,), _) = ground(by_model({"verdicts": verdict("supported", missing="")}), LAID_OFF)
+    assert sentence.support is Support.SUPPORTED
+
+
 def test_a_language_model_names_what_is_missing() -> None:
     ((sentence,), _) = ground(by_model(verdict("partly", missing="the jobs")), LAID_OFF)
     assert (sentence.support, sentence.missing) == (Support.PARTLY, ("the jobs",))

@@ -1,7 +1,7 @@
 """The stages of a search that need no database."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -362,7 +362,7 @@ def test_passages_are_rated_by_what_the_model_has_room_for() -> None:
     asked: list[str] = []
 
     class Asked(Completions):
-        def complete(self, kind: CompletionKind, prompt: str) -> str:
+        def complete(self, kind: CompletionKind, prompt: str, schema: Mapping[str, Any] | None = None) -> str:
             asked.append(prompt)
             return "1: 9\n2: 3"
 

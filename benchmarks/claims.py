@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import labelled_claims
+from benchmarks import labelled_claims, llama_server
 from benchmarks.claim_forms import Fact, Made, Page, false_claims, true_claims
 from benchmarks.report import Section, at_least, at_most
 from benchmarks.settings import Options
@@ -17,11 +17,12 @@ from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.entailment import THRESHOLDS, Thresholds
 from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.meaning import EntailmentJudge
-from rag.retrieval import Reranker
+from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge
+from rag.retrieval import Completions, Reranker
 from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Span, Support
 
 FACTS, QUICK_FACTS = 1000, 60
+QUICK_LABELLED = 60
 FOLDS = 5
 RESAMPLES = 1000
 PER_PAGE = 4
@@ -46,7 +47,10 @@ def measure(options: Options, section: Section) -> None:
     if options.claims:
         reranker, judge = providers.CrossEncoder(options.config), _judge(options)
         labelled_claims.measure(
-            options.claims, section, lambda hit: Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, judge=judge)
+            options.claims,
+            section,
+            lambda hit: Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, judge=judge),
+            count=QUICK_LABELLED if options.quick else None,
         )
         return
     if options.pdfs is None:
@@ -61,10 +65,14 @@ def measure(options: Options, section: Section) -> None:
     held_out(section, try_out(cases))
 
 
-def _judge(options: Options) -> EntailmentJudge | None:
-    """Return the judge of meaning with the model of RAG_ENTAILMENT_MODEL; without one, words alone are measured."""
+def _judge(options: Options) -> MeaningJudge | None:
+    """Return the judge of meaning: the model of `--server`, that of RAG_ENTAILMENT_MODEL, both or none."""
     folder = options.config.rag_entailment_model
-    return EntailmentJudge(providers.open_entailment_model(folder)) if folder else None
+    second = EntailmentJudge(providers.open_entailment_model(folder)) if folder else None
+    if not options.server:
+        return second
+    llm = llama_server.language_model(options.config, options.server)
+    return LanguageModelJudge(Completions(llm, memory=None), llm.metadata.model_name, second)
 
 
 # --- the documents ---
@@ -125,7 +133,7 @@ def judged(
     made: Made,
     thresholds: Thresholds,
     reranker: Reranker | None = None,
-    judge: EntailmentJudge | None = None,
+    judge: MeaningJudge | None = None,
 ) -> Shown:
     """Judge a claim that cites the page with its quotes."""
     hit = _hit(fact, without=made.without)

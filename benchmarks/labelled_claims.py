@@ -19,6 +19,7 @@ from rag.answering.verification.grounding import Grounder
 from rag.types import Chunk, Hit, Line, Passage, Sentence, Support
 
 RESAMPLES = 2000
+SEED = 5
 
 
 class LabelledClaim(NamedTuple):
@@ -42,9 +43,12 @@ class Judged(NamedTuple):
 GrounderFactory = Callable[[Hit], Grounder]
 
 
-def measure(file: Path, section: Section, make_grounder: GrounderFactory) -> list[Judged]:
-    """Judge all claims of a file and add the figures."""
-    judged = [judge(labelled, make_grounder) for labelled in read_claims(file)]
+def measure(file: Path, section: Section, make_grounder: GrounderFactory, *, count: int | None = None) -> list[Judged]:
+    """Judge `count` claims of a file, drawn by seed, by default all, and add the figures."""
+    claims = list(read_claims(file))
+    if count is not None:
+        claims = random.Random(SEED).sample(claims, min(count, len(claims)))
+    judged = [judge(labelled, make_grounder) for labelled in claims]
     true = [one for one in judged if one.labelled.is_true]
     others = [one for one in judged if not one.labelled.is_true]
     section.about = f"{file.name}: {len(true)} supported claims, {len(others)} others"

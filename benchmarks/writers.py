@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx
 import pydantic
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -36,7 +35,6 @@ SEED = 5
 TOP_K = 8
 CITED_CHUNKS = 3
 """LlamaIndex's default `similarity_top_k` is 2; its chunks of 512 tokens are about as much as our budget."""
-ANSWER_TOKENS = 256
 
 
 class Sample(NamedTuple):
@@ -73,13 +71,12 @@ def measure(options: Options, section: Section) -> None:
         sample = Sample(asked, files, Evaluation(engine.questions, engine.pages, corpus).lookups(asked))
         for name, generation in (
             ("extract", GenerationOptions(provider="extractive")),
-            ("model", _generation(engine)),
+            ("model", llama_server.generation(url)),
         ):
             written = [_write(engine, question, ids[question.file_name], generation) for question in asked]
             _report(section, name, sample, written)
             section.notes += [f"{name} · {one.row.id} · {_told(one)}" for one in written]
-        llm = providers.language_model(engine.config, _generation(engine))
-        assert llm is not None
+        llm = llama_server.language_model(engine.config, url)
         _, embedder = providers.embedding_model(engine.config)
         _measure_citation_engine(section, sample, llm, embedder)
 
@@ -107,19 +104,10 @@ def _server(options: Options) -> Iterator[str]:
 
 @contextmanager
 def _engine(options: Options, url: str) -> Iterator[RAGEngine]:
-    changes = {"openai_base_url": url, "openai_api_key": pydantic.SecretStr("none"), "provider_timeout_seconds": 600.0}
     with databases.server(options) as server_url, databases.temporary(server_url) as database:
         own = {"rag_database_url": pydantic.SecretStr(database), "rag_storage_url": None}
-        with RAGEngine(options.config.model_copy(update={**changes, **own})) as engine:
+        with RAGEngine(options.config.model_copy(update={**llama_server.settings(url), **own})) as engine:
             yield engine
-
-
-def _generation(engine: RAGEngine) -> GenerationOptions:
-    """Return the first model of the server."""
-    models = httpx.get(f"{engine.config.openai_base_url}/models", timeout=10).json()["data"]
-    return GenerationOptions(
-        provider="openai_compatible", model=models[0]["id"], temperature=0.0, max_output_tokens=ANSWER_TOKENS
-    )
 
 
 def _ingest(engine: RAGEngine, files: Sequence[Path]) -> dict[str, Any]:
@@ -185,7 +173,7 @@ def _measure_citation_engine(section: Section, sample: Sample, llm: LLM, embedde
         started = time.perf_counter()
         response = ask.query(question.question)
         seconds.append(time.perf_counter() - started)
-        cited = [int(number) for number in re.findall(r"\[(\d+)\]", str(response))]
+        cited = [int(number) for number in re.findall(r"\[(?:Source )?(\d+)\]", str(response))]
         pages_cited = [
             response.source_nodes[number - 1].metadata["page"]
             for number in cited

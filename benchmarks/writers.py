@@ -173,7 +173,7 @@ def _measure_citation_engine(section: Section, sample: Sample, llm: LLM, embedde
         started = time.perf_counter()
         response = ask.query(question.question)
         seconds.append(time.perf_counter() - started)
-        cited = [int(number) for number in re.findall(r"\[(?:Source )?(\d+)\]", str(response))]
+        cited = [int(number) for number in re.findall(r"(?:\[|\bSource )(\d+)\b", str(response))]
         pages_cited = [
             response.source_nodes[number - 1].metadata["page"]
             for number in cited

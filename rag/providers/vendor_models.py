@@ -6,6 +6,7 @@ import math
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 import httpx
@@ -33,6 +34,8 @@ from rag.types import EmbeddingSpace
 
 Piece = TypeVar("Piece", ChatResponse, CompletionResponse)
 
+GGUF = ".gguf"
+"""The ending of llama.cpp's model files."""
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Fields of a delta with reasoning: of llama.cpp, vLLM and LM Studio; of Ollama and OpenRouter."""
 CUT_OFF_REASONS = {"length", "MAX_TOKENS", "response.incomplete"}
@@ -146,8 +149,11 @@ class VendorLLM(CustomLLM):
 
     @property
     def metadata(self) -> LLMMetadata:
-        """The inner model's metadata, without function calling."""
-        return self._inner.metadata.model_copy(update={"is_function_calling_model": False})
+        """The inner model's metadata, without function calling; llama.cpp names models by the path of their file."""
+        metadata = self._inner.metadata
+        name = metadata.model_name
+        short = PurePath(name).stem if name.endswith(GGUF) else name
+        return metadata.model_copy(update={"is_function_calling_model": False, "model_name": short})
 
     @property
     def context_window(self) -> int:

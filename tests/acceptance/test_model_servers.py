@@ -220,6 +220,13 @@ def test_a_chosen_model_writes_and_gets_no_key(server: VendorServer) -> None:
     assert providers.model_id(model) == f"ollama:{MODEL}"
 
 
+def test_a_model_that_is_named_by_its_file_is_shown_without_folders(server: VendorServer) -> None:
+    model = llm(server, rag_gen_model="ollama:/srv/models/apples-7b.gguf")
+    assert model.metadata.model_name == "apples-7b"
+    assert providers.complete(model, [ChatMessage(content="What colour are apples?")])
+    assert server.bodies[0]["model"] == "/srv/models/apples-7b.gguf"
+
+
 def test_opening_a_model_asks_nothing(server: VendorServer) -> None:
     assert llm(server).metadata.model_name == MODEL
     assert (server.looked, server.requests) == ([], [])

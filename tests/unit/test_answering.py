@@ -278,6 +278,12 @@ def test_a_mark_of_a_source_that_says_something_else_is_corrected() -> None:
     assert response.sentences[0].support is Support.SUPPORTED
 
 
+def test_a_source_that_says_some_of_it_is_better_than_one_that_has_nothing_to_do_with_it() -> None:
+    _, response = ask("Costs of the harbour fell by 3.5% [S2].")
+    assert response.sentences[0].support is Support.PARTLY
+    assert response.sentences[0].citation_ids == ("S1",)
+
+
 def test_a_row_without_a_mark_is_cited_in_its_last_cell() -> None:
     _, response = ask("| Item | 2022 | 2021 |\n|---|---|---|\n| Staff | 110 | 98 |")
     assert response.answer.endswith("| Staff | 110 | 98 [S1] |")

@@ -307,3 +307,28 @@ SALES = "Tolls were €9 million in the port in 2032 and €7 million in 2031."
 )  # fmt: skip
 def test_the_same_in_another_order_or_read_off_its_figures(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)
+
+
+SHIPS = "Lindmark owned 815, 795 and 782 ships at August 29, 2021, August 30, 2020 and September 1, 2019, respectively."
+FARES = "In the north, fares and tolls were 5.2 million and 3.1 million euros, respectively."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Lindmark owned 815 ships at August 29, 2021.", SHIPS, True),
+        ("Lindmark owned 815 ships in 2021.", SHIPS, True),
+        ("Lindmark owned 795 ships in 2020 and 815 in 2021.", SHIPS, True),
+        ("Lindmark owned 815 ships at August 30, 2020.", SHIPS, False),
+        ("Lindmark owned 815 ships at August 29, 2021, August 30, 2020 and September 1, 2019.", SHIPS, False),
+        ("Lindmark owned 815 and 782 ships in 2021 and 2020, respectively.", SHIPS, False),
+        ("Fares were 5.2 million euros.", FARES, True),
+        ("Tolls were 3.1 million euros.", FARES, True),
+        ("Tolls were 5.2 million euros.", FARES, False),
+        ("Fares and tolls were 5.2 million and 3.1 million euros.", FARES, True),
+    ],
+)  # fmt: skip
+def test_values_belong_to_the_years_and_subjects_that_respectively_gives_them(
+    claim: str, source: str, is_true: bool
+) -> None:
+    check(claim, source, is_true=is_true)

@@ -126,11 +126,12 @@ class Grounder:
     def _better_sources(self, statement: str, cited: Sequence[str], judgement: Judgement) -> Sequence[str]:
         """Return the sources that prove more of a statement than those it cites; () if there are none.
 
-        For a statement that cites nothing, the source with most of its words will do.
+        For a statement that cites nothing, or nothing that is related to it, the source with most of its words will do.
         """
         aligned = self._align(statement, list(self._sources))
         better = self._judgement(statement, aligned)
-        if better.support is Support.SUPPORTED or (not cited and better.rank > judgement.rank):
+        is_open = not cited or judgement.support is Support.NOT_VERIFIED
+        if better.support is Support.SUPPORTED or (is_open and better.rank > judgement.rank):
             return [source for source, quotes in aligned.items() if quotes]
         return () if cited else self._nearest_sources(statement)
 

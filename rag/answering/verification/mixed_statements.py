@@ -3,14 +3,11 @@
 "90% at Varna and 75% at Lodz" has all the words of "90% at Lodz", but does not entail it.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rag.answering.text.analyzed_text import Text
+from rag.answering.verification import paired_values
 from rag.answering.verification.coordination import Conjunct, Figure, FigureKind, conjuncts, key_of
-
-_PAIRED = re.compile(r"\brespectively\b", re.IGNORECASE)
-"""With "respectively" the order pairs values with subjects, so statements cannot be separated."""
 
 FAMILY_PREFIX_CHARS = 5
 """Length of the common prefix of related words: "produced", "production"."""
@@ -18,8 +15,12 @@ FAMILY_PREFIX_CHARS = 5
 
 def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the claim's figures, or words of a claim without figures, that the source states of something else."""
+    if _plain(claim.text) in _plain(own.text):
+        return []
+    if paired_values.is_paired(own):
+        return paired_values.mismatches(claim, own)
     stated = conjuncts(own.text)
-    if len(stated) < 2 or _PAIRED.search(own.text) or _plain(claim.text) in _plain(own.text):
+    if len(stated) < 2:
         return []
     found: list[str] = []
     for said in conjuncts(claim.text):

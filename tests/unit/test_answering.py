@@ -300,6 +300,13 @@ UNGROUNDED = [
 ]
 
 
+def test_a_bare_yes_is_quoted_from_nowhere() -> None:
+    boxes = sources.hit("Yes ☒ No ☐ Costs fell by 3.5% in the same year.", name="form.pdf")
+    _, response = ask("Yes [S1].", boxes, question="Did costs fall?")
+    assert response.model == "extractive"
+    assert "Costs fell" in response.answer
+
+
 @pytest.mark.parametrize("reply", UNGROUNDED)
 def test_without_grounding_the_documents_answer_themselves(reply: str) -> None:
     _, response = ask(reply)

@@ -73,6 +73,7 @@ _LEAD_IN = re.compile(
     r"\s*(?:yes|no|answer|ja|nein|oui|non|sí)\s*[,:]\s+",
     re.IGNORECASE,
 )
+_BARE_REPLY = re.compile(r"\W*(?:yes|no|ja|nein|oui|non|sí|sì)\W*", re.IGNORECASE)
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 
 
@@ -85,6 +86,11 @@ def checkable_statement(sentence: Sentence, answer: str = "") -> str:
     if row is not None:
         return row
     return strip_lead_ins(sentence.text) if is_checkable(sentence.text, before, after) else ""
+
+
+def is_bare_reply(statement: str) -> bool:
+    """Return whether a statement is only "Yes" or "No", which any page may have beside a box to tick."""
+    return _BARE_REPLY.fullmatch(statement) is not None
 
 
 def strip_lead_ins(sentence: str) -> str:

@@ -195,6 +195,8 @@ class Grounder:
     def _search_quotes(self, claimed: str, claim: Claim) -> tuple[QuotesBySource, Judgement]:
         """Return the proposed, widened, aligned or paraphrasing quotes of a claim, and their verdict."""
         ids = claim.sentence.citation_ids
+        if checkable_statements.is_bare_reply(claimed):
+            return {citation_id: [] for citation_id in ids}, entailment.UNRELATED
         found: QuotesBySource = {citation_id: self._locate_proposed(citation_id, claimed, claim) for citation_id in ids}
         judgement = self._judgement(claimed, found)
         if not ids or judgement.support is Support.SUPPORTED:

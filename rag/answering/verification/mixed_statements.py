@@ -5,8 +5,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rag.answering.text import paired_values
 from rag.answering.text.analyzed_text import Text
-from rag.answering.verification import paired_values
 from rag.answering.verification.coordination import Conjunct, Figure, FigureKind, conjuncts, key_of
 
 FAMILY_PREFIX_CHARS = 5

@@ -75,9 +75,9 @@ def open_folder_embedding(config: Config, name: str) -> FolderEmbedding:
         errors.ConfigError: there is no such folder, or not with a model that can be read.
     """
     folder = config.rag_data_dir / FOLDER_NAME / name
-    if Path(name).name != name or not folder.is_dir():
+    if name in {"", ".", ".."} or Path(name).name != name or not folder.is_dir():
         raise errors.ConfigError(
-            f"There is no folder {name!r} in {folder.parent}. Put the model there, or choose another one."
+            f"There is no folder {name!r} in RAG_DATA_DIR/{FOLDER_NAME}. Put the model there, or choose another one."
         )
     return _open(name, folder)
 

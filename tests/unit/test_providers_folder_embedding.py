@@ -59,10 +59,11 @@ def test_without_settings_it_takes_the_mean_and_no_prompts(config: Config) -> No
     assert np.linalg.norm(longer) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ["other", "../models/mine", "mine/onnx"])
+@pytest.mark.parametrize("name", ["other", "..", "../models/mine", "mine/onnx"])
 def test_only_a_folder_of_that_name_is_opened(config: Config, name: str) -> None:
-    with pytest.raises(errors.ConfigError, match="There is no folder"):
+    with pytest.raises(errors.ConfigError, match="There is no folder") as caught:
         providers.embedding_model(config.model_copy(update={"rag_embed_model": f"folder:{name}"}))
+    assert str(config.rag_data_dir) not in str(caught.value)
 
 
 def test_a_folder_without_a_model_says_what_is_missing(config: Config) -> None:

@@ -47,6 +47,7 @@ _RANKED = re.compile(
 _BOTH = re.compile(
     r"\bboth\s+(?:of\s+)?(?:(?:the|these|those|its|our|their)\s+)?(?P<plural>[^\W\d_]+s)\b", re.IGNORECASE
 )
+"""Two things of a kind: "both acquisitions"; "both the quay and the tolls" has no plural right after it."""
 
 
 def mismatches(claim: Text, own: Text) -> list[str]:

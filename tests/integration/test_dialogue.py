@@ -258,6 +258,6 @@ def test_a_model_reads_from_each_document_or_from_all_of_one(
     engine, model = writer
     model.requests.clear()
     engine.answer({"question": question, "options": {"use_cache": False}})
-    told = str(model.bodies[-1]["messages"])
+    told = str(model.bodies[0]["messages"])  # the second request asks the model to judge what it wrote
     assert all(f"[Source: {name}, Page {page}," in told for name, page in read)
     assert {name for name in FILES if f"[Source: {name}," in told} == {name for name, _ in read}

@@ -15,7 +15,6 @@ from benchmarks.settings import Options
 from rag import parsing, providers
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
-from rag.answering.verification.entailment import THRESHOLDS, Thresholds
 from rag.answering.verification.grounding import Grounder
 from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge
 from rag.retrieval import Completions, Reranker
@@ -23,12 +22,9 @@ from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Span, Support
 
 FACTS, QUICK_FACTS = 1000, 60
 QUICK_LABELLED = 60
-FOLDS = 5
 RESAMPLES = 1000
 PER_PAGE = 4
 """Maximum number of sentences, and of rows, per page."""
-LEAST_HELD = (0.6, 0.7, 0.8, 0.9, 1.0)
-"""Thresholds to evaluate, ascending."""
 
 SIX = ("other number", "other year", "other name", "negated", "quote from elsewhere", "two facts stitched")
 WORST_FALSE, LEAST_TRUE = 0.01, 0.95
@@ -61,8 +57,7 @@ def measure(options: Options, section: Section) -> None:
     cases = [case for fact in facts for case in claims_of(fact)]
     section.about = f"{len(facts):,} facts of {len({fact.document for fact in facts})} documents, {len(cases):,} claims"
     reranker, judge = providers.CrossEncoder(options.config), _judge(options)
-    by_kind(section, [judged(fact, made, THRESHOLDS, reranker, judge) for fact, made in cases])
-    held_out(section, try_out(cases))
+    by_kind(section, [judged(fact, made, reranker, judge) for fact, made in cases])
 
 
 def _judge(options: Options) -> MeaningJudge | None:
@@ -131,7 +126,6 @@ def claims_of(fact: Fact) -> Iterator[tuple[Fact, Made]]:
 def judged(
     fact: Fact,
     made: Made,
-    thresholds: Thresholds,
     reranker: Reranker | None = None,
     judge: MeaningJudge | None = None,
 ) -> Shown:
@@ -139,23 +133,9 @@ def judged(
     hit = _hit(fact, without=made.without)
     sentence = Sentence(text=made.claim, citation_ids=("S1",), start=0, end=len(made.claim))
     quotes = tuple(ProposedQuote("S1", quote, 0) for quote in made.quotes)
-    grounder = Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, judge=judge, thresholds=thresholds)
+    grounder = Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, judge=judge)
     (shown,) = grounder.ground([Claim(sentence, quotes)]).sentences
     return Shown(made, fact.document, shown.support is Support.SUPPORTED)
-
-
-def try_out(cases: Sequence[tuple[Fact, Made]]) -> dict[float, list[Shown]]:
-    """Return all verdicts by threshold; a claim unsupported at one threshold stays so at higher ones."""
-    tried: dict[float, list[Shown]] = {}
-    before = [True] * len(cases)
-    for held in LEAST_HELD:
-        thresholds = THRESHOLDS._replace(held=held)
-        tried[held] = [
-            judged(fact, made, thresholds) if was else Shown(made, fact.document, is_supported=False)
-            for (fact, made), was in zip(cases, before, strict=True)
-        ]
-        before = [one.is_supported for one in tried[held]]
-    return tried
 
 
 def _hit(fact: Fact, without: Span | None) -> Hit:
@@ -202,25 +182,6 @@ def by_kind(section: Section, shown: Sequence[Shown]) -> None:
             of_kind,
             is_true=of_kind[0].made.is_true,
         )
-
-
-def held_out(section: Section, tried: dict[float, list[Shown]]) -> None:
-    """Judge each fold with the threshold chosen on the others: most true, few false claims."""
-    documents = sorted({one.document for one in tried[LEAST_HELD[0]]})
-    random.Random(7).shuffle(documents)
-    seen: list[Shown] = []
-    for fold in range(FOLDS):
-        inside = set(documents[fold::FOLDS])
-        best = max(tried, key=lambda held: _merit([one for one in tried[held] if one.document not in inside]))
-        section.add(f"fold {fold + 1}: chosen threshold", best, "")
-        seen += [one for one in tried[best] if one.document in inside]
-    _add(section, "held out: false, six kinds", [one for one in seen if one.made.kind in SIX], is_true=False)
-    _add(section, "held out: true", [one for one in seen if one.made.is_true], is_true=True)
-
-
-def _merit(shown: Sequence[Shown]) -> tuple[float, float]:
-    false = _share([one for one in shown if one.made.kind in SIX])
-    return min(0.0, WORST_FALSE - false), _share([one for one in shown if one.made.is_true])
 
 
 def _share(shown: Sequence[Shown]) -> float:

@@ -26,29 +26,23 @@ from rag.answering.text.clauses import clause_splits, move_lead_in_to_end
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
-from rag.answering.verification import contradiction, table_figures
+from rag.answering.verification import contradiction, hedging, numeric_bounds, table_figures
 from rag.answering.verification.entailment_checks import failed_checks
 from rag.answering.verification.evidence import Evidence, Weights, combine
 from rag.answering.verification.missing_facts import is_name
 from rag.types import Support
 
+MIN_HELD = 0.8
+"""Share of a claim's words, weighted by rarity, from which the evidence speaks of the same; all prove it."""
 
-class Thresholds(NamedTuple):
-    """Shares of a claim's words, weighted by rarity.
+MIN_OWN = 0.5
+"""Share of them that must stand in the quoted words themselves, not in headings and titles around them."""
 
-    `held` must occur in the evidence to prove it, `own` in the quoted words themselves rather than in headings and
-    titles around them; below `partly` the evidence is unrelated.
-    """
-
-    held: float = 0.8
-    own: float = 0.5
-    partly: float = 0.35
-
-
-THRESHOLDS = Thresholds()
+MIN_PARTLY = 0.35
+"""Share below which the evidence is unrelated."""
 
 MIN_COMPUTED = 0.3
-"""Threshold in place of `held` for a computed figure: the claim names the result, which sources need not."""
+"""Share in place of `MIN_HELD` for a computed figure: the claim names the result, which sources need not."""
 
 MIN_ALIKE = 0.7
 """Minimum share of the evidence's words in a claim that it contradicts; the rest may speak of something else."""
@@ -60,14 +54,15 @@ MAX_MISSING = 6
 class Judgement(NamedTuple):
     """The verdict of evidence on a claim, with the claim's words that it does not support.
 
-    `held` is the share of the claim's weight that the evidence has.
-    `clauses` are the parts of the claim that were judged separately.
+    `held` is the share of the claim's weight that the evidence has. `clauses` are the parts of the claim that were
+    judged separately. `vetoes` are the facts that speak against the claim whatever it means: figures, names, negations.
     """
 
     support: Support
     missing: tuple[str, ...] = ()
     held: float = 0.0
     clauses: tuple[str, ...] = ()
+    vetoes: tuple[str, ...] = ()
 
     @property
     def rank(self) -> tuple[int, float, bool]:
@@ -93,9 +88,9 @@ UNRELATED = Judgement(Support.NOT_VERIFIED)
 _EQUAL_WEIGHTS = Weights({})
 
 
-def judge(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds = THRESHOLDS) -> Judgement:
+def judge(claim: str, evidence: Sequence[Evidence]) -> Judgement:
     """Judge how far `evidence` proves `claim`: as a whole by one piece, or each clause by a piece of its own."""
-    return judge_by_clause(claim, lambda part: judge_whole(part, evidence, thresholds))
+    return judge_by_clause(claim, lambda part: judge_whole(part, evidence))
 
 
 def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = MAX_CLAUSES) -> Judgement:
@@ -114,12 +109,12 @@ def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = 
     return best
 
 
-def judge_whole(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds = THRESHOLDS) -> Judgement:
+def judge_whole(claim: str, evidence: Sequence[Evidence]) -> Judgement:
     """Judge how far one piece of `evidence` proves the whole claim; for computed figures, all pieces together."""
     text = analyze(claim)
     if numbers.shows_computation(claim) and len(evidence) > 1:
         evidence = [*evidence, combine(evidence)]
-    return max((_Comparison(text, piece).judgement(thresholds) for piece in evidence), key=_rank, default=UNRELATED)
+    return max((_Comparison(text, piece).judgement() for piece in evidence), key=_rank, default=UNRELATED)
 
 
 def _combined(judged: Sequence[Judgement]) -> Judgement:
@@ -128,8 +123,11 @@ def _combined(judged: Sequence[Judgement]) -> Judgement:
     clauses = tuple(clause for judgement in judged for clause in judgement.clauses)
     if all(judgement.support is Support.SUPPORTED for judgement in judged):
         return Judgement(Support.SUPPORTED, (), held, clauses=clauses)
-    missing = tuple(dict.fromkeys(word for judgement in judged for word in judgement.missing))
-    return Judgement(Support.PARTLY, missing, held, clauses=clauses)
+    missing, vetoes = (
+        tuple(dict.fromkeys(word for words in every for word in words))
+        for every in ([judgement.missing for judgement in judged], [judgement.vetoes for judgement in judged])
+    )
+    return Judgement(Support.PARTLY, missing, held, clauses, vetoes)
 
 
 def _rank(judgement: Judgement) -> tuple[int, float, bool]:
@@ -161,28 +159,44 @@ class _Comparison:
         """The trend of the claim's own figures if the evidence has all of them: 1, -1 or 0."""
         return 0 if self.missing_figures else contradiction.stated_trend(self.claim)
 
-    def judgement(self, thresholds: Thresholds) -> Judgement:
+    def judgement(self) -> Judgement:
         """Return the verdict of the evidence on the claim."""
         if not self.claim.content and not self.claim.numbers:
             return UNRELATED
         held, own = self._share(self.evidence.all_keys), self._share(self.evidence.own_keys)
+        least = MIN_COMPUTED if self.is_computed else MIN_HELD
         contradictions = self._contradictions()
-        least = MIN_COMPUTED if self.is_computed else thresholds.held
         required = [word.text for word in self.missing_words if self._must_match(word)]
-        missing = [*contradictions, *self.missing_figures, *self._other_units(), *required, *self._substitutions()]
-        if held < least or missing:
-            missing += [word.text for word in self.missing_words]
-        named = tuple(dict.fromkeys(missing))[:MAX_MISSING]
+        vetoes = [*contradictions, *self.missing_figures, *self._other_units(), *required, *self._substitutions()]
+        unheld = [] if self.is_computed and held >= least else [word.text for word in self.missing_words]
         has_no_figure = bool(self.claim.numbers) and len(set(self.missing_figures)) == len(
             {n.text for n in self.claim.numbers}
         )
-        if contradictions or has_no_figure or held < min(thresholds.partly, least):
-            is_denied = bool(contradictions) and held >= least and self._is_same_statement
-            return Judgement(Support.CONTRADICTED if is_denied else Support.NOT_VERIFIED, named, held)
-        if missing or own < min(thresholds.own, least):
-            return Judgement(Support.PARTLY, named, held)
-        failed = tuple(dict.fromkeys(self._failed_checks()))[:MAX_MISSING]
-        return Judgement(Support.PARTLY if failed else Support.SUPPORTED, failed, held)
+        if contradictions or has_no_figure or held < min(MIN_PARTLY, least):
+            support = Support.CONTRADICTED if held >= least and self._is_false() else Support.NOT_VERIFIED
+        else:
+            if held >= least and not vetoes:
+                vetoes = self._failed_checks()
+            is_proved = not vetoes and not unheld and own >= min(MIN_OWN, least)
+            support = Support.SUPPORTED if is_proved else Support.PARTLY
+        # below MIN_HELD the evidence may speak of something else: what it lacks is then no fact against the claim
+        facts = _first(vetoes) if held >= least else ()
+        return Judgement(support, _first([*vetoes, *unheld]), held, vetoes=facts)
+
+    def _is_false(self) -> bool:
+        """Return whether the claim cannot be true beside this evidence, which else only fails to prove it."""
+        if not self._is_same_statement:
+            return False
+        is_negated = bool(self._negations()) and not self.missing_figures
+        ours, theirs = (len(text.negated) + len(text.denied) for text in (self.claim, self.evidence.own))
+        if is_negated and ours % 2 != theirs % 2:
+            return True
+        is_bounded = any(
+            numeric_bounds.bound(text.text, figure) not in numeric_bounds.EXACT_BOUNDS
+            for text in (self.claim, self.evidence.own)
+            for figure in text.numbers
+        )
+        return bool(self._antonyms() or self._wrong_years() or (self._replaced_figures() and not is_bounded))
 
     @property
     def _is_same_statement(self) -> bool:
@@ -195,9 +209,7 @@ class _Comparison:
         held = self._share(self.evidence.all_keys)
         if self.missing_figures or self._contradictions():
             return Judgement(Support.NOT_VERIFIED, self.missing_figures, held)
-        return Judgement(
-            Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.missing_words))[:MAX_MISSING], held
-        )
+        return Judgement(Support.PARTLY, _first([word.text for word in self.missing_words]), held)
 
     def _failed_checks(self) -> list[str]:
         """Return why the claim is not proved although its words and figures occur in the evidence."""
@@ -224,7 +236,7 @@ class _Comparison:
         ]
 
     def _contradictions(self) -> list[str]:
-        return [*self._negation_conflicts(), *self._opposites(), *self._wrong_years(), *self._replaced_figures()]
+        return [*self._negations(), *self._antonyms(), *self._wrong_years(), *self._replaced_figures()]
 
     @functools.cached_property
     def _differences(self) -> list[tuple[Sequence[Item], Sequence[Item]]]:
@@ -242,15 +254,6 @@ class _Comparison:
     def _is_passive(self) -> bool:
         """Whether either text may be passive, where exchanged names can mean the same."""
         return "by" in self.claim.folded | self.evidence.own.folded
-
-    def _negation_conflicts(self) -> list[str]:
-        """Return a "not" for each negation that only one of both texts has."""
-        return [
-            "not"
-            for ours, theirs in self._differences
-            if any(item.key == NEGATION for item in (*ours, *theirs))
-            and sum(map(_is_negative, ours)) != sum(map(_is_negative, theirs))
-        ]
 
     def _substitutions(self) -> list[str]:
         """Return the claim's words that stand in place of others in the evidence."""
@@ -295,17 +298,19 @@ class _Comparison:
         if word.text.casefold() in GENERIC_NAMES and _THE.search(self.claim.text[: word.start]):
             return True
         way = negation.trend(word.text)
-        if word.key in keys or (way and any(negation.trend(other) == way for other in self.evidence.own.folded)):
+        if way and (way == self._trend or any(negation.trend(other) == way for other in self.evidence.own.folded)):
             return True
-        if way and way == self._trend:
-            return True
-        if self._matches_denial(word) or self._names_period(word):
+        if word.key in keys or self._is_hedge(word) or self._matches_denial(word) or self._names_period(word):
             return True
         folded = word.text.casefold()
         value = numbers.spelled_value(folded)
         if value is None:
             return False
         return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
+
+    def _is_hedge(self, word: Word) -> bool:
+        """Return whether the word hedges the claim; `hedging.mismatches` decides whether the evidence does so, too."""
+        return any(start <= word.start < end for start, end in hedging.spans(self.claim))
 
     def _matches_denial(self, word: Word) -> bool:
         """Return whether a word of denial corresponds to a negation in the evidence: "lacks", "does not have"."""
@@ -333,15 +338,24 @@ class _Comparison:
 
     # --- what speaks against it ---
 
-    def _opposites(self) -> list[str]:
-        """Return the claim's words that the evidence negates or has as antonyms."""
+    def _negations(self) -> list[str]:
+        """Return a "not", or the claim's word, for each negation that only one of both texts has."""
         if self.is_computed:
             return []
-        evidence = self.evidence
-        return [
-            *contradiction.negation_conflicts(self.claim, evidence.quoted, evidence.own_keys),
-            *contradiction.antonyms(self.claim, evidence.own),
+        between = [
+            "not"
+            for ours, theirs in self._differences
+            if any(item.key == NEGATION for item in (*ours, *theirs))
+            and sum(map(_is_negative, ours)) != sum(map(_is_negative, theirs))
         ]
+        return [
+            *between,
+            *contradiction.negation_conflicts(self.claim, self.evidence.quoted, self.evidence.own_keys),
+        ]
+
+    def _antonyms(self) -> list[str]:
+        """Return the claim's words that the evidence has as antonyms."""
+        return [] if self.is_computed else contradiction.antonyms(self.claim, self.evidence.own)
 
     def _wrong_years(self) -> list[str]:
         """Return the years that the evidence assigns to other figures than the claim does."""
@@ -368,6 +382,10 @@ class _Comparison:
             if claimed and len(absent) == len(claimed) and any(map(kind, self.evidence.own.numbers)):
                 found += [number.text for number in absent]
         return found
+
+
+def _first(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))[:MAX_MISSING]
 
 
 def _word_orders(text: Text) -> list[Text]:

@@ -18,7 +18,7 @@ from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.verification import checkable_statements, entailment
 from rag.answering.verification.citations import Claim, ParsedAnswer, with_citations
-from rag.answering.verification.entailment import THRESHOLDS, Judgement, Thresholds
+from rag.answering.verification.entailment import Judgement
 from rag.answering.verification.meaning import MeaningJudge, MeaningVerdict
 from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import MIN_COVERAGE, QuotablePassage, Quote
@@ -79,14 +79,12 @@ class Grounder:
         locate: Locate,
         reranker: Reranker | None = None,
         judge: MeaningJudge | None = None,
-        thresholds: Thresholds = THRESHOLDS,
     ) -> None:
         """`sources` maps citation ids to hits; a `reranker` also finds paraphrases, a `judge` decides about them."""
         self._sources = sources
         self._locate = locate
         self._reranker = reranker
         self._judge = judge
-        self._thresholds = thresholds
         self._passages: dict[str, QuotablePassage] = {}
         self._found: dict[tuple[object, ...], tuple[QuotesBySource, Judgement]] = {}
 
@@ -170,8 +168,7 @@ class Grounder:
             {citation_id: self.passage(citation_id) for citation_id in one.claim.sentence.citation_ids},
             one.found,
             before=before.statement if before is not None and is_proved else "",
-            # where the words are the same, what still speaks against the claim is a fact, not a wording
-            vetoes=one.judgement.missing if one.judgement.held >= self._thresholds.held else (),
+            vetoes=one.judgement.vetoes,
         )
 
     def _quotes_of(self, one: _Compared, verdict: MeaningVerdict) -> QuotesBySource:
@@ -221,7 +218,7 @@ class Grounder:
         evidence = [
             piece for source in found for quote in found[source] for piece in self.passage(source).evidence(quote.span)
         ]
-        return entailment.judge(claimed, evidence, self._thresholds)
+        return entailment.judge(claimed, evidence)
 
     def _widen(self, found: QuotesBySource) -> QuotesBySource:
         """Extend quotes to their whole sentences and rows."""
@@ -277,7 +274,7 @@ class Grounder:
         return best if best and best.judgement.support is not Support.NOT_VERIFIED else None
 
     def _judge_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
-        return entailment.judge_whole(claimed, self.passage(citation_id).evidence(span), self._thresholds)
+        return entailment.judge_whole(claimed, self.passage(citation_id).evidence(span))
 
     def _find_paraphrase(
         self, claimed: str, found: QuotesBySource, judgement: Judgement

@@ -69,7 +69,7 @@ _OTHER_WORDS: Mapping[Modality, str] = {
 """Other words that hedge a statement."""
 
 _HEDGED = {
-    kind: re.compile(rf"(?<![^\W_])(?:{_VERBS[kind]}|{words})(?![^\W_])", re.IGNORECASE)
+    kind: re.compile(rf"(?<![^\W_])(?<!\bas )(?:{_VERBS[kind]}|{words})(?![^\W_])", re.IGNORECASE)
     for kind, words in _OTHER_WORDS.items()
 }
 
@@ -120,6 +120,11 @@ def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the word that hedges the source but not the claim, or the claim but not the source."""
     found = _dropped(claim, own) or _added(claim, own)
     return [found.text] if found else []
+
+
+def spans(text: Text) -> list[tuple[int, int]]:
+    """Return where `text` has words that hedge a statement; whether they may differ is for `mismatches` to say."""
+    return [match.span() for match in _MARK.finditer(text.text)]
 
 
 def _dropped(claim: Text, own: Text) -> _Mark | None:

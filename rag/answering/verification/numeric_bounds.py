@@ -77,6 +77,9 @@ _PROVED_BY: Mapping[Bound, frozenset[Bound]] = {
 }
 """The bounds of a source that prove a claim, by the claim's bound."""
 
+EXACT_BOUNDS = _PROVED_BY[Bound.EXACT] | {Bound.ABOUT}
+"""Bounds beside which another figure is a contradiction."""
+
 
 def bound(text: str, number: Number) -> Bound:
     """Return the bound set by the phrase right before or behind a figure."""

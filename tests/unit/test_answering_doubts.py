@@ -92,6 +92,9 @@ TUGS = "Over 300 tugs moor in the basin, and barges wait at least 6 days."
         ("The fee must be ≤ 30 kroner.", "The fee for tugs must be > 30 kroner.", False),
         ("The dredging lasts 9 years.", "The dredging of the basin lasts over 9 years.", True),
         ("Die Gebühr beträgt 30 Kronen.", "Die Gebühr für Schlepper beträgt 30 Kronen.", True),
+        ("Tolls rose 18%.", "Tolls rose 18% to $192 million in 2031.", True),
+        ("Tolls rose to $192 million.", "Tolls rose 18% to $192 million in 2031.", True),
+        ("Tolls rose to 18%.", "Tolls rose to 18% to 20% in 2031.", False),
     ],
 )
 def test_a_figure_keeps_its_bound(claim: str, source: str, is_true: bool) -> None:
@@ -154,13 +157,51 @@ PERMIT = "Subject to approval by Harbour Board, Brakstad will lease the pier, ex
         ("The margin was 9% excluding tolls.", "Excluding tolls, the margin of the port was 9%.", True),
         ("The margin was 9%.", "Excluding tolls, the margin of the port was 9%.", False),
         ("Le péage est de 9 euros.", "Le péage du port est de 9 euros sauf le dimanche.", True),
+        ("Pilots stay ashore in fog and snow.", "Pilots of the station stay ashore in fog or snow.", False),
+        ("Pilots stay ashore in snow or fog.", "Pilots of the station stay ashore in fog or snow.", True),
     ],
 )
 def test_a_claim_keeps_conditions_and_exceptions(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)
 
 
+@pytest.mark.parametrize(
+    ("fragment", "source", "support"),
+    [
+        ("13 weeks.", "The season of 2031 had 13 weeks.", Support.QUOTED),
+        ("13 weeks.", "The season had 13 regattas in 12 weeks.", Support.PARTLY),
+        ("Ada Vinter.", "Ms. Ada Vinter leads the station.", Support.QUOTED),
+        ("Ada Vinter.", "Ada Lund succeeded Per Vinter.", Support.PARTLY),
+    ],
+)
+def test_the_words_of_a_fragment_stand_together(fragment: str, source: str, support: Support) -> None:
+    assert judge(fragment, source).support is support
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "support"),
+    [
+        ("The pier has 9 cranes.", "The pier has 7 cranes.", Support.CONTRADICTED),
+        ("With 90 tugs the basin is closed.", "With more than 85 tugs the basin is closed.", Support.NOT_VERIFIED),
+        ("The pier is not leased.", "The pier is leased.", Support.CONTRADICTED),
+        ("25 of 42 piers are not leased.", "17 of 42 piers are leased.", Support.NOT_VERIFIED),
+    ],
+)
+def test_only_what_the_source_makes_false_is_contradicted(claim: str, source: str, support: Support) -> None:
+    assert judge(claim, source).support is support
+
+
+def test_words_that_the_source_lacks_leave_a_claim_open_to_a_judge_of_meaning() -> None:
+    source = "Ferries between the islands of the coast carry mail, parcels, cars and passengers daily."
+    judged = judge("Ferries between the islands of the coast carry mail, parcels, lorries and passengers.", source)
+    assert judged.support is not Support.SUPPORTED
+    assert "lorries" in judged.missing
+
+
 LOANS = "Loans to dealers rose from €7 million to €9 million in 2031."
+AUDIT = "Falk Revision audited the statements in accordance with the standards of the PCAOB."
+MOTION = "Ms. Vinter moved that the pier be kept until May, seconded by Ms. Lund."
+HEARING = "The board heard the pilots of the coast before it set the fee."
 PIER = "The pier of Brakstad was leased by Norrtug to Vassvik Rederi in June."
 
 
@@ -178,6 +219,12 @@ PIER = "The pier of Brakstad was leased by Norrtug to Vassvik Rederi in June."
         ("In June Norrtug succeeded Ada Vinter.", "Ada Vinter succeeded Norrtug in June.", False),
         ("Norrtug was succeeded by Ada Vinter in June.", "Ada Vinter succeeded Norrtug in June.", True),
         ("Ada Vinter was succeeded by Norrtug in June.", "Ada Vinter succeeded Norrtug in June.", False),
+        ("The statements are audited by the PCAOB.", AUDIT, False),
+        ("The statements were audited by Falk Revision.", AUDIT, True),
+        ("Ms. Vinter moved that the pier be kept, seconded by Ms. Lund.", MOTION, True),
+        ("Ms. Lund moved that the pier be kept, seconded by Ms. Vinter.", MOTION, False),
+        ("The board heard the pilots before it set the fee.", HEARING, True),
+        ("The board set the fee before it heard the pilots.", HEARING, False),
     ],
 )
 def test_who_acts_on_whom_and_what_comes_from_where_are_kept(claim: str, source: str, is_true: bool) -> None:

@@ -38,6 +38,14 @@ def clause_splits(claim: str) -> list[tuple[str, str]]:
     return found
 
 
+def is_fragment(text: str) -> bool:
+    """Return whether a text says nothing of anything: a name, or a figure with at most one word ("13 weeks")."""
+    said = analyze(text)
+    if not said.numbers:
+        return all(word.text[0].isupper() for word in said.content)
+    return len(said.content) < 2 and finite_verb(text) is None and ":" not in text and "–" not in text
+
+
 IRREGULAR_PASTS = (
     "became|began|bore|bought|broke|brought|built|came|chose|cut|drew|drove|fell|gave|got|grew|held|kept|led|left|lent|lost|"
     "made|met|paid|ran|rose|said|sank|saw|sent|sold|spent|stood|told|took|went|won|wrote"

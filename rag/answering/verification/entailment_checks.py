@@ -1,13 +1,15 @@
 """Check a claim whose words all occur in the source for what small words change.
 
-The checks compare quantifiers, numeric bounds, denials, conditions, semantic roles, hedging and mixed-up statements.
-Each returns the words that speak against entailment.
+The checks compare quantifiers, numeric bounds, denials, conditions, "and" and "or", semantic roles, hedging and
+mixed-up statements. Each returns the words that speak against entailment.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from rag.answering.text.analyzed_text import Text, analyze
-from rag.answering.text.clauses import clause_splits
+from rag.answering.text.clauses import clause_splits, is_fragment
 from rag.answering.text.numbers import Scales
 from rag.answering.verification import (
     conditions,
@@ -26,11 +28,14 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
     """
     if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
         return [] if is_row else _exchanged_figures(claim, own)  # word for word
+    if is_fragment(claim.text):
+        return _scattered_words(claim, own)
     clause = own if is_row else _shortest_clause(claim, own)
     found = [
         *quantifiers.mismatches(claim, clause),
         *numeric_bounds.mismatches(claim, clause, scales),
         *_denials(claim, clause),
+        *_conjunctions(claim, clause),
         *conditions.mismatches(claim, clause, own),
     ]
     if not is_row:  # only sentences have subjects, modality and coordination
@@ -47,6 +52,15 @@ def _exchanged_figures(claim: Text, own: Text) -> list[str]:
     return [
         one.text for one, other in zip(claim.figures, own.figures, strict=True) if one.values.isdisjoint(other.values)
     ]
+
+
+def _scattered_words(claim: Text, own: Text) -> list[str]:
+    """Return the words of a name or figure unless they stand together in the source."""
+    wanted, there = ([item.key for item in text.sequence] for text in (claim, own))
+    places = range(len(there) - len(wanted) + 1)
+    if any(there[place : place + len(wanted)] == wanted for place in places):
+        return []
+    return [item.text for item in claim.sequence]
 
 
 def _shortest_clause(claim: Text, own: Text) -> Text:
@@ -68,3 +82,21 @@ def _denials(claim: Text, own: Text) -> Iterator[str]:
         for start, governed in one.denied.items():
             if not other.keys.isdisjoint(governed):
                 yield next(word.text for word in one.words if word.start == start)
+
+
+def _conjunctions(claim: Text, own: Text) -> Iterator[str]:
+    """Yield an "and" of the claim where the source has "or" between the same words, and the reverse."""
+    theirs = _joined_words(own)
+    for words, ours in _joined_words(claim).items():
+        if words in theirs and not ours & theirs[words]:
+            yield from ours
+
+
+def _joined_words(text: Text) -> Mapping[frozenset[str], set[str]]:
+    """Return the conjunctions between each two successive words with content, by the keys of these words."""
+    found = defaultdict(set)
+    for one, other in pairwise(text.content):
+        for word in text.text[one.end : other.start].casefold().split():
+            if word in ("and", "or"):
+                found[frozenset((one.key, other.key))].add(word)
+    return found

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rag import errors
 from rag.answering.passages.quotable_units import Unit
-from rag.answering.text import numbers
+from rag.answering.text import clauses, numbers
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.verification import checkable_statements, entailment
 from rag.answering.verification.citations import Claim, ParsedAnswer, with_citations
@@ -389,19 +389,11 @@ def _with_verdict(one: _Compared) -> Sentence:
         return sentence
     if not sentence.citation_ids:
         return sentence.model_copy(update={"support": Support.UNCITED})
-    if support is Support.SUPPORTED and not _predicates(one.statement):
+    if support is Support.SUPPORTED and clauses.is_fragment(one.statement):
+        # the words stand in the source; that they answer the question is not judged
         return sentence.model_copy(update={"support": Support.QUOTED})
     judged_by = None if support is Support.NOT_VERIFIED else SAME_WORDS
     return sentence.model_copy(update={"support": support, "missing": one.judgement.missing, "judged_by": judged_by})
-
-
-def _predicates(statement: str) -> bool:
-    """Return whether a statement says something of something; a lone figure or name does not.
-
-    The words of such an answer stand in its source, but that they answer the question is not judged.
-    """
-    said = [word.text for word in analyze(statement).words if word.is_content]
-    return bool(said) if analyze(statement).numbers else not all(word[0].isupper() for word in said)
 
 
 def _with_meaning(sentence: Sentence, verdict: MeaningVerdict) -> Sentence:

@@ -115,6 +115,8 @@ def _other_ends(text: Text) -> Mapping[int, Number]:
     for first, last in pairwise(text.figures):
         link = _RANGE.fullmatch(text.text, first.end, last.start)
         before = text.text[: first.start]
+        if first.is_share and not last.is_share:
+            continue  # "rose 18% to $192 million"
         if link and first.year is None and (_BETWEEN if link["and"] else _NOT_FROM).search(before):
             found[first.start], found[last.start] = last, first
     return found

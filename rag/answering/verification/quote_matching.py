@@ -91,8 +91,7 @@ def normalize(text: str) -> NormalizedText:
     characters: list[str] = []
     offsets: list[int] = []
     for offset, character in enumerate(text):
-        folded = unicodedata.normalize("NFKC", character.translate(_SAME)).translate(_SAME).casefold()
-        for part in folded:
+        for part in _fold(character):
             if not part.isspace():
                 characters.append(part)
                 offsets.append(offset)
@@ -102,6 +101,11 @@ def normalize(text: str) -> NormalizedText:
         joined = "".join(c for i, c in enumerate(joined) if i not in dropped)
         offsets = [o for i, o in enumerate(offsets) if i not in dropped]
     return NormalizedText(joined, tuple(offsets))
+
+
+@functools.lru_cache(maxsize=4096)
+def _fold(character: str) -> str:
+    return unicodedata.normalize("NFKC", character.translate(_SAME)).translate(_SAME).casefold()
 
 
 class QuotablePassage:
@@ -116,6 +120,7 @@ class QuotablePassage:
         self._normalized = normalize(self.text)
         self._words = [term_weights.content_words(self.read(unit.span)) for unit in self.units]
         self._rarity = term_weights.idf(self._words)
+        self._paraphrases: dict[tuple[str, Reranker], Span | None] = {}
 
     def slice(self, span: Span) -> str:
         """Return the passage's own characters."""
@@ -328,7 +333,7 @@ class QuotablePassage:
         best = self._best_window(claim, coverages)
         if best is not None and best[1] >= least:
             return Quote(best[0], Verdict.CORRECTED)
-        span = self._best_paraphrase(claim, coverages, reranker) if reranker else None
+        span = self._best_paraphrase(claim, reranker) if reranker else None
         return Quote(span, Verdict.CORRECTED) if span else None
 
     def _weights(self, claim: str) -> dict[str, float]:
@@ -364,16 +369,21 @@ class QuotablePassage:
 
     def find_paraphrase(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
         """Return a paraphrase of `claim` found by the cross-encoder, or in another language by its figures."""
-        span = self._best_paraphrase(claim, self._coverages(claim), reranker) if reranker else None
+        span = self._best_paraphrase(claim, reranker) if reranker else None
         if span is None and detect(claim) != detect(self.text):
             span = next(iter(self.likely_spans(claim)), None)
         return Quote(span, Verdict.CORRECTED) if span else None
 
-    def _best_paraphrase(self, claim: str, coverages: Sequence[float], reranker: Reranker) -> Span | None:
-        order = sorted(range(len(coverages)), key=lambda index: -coverages[index])[:RERANKED_SENTENCES]
-        scores = reranker.scores(claim, [self.read(self.units[index].span) for index in order]) if order else []
-        score, index = max(zip(scores, order, strict=True), default=(0.0, 0))
-        return self.units[index].span if score >= MIN_RERANK_SCORE else None
+    def _best_paraphrase(self, claim: str, reranker: Reranker) -> Span | None:
+        """Return the sentence that the cross-encoder finds nearest to the claim, if near enough; asked once."""
+        key = (claim, reranker)
+        if key not in self._paraphrases:
+            coverages = self._coverages(claim)
+            order = sorted(range(len(coverages)), key=lambda index: -coverages[index])[:RERANKED_SENTENCES]
+            scores = reranker.scores(claim, [self.read(self.units[index].span) for index in order]) if order else []
+            score, index = max(zip(scores, order, strict=True), default=(0.0, 0))
+            self._paraphrases[key] = self.units[index].span if score >= MIN_RERANK_SCORE else None
+        return self._paraphrases[key]
 
     def is_related(self, claim: str, span: Span) -> bool:
         """Return whether the text at `span` has some of the claim's weighted words."""

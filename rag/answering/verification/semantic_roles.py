@@ -1,4 +1,4 @@
-"""Compare semantic roles: what prepositions point at, and who acts on whom."""
+"""Compare semantic roles: what prepositions point at, who acts on whom, and what comes before what."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +33,14 @@ _PASSIVE = re.compile(
     re.IGNORECASE,
 )
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
+_BY_IN_CLAUSE = re.compile(r"[^.;,]*?\bby\b", re.IGNORECASE)
+_AGENT = re.compile(
+    r"\b(?P<verb>[^\W\d_A-Z]+)\s+by:?\s+(?:(?:the|an?|its|their|our|his|her)\s+)?"
+    r"(?P<agent>[^\W\d_a-z]\S*(?:\s+[^\W\d_a-z]\S*)*)"
+)
+"""A verb with a named agent: "audited by the PCAOB", "seconded by Mr. Rao"."""
+_EARLIER = re.compile(r"\b(?:before|prior to|until)\b", re.IGNORECASE)
+_LATER = re.compile(r"\b(?:after|following|once)\b", re.IGNORECASE)
 
 MAX_ACTOR_DISTANCE = 4
 """Content words before and behind a verb that may name its subject and object."""
@@ -45,7 +53,12 @@ _Actors = tuple[frozenset[str], frozenset[str]]
 
 def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the words whose role in the claim differs from that in the source."""
-    return [*_changed_roles(claim, own), *_exchanged_actors(claim, own)]
+    return [
+        *_changed_roles(claim, own),
+        *_exchanged_actors(claim, own),
+        *_unstated_agents(claim, own),
+        *_exchanged_times(claim, own),
+    ]
 
 
 def _changed_roles(claim: Text, own: Text) -> Iterator[str]:
@@ -96,6 +109,46 @@ def _verbs_with_actors(text: Text) -> list[tuple[Word, _Actors]]:
         if before and behind and not word.text[0].isupper():
             found.append((word, (_keys(before), _keys(behind))))
     return found
+
+
+def _unstated_agents(claim: Text, own: Text) -> Iterator[str]:
+    """Yield the agents of the claim's passive verbs that are not the agents of these verbs in the source.
+
+    There they stand behind a "by" after the verb, or before it in the active.
+    """
+    for match in _AGENT.finditer(claim.text):
+        agents = {word.text for word in _names([*Text(match["agent"]).words]) if word.is_content}
+        verbs = [word for word in own.content if word.key == stem(match["verb"].casefold())]
+        if verbs and not any(agents <= _possible_agents(own, verb) for verb in verbs):
+            yield from agents
+
+
+def _possible_agents(own: Text, verb: Word) -> set[str]:
+    """Return the words behind the "by" of a verb or, in the active, before the verb."""
+    by = _BY_IN_CLAUSE.match(own.text, verb.end)
+    return {word.text for word in own.words if (word.start >= by.end() if by else word.end <= verb.start)}
+
+
+def _exchanged_times(claim: Text, own: Text) -> Iterator[str]:
+    """Yield "before" or "after" where claim and source have the events around it in opposite order."""
+    for word in (_EARLIER, _LATER):
+        ours, theirs = word.search(claim.text), word.search(own.text)
+        if ours and theirs:
+            first, second = (_around(text, match) for text, match in ((claim, ours), (own, theirs)))
+            straight, crossed = (
+                sum(len(one & other) for one, other in zip(first, order, strict=True))
+                for order in (second, second[::-1])
+            )
+            if crossed > straight:
+                yield ours.group()
+
+
+def _around(text: Text, match: re.Match[str]) -> tuple[set[str], set[str]]:
+    """Return the keys of the content words before and behind a match."""
+    return (
+        {word.key for word in text.content if word.end <= match.start()},
+        {word.key for word in text.content if word.start >= match.end()},
+    )
 
 
 def _joined(text: Text, one: Word, other: Word) -> bool:

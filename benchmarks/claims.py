@@ -45,7 +45,7 @@ def measure(options: Options, section: Section) -> None:
         labelled_claims.measure(
             options.claims,
             section,
-            lambda hit: Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, judge=judge),
+            lambda sources: Grounder(sources, locate=_nowhere, reranker=reranker, judge=judge),
             count=QUICK_LABELLED if options.quick else None,
         )
         return

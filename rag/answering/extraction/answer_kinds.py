@@ -17,6 +17,9 @@ from rag.types import Hit
 MAX_OFFICES_CHARS = 90
 """Maximum distance of an office from the name of its holder, who may have others."""
 
+MAX_NAME_WORDS = 5
+"""Maximum number of different words of a name; more are two names side by side."""
+
 _HOLDER = re.compile(
     r"(?:who(?:\s+is|['’]s)|who\s+(?:serves|acts)\s+as|wer\s+ist)\s+(?:currently\s+|now\s+|derzeit\s+)?"
     r"(?:(?:the|our|its|der|die|das)\s+|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?\s+)?(?:current\s+|aktuelle\s+)?"
@@ -69,6 +72,11 @@ _JOINS = term_weights.word_set(
     "und der die des seit ist unser unsere als"
 )
 """Words that may stand between a name and an office that its bearer holds now."""
+_BEFORE_OFFICE = re.compile(
+    r"(?:^|[^\w\s]|\d|\b(?:and|und|of|the|our|as|is|been|a|an|became|der|die|unser|unsere|als|ist|global|group))\s*$",
+    re.I,
+)
+"""What may stand right before an office, unlike "Vice" before "President"."""
 _FORMER = re.compile(
     r"\b(?:former(?:ly)?|previous(?:ly)?|prior|until|retired|was|from|ex-|ehemalig\w*|bis)\b|(?<![A-Z])[.](?:\s|$)|\binterim\b",
     re.I,
@@ -78,6 +86,7 @@ _OF_ALL = re.compile(
     r"|(?:of|der|des)\s+(?:the\s+|our\s+)?(?:company|registrant|board|group|gesellschaft)\b)",
     re.IGNORECASE,
 )
+_NEXT_OFFICE = re.compile(r"\s*(?:,|&|\band\b|\bund\b)?\s*(?:and\s+)?(?P<office>[A-Z][a-z]+)\b", re.IGNORECASE)
 _OF_WHOM = re.compile(r"\s*(?:,|of|at)\s+(?P<whom>[\w&.’'-]+(?:\s+[A-Z][\w&.’'-]*)*)")
 _DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 _NO = re.compile(r"\bno\.|\bNr\.", re.IGNORECASE)
@@ -188,20 +197,22 @@ def _holds(text: str, role: str, hit: Hit) -> bool:
     end, names = start, 0
     while (word := _NAME_WORD.match(text, end)) and not is_term(word[0].strip(" ,.")):
         end, names = word.end(), names + 1
-    if not 2 <= names <= 8:
+    if names < 2 or len({*term_weights.words(text[start:end])}) > MAX_NAME_WORDS:
         return False
     for match in re.finditer(rf"(?<![\w-]){re.escape(role)}(?![\w-])", text[end:], re.IGNORECASE):
         between, after = text[end : end + match.start()], text[end + match.end() :]
         if len(between) > MAX_OFFICES_CHARS or _FORMER.search(between):
             return False
         small = {word.casefold() for word in re.findall(r"(?<![\w])[a-zäöüß]\w*", between)}
-        if small <= _JOINS and _is_of_company(after, hit):
+        if small <= _JOINS and _BEFORE_OFFICE.search(between) and _is_of_company(after, hit):
             return True
     return False
 
 
 def _is_of_company(after: str, hit: Hit) -> bool:
     """Return whether what follows an office leaves it that of the document's company."""
+    while (word := _NEXT_OFFICE.match(after)) and is_term(word["office"]) and word["office"].lower() != "head":
+        after = after[word.end() :]  # "President and Chief Executive Officer, Western Division" is one office
     if _OF_ALL.match(after):
         return True
     whom = _OF_WHOM.match(after)

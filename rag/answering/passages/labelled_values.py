@@ -73,7 +73,7 @@ def signatures(passage: Passage) -> Iterator[Unit]:
         signed = _SIGNED.search(line.text)
         if signed is None or line.text.lower().count("/s/") > 1 or "\t" in line.text[signed.start() :]:
             continue
-        below = placed[index + 1 :]
+        below = [one for one in placed[index + 1 :] if one[1].page_number == line.page_number]
         end = trim_line(offset, line).end
         if is_firm(signed["name"]):
             end = next((trim_line(*one).end for one in below[:TENURE_REACH] if _TENURE.search(one[1].text)), end)
@@ -105,7 +105,9 @@ def _labels(line: str) -> list[re.Match[str]]:
 def _whole_labels(labels: Sequence[re.Match[str]], below: str) -> list[str]:
     """Return the labels with the rest of the one that the next line closes."""
     is_rest = _REST_OF_LABEL.fullmatch(below.strip()) is not None and sum(not one["end"] for one in labels) == 1
-    return [f"{one['label']} {below.strip(' )')}" if is_rest and not one["end"] else one["label"] for one in labels]
+    return [
+        f"{one['label'].rstrip()} {below.strip(' )')}" if is_rest and not one["end"] else one["label"] for one in labels
+    ]
 
 
 def _values(above: Placed, names: Sequence[str]) -> list[Span | None]:
@@ -137,7 +139,13 @@ def _address(above: Sequence[Placed]) -> Span:
     start = last.start
     for placed in reversed(above[-MAX_ADDRESS_LINES:-1]):
         line = placed[1].text.strip()
-        is_other = line[-1:] in "):.;" or _RULE.fullmatch(line) or line.isupper() or len(line) > MAX_VALUE_CHARS
+        is_other = (
+            line[:1].islower()
+            or line[-1:] in "):.;"
+            or _RULE.fullmatch(line)
+            or line.isupper()
+            or len(line) > MAX_VALUE_CHARS
+        )
         if is_other or placed[1].page_number != above[-1][1].page_number:
             break
         start = trim_line(*placed).start

@@ -117,6 +117,12 @@ def pairs(text: str) -> list[tuple[str, str]]:
             "Ohio 12-34\n(State or other jurisdiction of (Tax No.)\nincorporation)",
             [("State or other jurisdiction of incorporation", "Ohio"), ("Tax No.", "12-34")],
         ),
+        (
+            "Ohio 12-34\n(State of (Tax\nincorporation) No.)",
+            [("State of incorporation", "Ohio"), ("Tax No.", "12-34")],
+        ),
+        ("Commission file number 1-3247", [("Commission file number", "1-3247")]),
+        ("Handelsregister: HRB 123", [("Handelsregister", "HRB 123")]),
         ("Musterstadt\tHRB 123\n(Sitz)\t(Registernummer)", [("Sitz", "Musterstadt"), ("Registernummer", "HRB 123")]),
         ("(201) 555-0147\n(Telephone number)", [("Telephone number", "(201) 555-0147")]),
         ("New York San Jose\n(State) (City)", []),  # it cannot be told where the first value ends

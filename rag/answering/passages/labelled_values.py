@@ -1,4 +1,4 @@
-"""Find values with a label in brackets below them, and signatures, which read alone say nothing.
+"""Find values with a label below or beside them, and signatures, which read alone say nothing.
 
 Forms and cover pages put several such pairs side by side: "Delaware 12-3456789" over "(State of incorporation) (Tax
 number)".
@@ -27,7 +27,13 @@ TENURE_REACH = 5
 """Lines below a firm's signature in which it may say since when it has served."""
 
 _LABEL = re.compile(r"\((?P<label>[A-ZÄÖÜ][^()\t]*[^\W\d_][^()\t]*)(?P<end>\)|(?=[\t(])|$)\s*")
-_REST_OF_LABEL = re.compile(r"[^()\t]{1,80}\)")
+_RESTS = re.compile(r"(?:[^()]{1,80}\)\s*)+")
+_BESIDE = re.compile(
+    r"\s*(?:(?P<label>(?-i:[A-ZÄÖÜ])[^:\t()]{2,70}):\s+(?P<value>\S.{0,100}?)"
+    r"|(?P<label_of_figure>(?-i:[A-ZÄÖÜ])[^:\t\d()]{2,70}\b(?:number|nummer|no\.?|nr\.?))\s+(?P<figure>\S*\d\S*?))\.?\s*",
+    re.IGNORECASE,
+)
+"""A line that is a label and its value: "File number 0-1234"."""
 _OF_FIGURE = re.compile(r"\b(?:numbers?|nos?|id|codes?|nummer|nr|plz)\b", re.IGNORECASE)
 _OF_PHONE = re.compile(r"\b(?:tele)?(?:phone|fon|fax)", re.IGNORECASE)
 _OF_ADDRESS = re.compile(r"\b(?:address|anschrift|adresse)\b", re.IGNORECASE)
@@ -48,19 +54,23 @@ class Labelled(NamedTuple):
 
 
 def labelled_values(passage: Passage) -> Iterator[Labelled]:
-    """Yield each value that stands above its label in brackets."""
+    """Yield each value that stands above its label in brackets, or beside it on a line of their own."""
     text = passage.text
     placed = [one for one in placed_lines(passage) if one[1].text.strip()]
     for above, (index, (offset, line)) in zip([None, *placed], enumerate(placed), strict=False):
+        if beside := _BESIDE.fullmatch(line.text):
+            name = _span(offset, beside, "label", "label_of_figure")
+            yield Labelled(_pair(text, _span(offset, beside, "value", "figure"), name), text[slice(*name)])
+            continue
         labels = _labels(line.text)
         if above is None or not labels or is_caption(line.text) or above[1].page_number != line.page_number:
             continue
         names = _whole_labels(labels, placed[index + 1][1].text if index + 1 < len(placed) else "")
-        for name, label, value in zip(names, labels, _values(above, names), strict=True):
+        for whole, label, value in zip(names, labels, _values(above, names), strict=True):
             if value is not None:
-                span = Span(offset + label.start("label"), offset + label.end("label"))
-                whole = _address(placed[:index]) if _OF_ADDRESS.search(name) else value
-                yield Labelled(_pair(text, whole, span), name)
+                span = _span(offset, label, "label")
+                is_address = _OF_ADDRESS.search(whole) is not None
+                yield Labelled(_pair(text, _address(placed[:index]) if is_address else value, span), whole)
 
 
 def signatures(passage: Passage) -> Iterator[Unit]:
@@ -103,11 +113,12 @@ def _labels(line: str) -> list[re.Match[str]]:
 
 
 def _whole_labels(labels: Sequence[re.Match[str]], below: str) -> list[str]:
-    """Return the labels with the rest of the one that the next line closes."""
-    is_rest = _REST_OF_LABEL.fullmatch(below.strip()) is not None and sum(not one["end"] for one in labels) == 1
-    return [
-        f"{one['label'].rstrip()} {below.strip(' )')}" if is_rest and not one["end"] else one["label"] for one in labels
-    ]
+    """Return the labels with the rests of those that the next line closes."""
+    rests = [rest.strip() for rest in re.split(r"\)\s*", below.strip())[:-1]] if _RESTS.fullmatch(below.strip()) else []
+    if len(rests) != sum(not label["end"] for label in labels):
+        return [label["label"] for label in labels]
+    left = iter(rests)
+    return [label["label"] if label["end"] else f"{label['label'].rstrip()} {next(left)}" for label in labels]
 
 
 def _values(above: Placed, names: Sequence[str]) -> list[Span | None]:
@@ -150,6 +161,12 @@ def _address(above: Sequence[Placed]) -> Span:
             break
         start = trim_line(*placed).start
     return Span(start, last.end)
+
+
+def _span(offset: int, match: re.Match[str], *names: str) -> Span:
+    """Return the span of the group that matched, one of `names`."""
+    name = next(name for name in names if match[name] is not None)
+    return Span(offset + match.start(name), offset + match.end(name))
 
 
 def _pair(text: str, value: Span, label: Span) -> Unit:

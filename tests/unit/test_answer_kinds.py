@@ -97,6 +97,13 @@ def test_a_value_and_its_label_are_boxed_exactly(
             assert any(abs(box.x0 - one.x0) < 0.5 and abs(box.x1 - one.x1) < 0.5 for one in found)
 
 
+def test_each_document_answers_and_none_is_surer_than_its_score() -> None:
+    hits = [sources.hit(f"Our fiscal year ends on {day}.", name=f"{day}.pdf") for day in ("May 31", "July 31")]
+    choice = choose("When does the fiscal year end?", hits)
+    assert {*texts(choice)} == {"Our fiscal year ends on May 31.", "Our fiscal year ends on July 31."}
+    assert choice.likelihood == choice.extracts[0].candidate.features.covered != CERTAIN_LIKELIHOOD
+
+
 # --- values over their labels ---------------------------------------------------------------------------------
 
 

@@ -49,7 +49,7 @@ MIN_LIKELIHOOD = 0.2
 """Minimum likelihood of an answer."""
 
 CERTAIN_LIKELIHOOD = 0.75
-"""Minimum likelihood of an answer of the very kind that is asked for."""
+"""Minimum likelihood of an answer of the very kind that is asked for, in the only document searched."""
 
 MIN_RELEVANCE = -0.6
 MIN_COVERED = 0.3
@@ -104,7 +104,7 @@ def choose(
     best = ranked[0].candidate
     likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
     missing = explain_missing(asked, hits, best)
-    if best.is_certain:
+    if best.is_certain and len({hit.passage.document_id for hit in hits}) == 1:  # else it may be another's
         likely = max(likely, CERTAIN_LIKELIHOOD)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
@@ -112,7 +112,7 @@ def choose(
     if missing is not None:
         return Choice(likelihood=likely, hint=f"{missing} {_nearest(asked, best)}", nearest=best.hit)
     if best.is_certain:
-        return Choice((ranked[0],), likely)
+        return Choice(tuple(_first_of_each_document(ranked))[:MAX_ANSWERS], likely)
     close = ranked if reranker else [one for one in ranked if one.candidate.features.covered >= MIN_COVERED_ALONE]
     return Choice(tuple(_shown(asked, close)), likely)
 
@@ -143,6 +143,13 @@ def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
         return pair[0] is not Fit.GIVES, wants_name and not is_named
 
     return [one for _, one in sorted(able, key=place)]
+
+
+def _first_of_each_document(ranked: Sequence[Extract]) -> Iterable[Extract]:
+    firsts: dict[object, Extract] = {}
+    for extract in ranked:
+        firsts.setdefault(extract.candidate.hit.passage.document_id, extract)
+    return firsts.values()
 
 
 def _is_of_another(fits: Fit | None, extract: Extract) -> bool:

@@ -132,19 +132,31 @@ def test_a_section_that_is_named_so_gives_the_beginnings_of_its_paragraphs() -> 
     )
 
 
-def test_key_terms_are_the_headings_of_a_contract_or_its_numbered_clauses() -> None:
+def test_the_parts_of_a_document_are_its_headings_or_its_numbered_clauses() -> None:
     headed = [
         chunk(name, *(f"# {part}" for part in name.split(" / ")), "The parties agree on this.", first=number * 10)
         for number, name in enumerate(
             ("Charter Agreement", "Article I / Fees", "Article II / Term", "Article III / Law")
         )
     ]
-    assert items(headed, "What are the key terms?") == (["Article I Fees", "Article II Term", "Article III Law"], 3)
+    assert items(headed, "List the sections.") == (["Article I Fees", "Article II Term", "Article III Law"], 3)
     clauses = chunk("", "Charter", "1. Fees. The fee is 5.", "2. Term. Two years.", "(a) A third is not.", "3. Law.")
-    found = items([clauses], "What are the key terms of this contract?")
+    found = items([clauses], "What are the clauses of this contract?")
     assert found == (["Fees. The fee is 5.", "Term. Two years.", "Law."], 3)
 
 
 def test_there_is_no_list_without_items() -> None:
     assert items([BODY, TAIL], "What are the main risks?") is None
     assert find_list([], AskedList(frozenset({"term"}), is_main=True)) is None
+
+
+def test_key_terms_say_how_each_clause_begins_those_first_that_contracts_turn_on() -> None:
+    texts = []
+    for number in range(1, 20):
+        texts += [f"{number}. NOTICES.", f"Notice {number} is sent by letter to the harbour. It is late."]
+    texts[-2] = "19. GOVERNING LAW."
+    found = items([chunk("Charter", "The charter of a ferry", *texts)], "What are the key terms?")
+    assert found is not None
+    assert found[0][0] == "Notice 1 is sent by letter to the harbour."
+    assert found[0][-1] == "Notice 19 is sent by letter to the harbour."
+    assert (len(found[0]), found[1]) == (15, 19)

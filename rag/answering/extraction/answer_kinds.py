@@ -20,6 +20,9 @@ MAX_OFFICES_CHARS = 90
 MAX_NAME_WORDS = 5
 """Maximum number of different words of a name; more are two names side by side."""
 
+MIN_TOPIC_SHARE = 1 / 3
+"""Share of a label's words that a question must more than have."""
+
 _HOLDER = re.compile(
     r"(?:who(?:\s+is|['’]s)|who\s+(?:serves|acts)\s+as|wer\s+ist)\s+(?:currently\s+|now\s+|derzeit\s+)?"
     r"(?:(?:the|our|its|der|die|das)\s+|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?\s+)?(?:current\s+|aktuelle\s+)?"
@@ -43,8 +46,13 @@ _MEANS = (
 )
 _DEFINES = (
     r"\s*[”\"“’']?\s*(?:\([^()]*\)\s*)?,?\s*(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
-    r"|(?:shall\s+)?(?:have|has)\s+the\s+meaning|(?:shall\s+)?refers?\s+to\b|bezeichnet\b|bedeutet\b)"
+    r"|(?:shall\s+)?(?:have|has)\s+the\s+meaning\b(?!\s+(?:set|given|ascribed|assigned|specified|provided|defined)\b)|(?:shall\s+)?refers?\s+to\b|bezeichnet\b|bedeutet\b)"
 )
+_WHAT_IS = re.compile(
+    r"(?:what\s+(?:is|are)|was\s+(?:ist|sind))\s+(?:an?|the|eine?|der|die|das)?\s*(?P<term>[^?]+?)\s*\??", re.I
+)
+_IN_PASSING = r"\((?:[^()]{{0,40}}\s)?[“\"„]{term}[”\"“](?:\s+or\s[^()]*)?\)"
+"""A term that is defined by the sentence it stands in: "… of 5 May 2020 (the “Effective Date”)"."""
 _RECURS = re.compile(
     r"(?:when|on\s+which\s+(?:date|day))\s+(?:does|do)\s+(?:the|our|its)?\s*(?P<what>.+?)\s+(?P<verb>end|close|begin|start)\s*\??\s*$"
     r"|wann\s+(?P<verb_de>endet|beginnt)\s+(?:das|der|die)?\s*(?P<what_de>[^?]+?)\s*\??\s*$",
@@ -132,7 +140,8 @@ class AskedKind:
 
     def _is_label(self, label: str) -> bool:
         words = _label_words(label)
-        return self.topic <= {*words} and (len(self.topic) > 1 or words[:1] == [*self.topic])
+        is_about = self.topic <= {*words} and len(self.topic) > MIN_TOPIC_SHARE * len(words)
+        return is_about and (len(self.topic) > 1 or words[:1] == [*self.topic])
 
     def _is_auditor(self, hit: Hit, text: str) -> bool:
         signed = _SIGNING.match(text)
@@ -154,15 +163,20 @@ def asked_kind(question: ParsedQuestion) -> AskedKind:
         return AskedKind(frozenset(), roles=tuple(dict.fromkeys([role, *_synonyms(question, role)])))
     for pattern in _MEANS:
         if means := pattern.match(text):
-            term = r"[\s-]+".join(map(re.escape, means["term"].strip(" “”\"'").split()))
-            return AskedKind(
-                frozenset(), term=re.compile(rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){term}{_DEFINES}", re.IGNORECASE)
-            )
+            return AskedKind(frozenset(), term=_definition(means["term"]))
     if recurs := _RECURS.match(text):
         what = frozenset(term_weights.content_words(recurs["what"] or recurs["what_de"]))
         verb = (recurs["verb"] or recurs["verb_de"]).lower()
         return AskedKind(frozenset(), what=what, recurs=_ENDS if verb in ("end", "close", "endet") else _BEGINS)
-    return AskedKind(_topic(question))
+    what = _WHAT_IS.fullmatch(text)
+    return AskedKind(_topic(question), term=_definition(what["term"]) if what else None)
+
+
+def _definition(term: str) -> re.Pattern[str]:
+    """Return the pattern of a sentence that defines `term`."""
+    words = r"[\s-]+".join(map(re.escape, term.strip(" “”\"'").split()))
+    begun = rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){words}{_DEFINES}"
+    return re.compile(f"{begun}|{_IN_PASSING.format(term=words)}", re.IGNORECASE)
 
 
 def _topic(question: ParsedQuestion) -> frozenset[str]:

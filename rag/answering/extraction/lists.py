@@ -3,6 +3,7 @@
 The list stands below a heading, or after a sentence that ends with a colon, which has all words of what is asked for.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -15,8 +16,8 @@ from rag.answering.text import term_weights
 from rag.answering.text.sentences import split_sentences, without_bullet
 from rag.types import Chunk, Span
 
-MAX_ITEMS, MAX_SHORT_ITEMS = 10, 30
-"""Items of a list that are shown, and of one whose items are all short."""
+MAX_ITEMS, MAX_SHORT_ITEMS, MAX_KEY_TERMS = 10, 30, 15
+"""Items of a list that are shown, of one whose items are all short, and of the clauses of a contract."""
 
 SHORT_CHARS = 80
 
@@ -56,6 +57,15 @@ _ANYTHING = re.compile(
 _CLAUSE = re.compile(r"(\d{1,2})\.\s+\S")
 """The beginning of a clause of a contract."""
 
+_KEY_TERM = re.compile(
+    r"\b(?:part(?:y|ies)|scope|grant(?:ed)?|licen[cs]es?|rights?|services?|terms?|duration|renewal|fees?|prices?|pay(?:ment|ments|able)"
+    r"|rent|royalt(?:y|ies)|consideration|terminat\w*|exclusiv\w*|confidential\w*|liabilit(?:y|ies)|indemni\w*|warrant\w*"
+    r"|(?:governing|applicable)\s+law|vertragsgegenstand|laufzeit|vergütung|preise?|kündigung|haftung|gewährleistung"
+    r"|geheimhaltung|gerichtsstand|anwendbares\s+recht)\b",
+    re.IGNORECASE,
+)
+"""Titles of the clauses that a reader of a contract looks up first."""
+
 _PARTS = term_weights.word_set("term provi clause sectio chapte topic bestim klause abschn kapite themen")
 """Stems of the words for the parts of a document, which its own headings name."""
 
@@ -91,11 +101,29 @@ def find_list(chunks: Sequence[Chunk], asked: AskedList) -> FoundList | None:
     """Return the items of a list that a document names so; `chunks` are all of it in reading order."""
     blocks = read_blocks(chunks)
     if asked.is_of_parts:
-        items = max(_headings(blocks)[1:], _clauses(blocks), key=len)  # the first heading is the title
+        parts = max(_headings(blocks)[1:], _clauses(blocks), key=len)  # the first heading is the title
+        if asked.is_main:
+            return _key_terms(blocks, parts)
+        items = parts
     else:
         items = _items(_below_heading(blocks, asked.stems), asked.stems) or _after_colon(blocks, asked.stems)
     unique = list({block.text.casefold(): block for block in items}.values())
     return FoundList([_shown(block) for block in _spread(unique)], len(unique)) if unique else None
+
+
+def _key_terms(blocks: Sequence[Block], parts: Sequence[Block]) -> FoundList | None:
+    """Return how the parts begin that most contracts turn on, or the first parts if there are few such."""
+    ends = [*(part.number for part in parts[1:]), math.inf]
+    told = [(part, _beginning(blocks, part, end)) for part, end in zip(parts, ends, strict=False)]
+    ranked = sorted((part for part, text in told if text), key=lambda part: not _KEY_TERM.search(part.text))
+    items = [_shown(text)._replace(section=part.text) for part, text in told if text and part in ranked[:MAX_KEY_TERMS]]
+    return FoundList(items, len(ranked)) if items else None
+
+
+def _beginning(blocks: Sequence[Block], part: Block, end: float) -> Block | None:
+    """Return a part that says something itself, else the first text below its title."""
+    below = (block for block in blocks if part.number <= block.number < end and not block.is_heading)
+    return next((block for block in below if len(block.text.split()) >= MIN_WORDS), None)
 
 
 def _stems(text: str) -> frozenset[str]:

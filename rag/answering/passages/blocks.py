@@ -5,9 +5,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rag.answering.passages.boilerplate import placed_lines, trim_line
+from rag.answering.passages.quotable_units import continues
 from rag.answering.text.sentences import has_bullet, one_line
 from rag.ingestion.chunking import SECTION_SEPARATOR
-from rag.types import BlockKind, Chunk, Passage, Span
+from rag.types import BlockKind, Chunk, Line, Passage, Span
 
 
 class Block(NamedTuple):
@@ -53,7 +54,7 @@ def _blocks_of(chunk: Chunk) -> Iterator[Block]:
     begins = [
         index
         for index, (_, line) in enumerate(lines)
-        if line.starts_block or has_bullet(line.text) or (index and line.kind is not lines[index - 1][1].kind)
+        if has_bullet(line.text) or (_is_apart(lines[index - 1][1], line) if index else line.starts_block)
     ]
     for start, end in pairwise([*begins, len(lines)]):
         first, last = lines[start], lines[end - 1]
@@ -62,3 +63,7 @@ def _blocks_of(chunk: Chunk) -> Iterator[Block]:
             is_bold = all(line.is_bold for _, line in lines[start:end])
             is_bullet = first[1].kind is BlockKind.TEXT and has_bullet(first[1].text)
             yield Block(chunk, span, first[1].kind, is_bold, is_bullet, first[1].number)
+
+
+def _is_apart(before: Line, line: Line) -> bool:
+    return before.kind is not line.kind or (line.starts_block and not continues(before, line))

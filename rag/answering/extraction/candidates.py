@@ -132,9 +132,10 @@ def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]
             if unit.kind is BlockKind.HEADING:
                 heading = one_line(text[slice(*unit.span)])
             shown = display_text(text, unit)
-            if _can_answer(question, unit, shown) and (hit.passage.document_id, shown) not in seen:
+            borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
+            may_answer = _can_answer(question, unit, shown) and asked.may_answer(f"{borrowed or ''} {shown}")
+            if may_answer and (hit.passage.document_id, shown) not in seen:
                 seen.add((hit.passage.document_id, shown))
-                borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
                 context = _in_context(hit, unit, shown, heading, borrowed)
                 yield Candidate(hit, unit, shown, context, borrowed, is_certain=asked.answers(hit, unit, shown))
             before = shown if unit.kind is BlockKind.TEXT else None

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 class PendingAnswer:
     """An answer written in a background thread; it is saved even if the user leaves the page.
 
-    While a model judges it, it is already saved as the turn `message_id`, with the verdicts so far.
+    While a model judges it, the answer `so_far` is saved already; its final verdicts replace those.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class PendingAnswer:
         self._stopped = threading.Event()
         self.text = ""
         self.stage: AnswerStage | None = None
-        self.message_id: uuid.UUID | None = None
+        self.so_far: AnswerResponse | None = None
         self.error: str | None = None
         self._thread = threading.Thread(target=self._write, args=(engine, conversation_id, request), daemon=True)
         self._thread.start()
@@ -42,7 +42,7 @@ class PendingAnswer:
     def stop(self) -> bool:
         """Stop writing or judging; return whether there is text that is still to be checked and saved."""
         self._stopped.set()
-        return bool(self.text) and self.message_id is None
+        return bool(self.text) and self.so_far is None
 
     @property
     def stopping(self) -> bool:
@@ -50,6 +50,7 @@ class PendingAnswer:
         return self._stopped.is_set()
 
     def _write(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
+        saved: uuid.UUID | None = None
         try:
             for event in engine.questions.stream(request, self._stopped.is_set):
                 if self.stopping and not self.text:
@@ -57,28 +58,26 @@ class PendingAnswer:
                 if isinstance(event, AnswerToken):
                     self.text += event.text
                 elif isinstance(event, AnswerStage):
-                    self.stage = event
                     if event.so_far is not None:
-                        self._save(engine, conversation_id, event.so_far)
-                else:
-                    self._save(engine, conversation_id, event)
+                        saved = self._append(engine, conversation_id, event.so_far)
+                        self.so_far = event.so_far
+                    self.stage = event
+                elif saved is None:
+                    self._append(engine, conversation_id, event)
+                elif not self.stopping:
+                    engine.chats.replace_answer(conversation_id, saved, event)
         except errors.Error as error:
             self._fail(error.message)
         except Exception:
             log.exception("An answer failed")
             self._fail(N_("The answer failed. Ask again; if it persists, check the log."))
 
-    def _save(self, engine: RAGEngine, conversation_id: uuid.UUID, answer: AnswerResponse) -> None:
-        """Save the answer, or its final verdicts unless the user stopped the judging."""
-        if self.message_id is None:
-            turn = engine.chats.append(conversation_id, "assistant", answer.answer, answer, beside=self.beside)
-            self.message_id = turn.id
-        elif not self.stopping:
-            engine.chats.replace_answer(conversation_id, self.message_id, answer)
+    def _append(self, engine: RAGEngine, conversation_id: uuid.UUID, answer: AnswerResponse) -> uuid.UUID:
+        return engine.chats.append(conversation_id, "assistant", answer.answer, answer, beside=self.beside).id
 
     def _fail(self, message: str) -> None:
         """Report an error, unless the answer is saved: it stays with the verdicts that it has."""
-        if self.message_id is None:
+        if self.so_far is None:
             self.error = message
 
 

@@ -96,9 +96,10 @@ class Request:
 class VendorServer:
     """A running server's script and log. `pieces` are the pieces of the model's answer.
 
-    `faults` are those of the next requests, None for one that is answered normally. `thoughts` precede the answer in a field of their own; `replies` are earlier answers, one per request. `pages` are further
-    GET responses by path, `redirects` redirects by path; `looked` are the paths requested that way. `left` is set when
-    a client disconnects before its answer is complete.
+    `faults` are those of the next requests, None for one that is answered normally. `thoughts` precede the answer in a
+    field of their own; `replies` are earlier answers, one per request. `pages` are further GET responses by path,
+    `redirects` redirects by path; `looked` are the paths requested that way. `left` is set when a client disconnects
+    before its answer is complete.
     """
 
     url: str = ""

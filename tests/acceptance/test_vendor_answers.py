@@ -292,7 +292,9 @@ def test_an_answer_comes_before_the_model_has_judged_it(desk: Desk) -> None:
     assert so_far.provenance is not None  # it may be all that is kept of the answer
 
 
-@pytest.mark.parametrize("fault", [Refusal(500), Refusal(429), Cut(), Slow()], ids=["refused", "limited", "cut", "slow"])
+@pytest.mark.parametrize(
+    "fault", [Refusal(500), Refusal(429), Cut(), Slow()], ids=["refused", "limited", "cut", "slow"]
+)
 def test_a_model_that_does_not_judge_leaves_open_what_words_do_not_prove(desk: Desk, fault: Fault) -> None:
     desk.vendor.server.faults.extend((None, fault))
     desk.vendor.server.replies.append(PARAPHRASE)

@@ -177,8 +177,10 @@ class _Handler(BaseHTTPRequestHandler):
             case Cut(after=0):
                 self.close_connection = True
             case Held():
-                fault.released.wait(SLOW_SECONDS)
-                self.answer(body, None)
+                if fault.released.wait(SLOW_SECONDS):
+                    self.answer(body, None)
+                else:
+                    self.close_connection = True
             case _:
                 self.answer(body, fault)
 

@@ -273,12 +273,12 @@ def test_a_streamed_answer_comes_before_the_model_has_judged_it(
 ) -> None:
     web, model = writer
     judging = threading.Event()
-    # of `/ask` the first two completions widen the search
-    model.replies += ["ships"] * (2 * (route == "/ask")) + [
+    before = 2 if route == "/ask" else 0  # completions that widen the search
+    model.replies += ["ships"] * before + [
         "It handled 4,812 ships in 2019 [S1]. Heavy loads can be hoisted there [S1].",
         json.dumps({"verdicts": [{"claim": 1, "sentences": [2], "missing": "", "verdict": "supported"}]}),
     ]
-    model.faults += [None] * (2 * (route == "/ask") + 1) + [Held(judging)]
+    model.faults += [None] * (before + 1) + [Held(judging)]
     asked_for = {"accept": "text/event-stream"}
     with web.stream("POST", route, json={"question": QUESTION}, headers=asked_for) as response:
         found = events(response)
@@ -291,6 +291,7 @@ def test_a_streamed_answer_comes_before_the_model_has_judged_it(
     assert so_far["answer"] == whole["answer"]
     assert [sentence["support"] for sentence in so_far["sentences"]] == ["supported", "not_verified"]
     assert [sentence["support"] for sentence in whole["sentences"]] == ["supported", "supported"]
+    assert len(model.requests) == before + 2
 
 
 def test_a_follow_up_is_understood_by_the_last_turns_of_its_chat(writer: tuple[httpx.Client, VendorServer]) -> None:

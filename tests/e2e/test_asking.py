@@ -5,9 +5,10 @@ import threading
 
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.e2e import steps
-from tests.e2e.conftest import free_port, running, visit
+from tests.e2e.conftest import running, visit
 from tests.e2e.papers import Paper, plain
 from tests.vendor_servers import Endless, Held, VendorServer
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -14,11 +15,12 @@ from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import Document, DocumentStatus, Line
+from rag.types import Document, DocumentStatus, Line, Support
 from rag.ui import session
 from rag.ui.formatting import escape
 from rag.ui.library import document_table
 from tests import mails, pdfs, vendors
+from tests.vendor_servers import Held, VendorServer
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
@@ -131,6 +133,93 @@ def test_a_follow_up_is_shown_as_it_was_understood(app: AppTest, engine: RAGEngi
     ask(app, "and in 2020?", lambda: not app.session_state["pending"])
     shown = [caption.value for caption in app.caption if caption.value.startswith("Understood as")]
     assert shown == ["Understood as: By how many percent did copper prices rise in 2020?"]
+
+
+@pytest.fixture
+def writer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VendorServer]:
+    """The server of the model that writes the app's answers: two sentences, of which words prove the first."""
+    with vendors.vendor("openai", tmp_path) as vendor:
+        monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
+        monkeypatch.setenv("PROVIDER_MAX_RETRIES", "0")
+        verdict = {"claim": 1, "sentences": [2], "missing": "", "verdict": "supported"}
+        vendor.server.replies += [
+            "It handled 4,812 ships in 2019 [S1]. Heavy loads can be hoisted there [S1].",
+            json.dumps({"verdicts": [verdict]}),
+        ]
+        yield vendor.server
+
+
+def ask_until_judged(app: AppTest, engine: RAGEngine) -> dict[str, Any]:
+    """Ask; gives the answer as it is shown while the model judges it."""
+    lines = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
+    add(engine, "harbour.pdf", pdfs.plain(lines))
+    app.run()
+    ask(app, "How many ships were there in 2019?", lambda: any("A model judges" in each.value for each in app.caption))
+    return component(app, "answer-")
+
+
+def support(engine: RAGEngine) -> list[Support | None]:
+    """The verdicts of the saved answer."""
+    (conversation,) = engine.chats.list()
+    _, turn = engine.chats.messages(conversation.id)
+    assert turn.response
+    return [sentence.support for sentence in turn.response.sentences]
+
+
+def test_an_answer_is_shown_and_saved_while_the_model_judges_it(
+    writer: VendorServer, app: AppTest, engine: RAGEngine
+) -> None:
+    judging = threading.Event()
+    writer.faults += [None, Held(judging)]
+    shown = ask_until_judged(app, engine)
+    assert "Heavy loads" in shown["html"]
+    assert "not verified" in shown["html"]
+    assert shown["lit"] == f"{shown['id']}:0"
+    assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]  # should the app end now
+    viewed = component(app, "viewer")
+    judging.set()
+    wait(app, lambda: not app.session_state["pending"])
+    judged = component(app, "answer-")
+    assert (judged["id"], judged["lit"]) == (shown["id"], shown["lit"])
+    assert "not verified" not in judged["html"]
+    assert support(engine) == [Support.SUPPORTED, Support.SUPPORTED]
+    assert not any("A model judges" in caption.value for caption in app.caption)
+    now = component(app, "viewer")
+    assert now["target"] == viewed["target"]
+    assert len(now["marks"]) == 2
+    assert all(mark["lit"] for mark in now["marks"])
+    assert not app.exception
+
+
+def test_a_reader_who_stops_the_judging_keeps_the_answer(writer: VendorServer, app: AppTest, engine: RAGEngine) -> None:
+    judging = threading.Event()
+    writer.faults += [None, Held(judging)]
+    shown = ask_until_judged(app, engine)
+    ((_, pending),) = app.session_state["pending"].items()
+    app.button(key="stop").click().run()
+    assert not app.session_state["pending"]
+    assert component(app, "answer-")["html"] == shown["html"]
+    assert not app.chat_input[0].disabled
+    judging.set()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not pending.done and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert pending.done
+    assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]
+
+
+def test_a_model_that_cannot_judge_is_no_error(writer: VendorServer, app: AppTest, engine: RAGEngine) -> None:
+    judging = threading.Event()
+    writer.faults += [None, Held(judging)]
+    writer.replies[-1] = "I cannot."
+    shown = ask_until_judged(app, engine)
+    judging.set()
+    wait(app, lambda: not app.session_state["pending"])
+    assert not app.error
+    assert component(app, "answer-")["html"] == shown["html"]
+    assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]
 
 
 def test_marked_copy_of_what_is_quoted_is_previewed(app: AppTest, engine: RAGEngine) -> None:

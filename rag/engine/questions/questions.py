@@ -26,6 +26,7 @@ from rag.types import (
     RetrievalSummary,
     SearchRequest,
     SearchResponse,
+    with_changed_answer,
 )
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -84,6 +85,7 @@ class Questions:
     ) -> Generator[AnswerEvent, None, None]:
         """Yield tokens of the answer, then the checked answer, which replaces them. Raises as `answer`.
 
+        While a language model judges sentences by meaning, the stage "judging" has the answer with the other verdicts.
         When `stop` returns True, writing ends; the answer is what was written so far, marked as `stopped`.
         """
         parsed = parse(AnswerRequest, request)
@@ -109,12 +111,13 @@ class Questions:
         self, events: Generator[AnswerEvent, None, None], asked: str, understood: str | None
     ) -> Generator[AnswerEvent, None, None]:
         """Add the question as it was understood, and follow-up questions, to the answer."""
+
+        def add(answer: AnswerResponse) -> AnswerResponse:
+            follow_ups = suggested_questions.follow_ups(understood or asked, answer, self._neighbours(answer))
+            return answer.model_copy(update={"question": understood, "follow_ups": follow_ups})
+
         for event in events:
-            if not isinstance(event, AnswerResponse):
-                yield event
-                continue
-            follow_ups = suggested_questions.follow_ups(understood or asked, event, self._neighbours(event))
-            yield event.model_copy(update={"question": understood, "follow_ups": follow_ups})
+            yield with_changed_answer(event, add)
 
     def _neighbours(self, response: AnswerResponse) -> Sequence[Chunk]:
         """Return the chunks around the first source."""
@@ -199,35 +202,27 @@ class Questions:
 
 
 def _events(response: "answering.GroundedStream", found: SearchResponse) -> Generator[AnswerEvent, None, None]:
-    """Yield the events of an answer, the last of them with its retrieval summary and usage."""
-    answer: AnswerResponse | None = None
-    if response.events is not None:
-        with contextlib.closing(response.events):
-            for event in response.events:
-                if isinstance(event, AnswerResponse):
-                    answer = event
-                else:
-                    yield event
-    if answer is None:
-        raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-    usage = answer.usage
-    yield answer.model_copy(
-        update={
-            "retrieval": RetrievalSummary(
-                top_k=found.top_k,
-                min_score=found.min_score,
-                mode=found.mode,
-                returned=len(found.results),
-                pages=_pages(found.results),
-            ),
-            "usage": usage.model_copy(
-                update={
-                    "embedding_tokens": found.usage.embedding_tokens,
-                    "latency_ms": found.usage.latency_ms + usage.latency_ms,
-                }
-            ),
-        }
+    """Yield the events of an answer, which gets its retrieval summary and usage."""
+    summary = RetrievalSummary(
+        top_k=found.top_k,
+        min_score=found.min_score,
+        mode=found.mode,
+        returned=len(found.results),
+        pages=_pages(found.results),
     )
+
+    def add(answer: AnswerResponse) -> AnswerResponse:
+        spent = {
+            "embedding_tokens": found.usage.embedding_tokens,
+            "latency_ms": found.usage.latency_ms + answer.usage.latency_ms,
+        }
+        return answer.model_copy(update={"retrieval": summary, "usage": answer.usage.model_copy(update=spent)})
+
+    if response.events is None:
+        raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+    with contextlib.closing(response.events):
+        for event in response.events:
+            yield with_changed_answer(event, add)
 
 
 def _pages(hits: Sequence[Hit]) -> dict[uuid.UUID, tuple[int, ...]]:

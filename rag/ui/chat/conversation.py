@@ -23,7 +23,7 @@ from rag.ui.language import _
 from rag.ui.library import document_metadata
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
-from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place
+from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place, update_marks
 
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
@@ -55,7 +55,10 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
                 suggest_model()
                 export.conversation_menu(current, messages)
             if current and pending:
-                _show_failure(current, pending) if pending.error else _show_pending()
+                if pending.error:
+                    _show_failure(current, pending)
+                else:
+                    _show_judging() if pending.so_far else _show_pending()
         question = st.chat_input(
             _("Ask about your documents"), max_chars=4000, disabled=bool(pending and not pending.done)
         )
@@ -194,26 +197,48 @@ def _write(
 
 @st.fragment(run_every=POLL_SECONDS)
 def _show_pending() -> None:
-    """Show the answer so far; when it is complete, rerun to show the saved answer."""
+    """Show the answer so far; when it is saved, rerun to show it so, also while it is judged."""
     current = conversation_id()
     pending = pending_answers().get(current) if current else None
     if current is None or pending is None:
         st.rerun()
-    if pending.done:
+    if pending.done or pending.so_far:
+        if pending.done and not pending.error:
+            del pending_answers()[current]
         if not pending.error:
-            _finish(current)
+            _show_first_citation(current)
         st.rerun()
     said_so_far = render(pending.text) if pending.text else html.escape(_reading(pending.stage))
     st.html(f'<div class="pending">{said_so_far}</div>')
     if pending.stage and pending.stage.name == "checking":
         st.caption(_("Checking the sentences …"))
+    _stop_button(current, pending)
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def _show_judging() -> None:
+    """Say that a model judges the answer above; when it has, rerun to show the final verdicts in their place."""
+    current = conversation_id()
+    pending = pending_answers().get(current) if current else None
+    if current is None or pending is None:
+        st.rerun()
+    if pending.done and pending.so_far:
+        del pending_answers()[current]
+        (last,) = session.engine().chats.messages(current, last=1)
+        update_marks(last, pending.so_far)
+        st.rerun()
+    st.caption(_("A model judges what is said in other words …"))
+    _stop_button(current, pending)
+
+
+def _stop_button(conversation: uuid.UUID, pending: PendingAnswer) -> None:
     st.button(
         _("Stopping …") if pending.stopping else _("Stop"),
         key="stop",
         icon=":material/stop_circle:",
         disabled=pending.stopping,
         on_click=_stop,
-        args=(current,),
+        args=(conversation,),
     )
 
 
@@ -225,15 +250,14 @@ def _reading(stage: AnswerStage | None) -> str:
 
 
 def _stop(conversation: uuid.UUID) -> None:
-    """Stop writing. Text written so far is saved; without any text nothing is waited for."""
+    """Stop writing or judging. Text written so far is saved; without text, or if it is saved, nothing is waited for."""
     pending = pending_answers().get(conversation)
     if pending and not pending.stop():
         del pending_answers()[conversation]
 
 
-def _finish(conversation: uuid.UUID) -> None:
-    """Show the saved answer and highlight its first citation."""
-    del pending_answers()[conversation]
+def _show_first_citation(conversation: uuid.UUID) -> None:
+    """Highlight the first citation of the answer that was just saved."""
     (last,) = session.engine().chats.messages(conversation, last=1)
     if last.response and marks(last.response):
         show_citation(last, 0)

@@ -55,10 +55,7 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
                 suggest_model()
                 export.conversation_menu(current, messages)
             if current and pending:
-                if pending.error:
-                    _show_failure(current, pending)
-                else:
-                    _show_judging() if pending.so_far else _show_pending()
+                _show_failure(current, pending) if pending.error else _show_pending()
         question = st.chat_input(
             _("Ask about your documents"), max_chars=4000, disabled=bool(pending and not pending.done)
         )
@@ -197,48 +194,33 @@ def _write(
 
 @st.fragment(run_every=POLL_SECONDS)
 def _show_pending() -> None:
-    """Show the answer so far; when it is saved, rerun to show it so, also while it is judged."""
+    """Show the text so far, then rerun to show the saved answer, first while it is judged."""
     current = conversation_id()
     pending = pending_answers().get(current) if current else None
     if current is None or pending is None:
         st.rerun()
-    if pending.done or pending.so_far:
-        if pending.done and not pending.error:
-            del pending_answers()[current]
+    if pending.done:
         if not pending.error:
-            _show_first_citation(current)
+            _finish(current, pending)
         st.rerun()
-    said_so_far = render(pending.text) if pending.text else html.escape(_reading(pending.stage))
-    st.html(f'<div class="pending">{said_so_far}</div>')
-    if pending.stage and pending.stage.name == "checking":
-        st.caption(_("Checking the sentences …"))
-    _stop_button(current, pending)
-
-
-@st.fragment(run_every=POLL_SECONDS)
-def _show_judging() -> None:
-    """Say that a model judges the answer above; when it has, rerun to show the final verdicts in their place."""
-    current = conversation_id()
-    pending = pending_answers().get(current) if current else None
-    if current is None or pending is None:
+    if pending.so_far and not pending.is_so_far_shown:
+        pending.is_so_far_shown = True
+        _show_first_citation(current)
         st.rerun()
-    if pending.done and pending.so_far:
-        del pending_answers()[current]
-        (last,) = session.engine().chats.messages(current, last=1)
-        update_marks(last, pending.so_far)
-        st.rerun()
-    st.caption(_("A model judges what is said in other words …"))
-    _stop_button(current, pending)
-
-
-def _stop_button(conversation: uuid.UUID, pending: PendingAnswer) -> None:
+    if pending.so_far:
+        st.caption(_("A model judges what is said in other words …"))
+    else:
+        said_so_far = render(pending.text) if pending.text else html.escape(_reading(pending.stage))
+        st.html(f'<div class="pending">{said_so_far}</div>')
+        if pending.stage and pending.stage.name == "checking":
+            st.caption(_("Checking the sentences …"))
     st.button(
         _("Stopping …") if pending.stopping else _("Stop"),
         key="stop",
         icon=":material/stop_circle:",
         disabled=pending.stopping,
         on_click=_stop,
-        args=(conversation,),
+        args=(current,),
     )
 
 
@@ -254,6 +236,16 @@ def _stop(conversation: uuid.UUID) -> None:
     pending = pending_answers().get(conversation)
     if pending and not pending.stop():
         del pending_answers()[conversation]
+
+
+def _finish(conversation: uuid.UUID, pending: PendingAnswer) -> None:
+    """Show the saved answer; one that was shown while it was judged stays where the reader is."""
+    del pending_answers()[conversation]
+    if pending.so_far and pending.is_so_far_shown:
+        (last,) = session.engine().chats.messages(conversation, last=1)
+        update_marks(last, pending.so_far)
+    else:
+        _show_first_citation(conversation)
 
 
 def _show_first_citation(conversation: uuid.UUID) -> None:

@@ -30,6 +30,7 @@ class PendingAnswer:
         self.text = ""
         self.stage: AnswerStage | None = None
         self.so_far: AnswerResponse | None = None
+        self.is_so_far_shown = False
         self.error: str | None = None
         self._thread = threading.Thread(target=self._write, args=(engine, conversation_id, request), daemon=True)
         self._thread.start()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.answering.extraction.question_intent import ParsedQuestion
+from rag.answering.passages.definitions import DEFINES
 from rag.answering.passages.labelled_values import is_firm, labelled_values, signatures
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
@@ -40,10 +41,6 @@ _MEANS = (
     re.compile(r"what\s+is\s+the\s+(?:definition|meaning)\s+of\s+(?P<term>[^?]+)", re.I),
     re.compile(r"was\s+(?:bedeutet|bezeichnet|versteht\s+man\s+unter)\s+(?P<term>[^?]+)", re.I),
     re.compile(r"wie\s+(?:ist|sind|wird|werden)\s+(?P<term>.+?)\s+definiert\b", re.I),
-)
-_DEFINES = (
-    r"\s*[”\"“’']?\s*(?:\([^()]*\)\s*)?,?\s*(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
-    r"|(?:shall\s+)?(?:have|has)\s+the\s+meaning|(?:shall\s+)?refers?\s+to\b|bezeichnet\b|bedeutet\b)"
 )
 _RECURS = re.compile(
     r"(?:when|on\s+which\s+(?:date|day))\s+(?:does|do)\s+(?:the|our|its)?\s*(?P<what>.+?)\s+(?P<verb>end|close|begin|start)\s*\??\s*$"
@@ -154,9 +151,9 @@ def asked_kind(question: ParsedQuestion) -> AskedKind:
         return AskedKind(frozenset(), roles=tuple(dict.fromkeys([role, *_synonyms(question, role)])))
     for pattern in _MEANS:
         if means := pattern.match(text):
-            term = r"[\s-]+".join(map(re.escape, means["term"].strip(" “”\"'").split()))
+            term = r"[\s-]+".join(map(re.escape, means["term"].strip(" „“”\"'").split()))
             return AskedKind(
-                frozenset(), term=re.compile(rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){term}{_DEFINES}", re.IGNORECASE)
+                frozenset(), term=re.compile(rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){term}{DEFINES}", re.IGNORECASE)
             )
     if recurs := _RECURS.match(text):
         what = frozenset(term_weights.content_words(recurs["what"] or recurs["what_de"]))

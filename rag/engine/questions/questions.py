@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any
 from rag import answering, errors, retrieval, tracing
 from rag.answering.conversation import suggested_questions
 from rag.engine.conversations.provenance import with_provenance
+from rag.engine.library import saved_filters
 from rag.engine.questions.composite_answers import CompositeAnswers, with_retrieval_summary
 from rag.engine.questions.explanation import Explainer
 from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.questions.suggestions import Suggestions
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, with_request_key_errors
 from rag.engine.workspace import Workspace
+from rag.ingestion.language_detection import detect
 from rag.types import (
     AnswerEvent,
     AnswerRequest,
     AnswerResponse,
-    Chunk,
+    Document,
+    DocumentQuery,
     Explanation,
     GenerationOptions,
     Hit,
@@ -33,10 +37,6 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 
 QUESTION_TOP_K = 5
 """`top_k` of a bare question."""
-
-NEIGHBOUR_CHUNKS = 8
-SUGGESTION_CHUNKS = 120
-"""Number of first chunks from which starter questions are derived."""
 
 
 class Questions:
@@ -97,37 +97,71 @@ class Questions:
         with request_key_errors(generation.auth), tracing.span("condense", turns=len(request.history)):
             names = CompositeAnswers(self._workspace, index, request).names() if request.history and llm is None else ()
             question = answering.condense(request.question, request.history, llm, names)
-        understood = request.model_copy(update={"question": question})
+        understood = self._within_named_document(request.model_copy(update={"question": question}), index)
         events = self._composite_events(understood, index, started) if llm is None else None
         if events is None:
             events = self._search_events(understood, index, llm, generation, started=started, stop=stop)
         asked, rewritten = request.question, None if question == request.question else question
-        answered = self._with_follow_ups(events, asked, rewritten)
+        answered = self._with_follow_ups(events, asked, rewritten, understood, index)
         return with_provenance(answered, self._workspace, index, understood)
 
+    def _within_named_document(self, request: AnswerRequest, index: Index) -> AnswerRequest:
+        """Ask only the document that the question names at its end, as suggested questions do."""
+        if not request.question.endswith(")"):
+            return request
+        documents = self._documents(request, index)
+        names = {document.name for document in documents}
+        question, name = suggested_questions.without_document(request.question, names)
+        if name is None:
+            return request
+        ids = tuple(document.id for document in documents if document.name == name)
+        filters = request.retrieval.filters.model_copy(update={"document_ids": ids})
+        retrieval_options = request.retrieval.model_copy(update={"filters": filters})
+        return request.model_copy(update={"question": question, "retrieval": retrieval_options})
+
+    def _documents(self, request: AnswerRequest, index: Index, limit: int | None = None) -> list[Document]:
+        """Return the documents that a request asks."""
+        filters = saved_filters.resolve_saved_filter(self._workspace.store, request).retrieval.filters
+        query = DocumentQuery(filters=filters, disabled=False)
+        return self._workspace.store.documents.list(index.id, query, limit=limit)
+
     def _with_follow_ups(
-        self, events: Generator[AnswerEvent, None, None], asked: str, understood: str | None
+        self,
+        events: Generator[AnswerEvent, None, None],
+        asked: str,
+        rewritten: str | None,
+        understood: AnswerRequest,
+        index: Index,
     ) -> Generator[AnswerEvent, None, None]:
         """Add the question as it was understood, and follow-up questions, to the answer."""
         for event in events:
             if not isinstance(event, AnswerResponse):
                 yield event
                 continue
-            follow_ups = suggested_questions.follow_ups(understood or asked, event, self._neighbours(event))
-            yield event.model_copy(update={"question": understood, "follow_ups": follow_ups})
+            known = self._known_questions(event, understood.question)
+            is_alone = bool(event.contexts) and len(self._documents(understood, index, limit=2)) == 1
+            follow_ups = suggested_questions.follow_ups(rewritten or asked, event, known, is_alone=is_alone)
+            yield event.model_copy(update={"question": rewritten, "follow_ups": follow_ups})
 
-    def _neighbours(self, response: AnswerResponse) -> Sequence[Chunk]:
-        """Return the chunks around the first source."""
+    def _known_questions(self, response: AnswerResponse, question: str) -> Sequence[str]:
+        """Return questions in the language of `question` that the document of the first source answers."""
         if not response.contexts:
             return ()
-        chunk = response.contexts[0].chunk
-        first = max(chunk.ordinal - NEIGHBOUR_CHUNKS, 0)
-        return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * NEIGHBOUR_CHUNKS, offset=first)
+        with contextlib.suppress(errors.NotFoundError):  # purged meanwhile
+            document_id = response.contexts[0].chunk.document_id
+            return Suggestions(self._workspace).known_in(document_id, detect(question))
+        return ()
 
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
-        """Return starter questions that the document can answer, derived from its headings."""
-        chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTION_CHUNKS)
-        return suggested_questions.starter_questions(chunks)
+        """Return questions that the document likely answers, as found by asking it; this takes seconds the first time.
+
+        There are none before it is read completely.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.ProviderError: the embedding provider refuses or is down.
+        """
+        return Suggestions(self._workspace).find(document_id)
 
     def _composite_events(
         self, request: AnswerRequest, index: Index, started: float

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag import answering, errors, retrieval, tracing
 from rag.answering.conversation import suggested_questions
+from rag.answering.conversation.page_notes import page_note
 from rag.engine.conversations.provenance import with_provenance
 from rag.engine.library import saved_filters
 from rag.engine.questions.composite_answers import CompositeAnswers, with_retrieval_summary
@@ -133,7 +134,7 @@ class Questions:
         understood: AnswerRequest,
         index: Index,
     ) -> Generator[AnswerEvent, None, None]:
-        """Add the question as it was understood, and follow-up questions, to the answer."""
+        """Add the question as it was understood, follow-up questions, and which page a page's number means."""
         for event in events:
             if not isinstance(event, AnswerResponse):
                 yield event
@@ -141,7 +142,8 @@ class Questions:
             known = self._known_questions(event, understood.question)
             is_alone = bool(event.contexts) and len(self._documents(understood, index, limit=2)) == 1
             follow_ups = suggested_questions.follow_ups(rewritten or asked, event, known, is_alone=is_alone)
-            yield event.model_copy(update={"question": rewritten, "follow_ups": follow_ups})
+            hint = event.hint or page_note(understood.question, event)
+            yield event.model_copy(update={"question": rewritten, "follow_ups": follow_ups, "hint": hint})
 
     def _known_questions(self, response: AnswerResponse, question: str) -> Sequence[str]:
         """Return questions in the language of `question` that the document of the first source answers."""

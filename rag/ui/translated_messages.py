@@ -50,6 +50,7 @@ MESSAGES = (
     N_("{model} gave no answer that the documents support. This is what they say themselves."),
     N_("The answer was cut off at its limit of {tokens} tokens. Ask for less, or allow longer answers."),
     N_("The answer is not complete. {_error}"),
+    N_("Which of the {count} documents? Name one, or choose it, and ask again."),
     N_("Page {label} was read by its printed number; it is page {page} of {count} in the file."),
     N_("Page {page} of {count} in the file was read; its printed number is {label}."),
     N_("No sentence and no row of a table was found that could answer."),

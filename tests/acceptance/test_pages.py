@@ -275,6 +275,21 @@ def test_row_of_a_table_is_shown_as_one_and_lit_with_the_names_of_its_columns(ap
         assert any(line.bbox.y0 <= (rect[1] + rect[3]) / 2 <= line.bbox.y1 for rect in quoted), words
 
 
+def test_where_many_documents_answer_one_is_chosen(app: AppTest, engine: RAGEngine) -> None:
+    for name in ("Acme", "Birch", "Cedar", "Dune"):
+        add(engine, f"{name}.pdf", pdfs.annual_report(name))
+    app.run()
+    answer = answered(app, "What was the revenue?")
+    assert "Which of the 4 documents?" in answer["html"]
+    assert sorted(row["name"] for row in answer["sources"]) == ["Acme.pdf", "Birch.pdf", "Cedar.pdf", "Dune.pdf"]
+    chosen = escape("What was the revenue? (in Cedar.pdf)")
+    (button,) = [button for button in app.button if button.label == chosen]
+    button.click().run()
+    wait(app, lambda: not app.session_state["pending"])
+    last = [node for node in app.get("bidi_component") if node.key and node.key.startswith("answer-")][-1]
+    assert {row["name"] for row in json.loads(last.proto.json)["sources"]} == {"Cedar.pdf"}
+
+
 def test_what_is_missing_is_said_and_the_nearest_is_lit(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     app.run()

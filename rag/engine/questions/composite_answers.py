@@ -67,7 +67,7 @@ class CompositeAnswers:
         if sides := self.sides(question):
             return self._compare(self._answer_side(sides[0]), sides)  # errors are raised before the answer begins
         answer = self._calculate(question) or self._compare_years(question)
-        return None if answer is None else _single_answer(answer)
+        return None if answer is None else single_answer(answer)
 
     # --- comparisons ---
 
@@ -129,7 +129,7 @@ class CompositeAnswers:
                 return None
             message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(documents))
             model = answering.EXTRACTIVE_MODEL
-            return _single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
+            return single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
         for document in documents:
@@ -138,7 +138,7 @@ class CompositeAnswers:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
             parts += summary.to_statements(keys, self._with_pages(document.id), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
-        return _single_answer(self._compose([note, *parts])) if parts else None
+        return single_answer(self._compose([note, *parts])) if parts else None
 
     def _named_or_all(self, question: str) -> tuple[list[Document], list[Mention]]:
         """Return the documents that `question` names, or all in scope, and the mentions."""
@@ -308,7 +308,8 @@ class CompositeAnswers:
         return answering.compose(parts, locate=self._locate)
 
 
-def _single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+def single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+    """Yield the text of an answer that is there as a whole, then the answer."""
     yield AnswerToken(text=answer.answer)
     yield answer
 

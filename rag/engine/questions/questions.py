@@ -11,7 +11,8 @@ from rag.answering.conversation import suggested_questions
 from rag.answering.conversation.page_notes import page_note
 from rag.engine.conversations.provenance import with_provenance
 from rag.engine.library import saved_filters
-from rag.engine.questions.composite_answers import CompositeAnswers, with_retrieval_summary
+from rag.engine.questions.ambiguity import WhichDocument
+from rag.engine.questions.composite_answers import CompositeAnswers, single_answer, with_retrieval_summary
 from rag.engine.questions.explanation import Explainer
 from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.questions.suggestions import Suggestions
@@ -141,7 +142,9 @@ class Questions:
                 continue
             known = self._known_questions(event, understood.question)
             is_alone = bool(event.contexts) and len(self._documents(understood, index, limit=2)) == 1
-            follow_ups = suggested_questions.follow_ups(rewritten or asked, event, known, is_alone=is_alone)
+            follow_ups = event.follow_ups or suggested_questions.follow_ups(
+                rewritten or asked, event, known, is_alone=is_alone
+            )
             hint = event.hint or page_note(understood.question, event)
             yield event.model_copy(update={"question": rewritten, "follow_ups": follow_ups, "hint": hint})
 
@@ -200,7 +203,19 @@ class Questions:
         if not isinstance(response, answering.GroundedStream):
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
         found = pipeline.found(query, response.source_nodes, time.perf_counter() - started)
+        if llm is None and (asked_back := self._asked_back(query, pipeline, request, index)):
+            return with_retrieval_summary(single_answer(asked_back), pipeline, started)
         return with_request_key_errors(_events(response, found), generation.auth)
+
+    def _asked_back(
+        self, query: "retrieval.Query", pipeline: QueryPipeline, request: AnswerRequest, index: Index
+    ) -> AnswerResponse | None:
+        """Return the question which document is meant, if that is unclear; scores of other searches do not tell."""
+        if not pipeline.has_absolute_scores:
+            return None
+        with request_key_errors(request.auth):
+            which = WhichDocument(self._workspace, index.space)
+            return which.ask(query, lambda: self._documents(request, index), request.options)
 
     def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
         """Explain why a passage is, or is not, used to answer the request's query.

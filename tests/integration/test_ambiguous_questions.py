@@ -75,6 +75,15 @@ def test_a_question_about_one_document_is_answered(ada: RAGEngine, question: str
     assert len({hit.document_name for hit in answer.contexts}) == 1
 
 
+def test_a_follow_up_is_about_the_document_that_was_chosen(ada: RAGEngine) -> None:
+    chat = ada.chats.start("Revenue").id
+    ada.chats.ask(chat, f"{REVENUE} (in Birch_Mills.pdf)")
+    answer = ada.chats.ask(chat, "And in 2020?").response
+    assert answer is not None
+    assert answer.question == "What was the revenue in 2020? (in Birch_Mills.pdf)"
+    assert {hit.document_name for hit in answer.contexts} == {"Birch_Mills.pdf"}
+
+
 def test_a_selected_document_is_meant(ada: RAGEngine) -> None:
     (birch,) = [one.id for one in ada.documents.list() if one.name.startswith("Birch")]
     assert ada.answer(REVENUE, birch).status == "ok"

@@ -97,8 +97,10 @@ class Questions:
         generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
         with request_key_errors(generation.auth), tracing.span("condense", turns=len(request.history)):
-            names = CompositeAnswers(self._workspace, index, request).names() if request.history and llm is None else ()
-            question = answering.condense(request.question, request.history, llm, names)
+            if request.history and llm is None:
+                question = self._completed(request, index)
+            else:
+                question = answering.condense(request.question, request.history, llm)
         understood = self._within_named_document(request.model_copy(update={"question": question}), index)
         events = self._composite_events(understood, index, started) if llm is None else None
         if events is None:
@@ -106,6 +108,17 @@ class Questions:
         asked, rewritten = request.question, None if question == request.question else question
         answered = self._with_follow_ups(events, asked, rewritten, understood, index)
         return with_provenance(answered, self._workspace, index, understood)
+
+    def _completed(self, request: AnswerRequest, index: Index) -> str:
+        """Complete a follow-up question by rules; it asks the document that the question before named at its end."""
+        names = CompositeAnswers(self._workspace, index, request).names()
+        asked = [turn for turn in request.history if turn.role == "user"]
+        document_names = {document.name for document in self._documents(request, index)}
+        turns = [suggested_questions.without_document(turn.content, document_names) for turn in asked]
+        history = [turn.model_copy(update={"content": text}) for turn, (text, _) in zip(asked, turns, strict=True)]
+        question = answering.condense(request.question, history, None, names)
+        place = turns[-1][1] if turns else None
+        return suggested_questions.in_document(question, place) if place and question != request.question else question
 
     def _within_named_document(self, request: AnswerRequest, index: Index) -> AnswerRequest:
         """Ask only the document that the question names at its end, as suggested questions do."""

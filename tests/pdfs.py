@@ -208,6 +208,19 @@ def labelled() -> bytes:
     return finish(document)
 
 
+def restarted() -> bytes:
+    """Pages labelled 1 to 3, then 1 and 2, then F-1."""
+    document = pymupdf.open(stream=pages(6), filetype="pdf")
+    document.set_page_labels(
+        [
+            {"startpage": 0, "prefix": "", "style": "D", "firstpagenum": 1},
+            {"startpage": 3, "prefix": "", "style": "D", "firstpagenum": 1},
+            {"startpage": 5, "prefix": "F-", "style": "D", "firstpagenum": 1},
+        ]
+    )
+    return finish(document)
+
+
 def scanned(rotation: int = 0, *, lines: Sequence[str] = SENTENCES) -> bytes:
     """A page that is a picture of `lines`, upright as displayed."""
     with pymupdf.open(stream=plain(lines), filetype="pdf") as source:

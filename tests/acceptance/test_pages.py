@@ -364,6 +364,21 @@ def test_row_of_a_table_is_shown_as_one_and_lit_with_the_names_of_its_columns(ap
         assert any(line.bbox.y0 <= (rect[1] + rect[3]) / 2 <= line.bbox.y1 for rect in quoted), words
 
 
+def test_where_many_documents_answer_one_is_chosen(app: AppTest, engine: RAGEngine) -> None:
+    for name in ("Acme", "Birch", "Cedar", "Dune"):
+        add(engine, f"{name}.pdf", pdfs.annual_report(name))
+    app.run()
+    answer = answered(app, "What was the revenue?")
+    assert "Which of the 4 documents?" in answer["html"]
+    assert sorted(row["name"] for row in answer["sources"]) == ["Acme.pdf", "Birch.pdf", "Cedar.pdf", "Dune.pdf"]
+    chosen = escape("What was the revenue? (in Cedar.pdf)")
+    (button,) = [button for button in app.button if button.label == chosen]
+    button.click().run()
+    wait(app, lambda: not app.session_state["pending"])
+    last = [node for node in app.get("bidi_component") if node.key and node.key.startswith("answer-")][-1]
+    assert {row["name"] for row in json.loads(last.proto.json)["sources"]} == {"Cedar.pdf"}
+
+
 def test_what_is_missing_is_said_and_the_nearest_is_lit(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     app.run()
@@ -864,14 +879,41 @@ def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngi
 
 
 def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
-    add(engine)
+    engine.questions.suggestions(add(engine).id)
     engine.search({"query": "copper prices"})
     open_page(app, "index")
     shown = app.dataframe[0].value.set_index("cache")
-    assert shown.loc["Embeddings", "entries"] == sum(cache.entries for cache in engine.caches.stats()) > 0
+    entries = {cache.kind: cache.entries for cache in engine.caches.stats() if cache.entries}
+    assert shown.loc["Embeddings", "entries"] == entries["embeddings"] > 0
+    assert shown.loc["Suggested questions", "entries"] == entries["suggestions"] == 1
     (clear,) = [button for button in app.button if button.label == "Clear caches"]
     clear.click().run()
     assert not any(cache.entries for cache in engine.caches.stats())
+
+
+def suggested(app: AppTest, document: Document) -> list[str]:
+    """The questions that the chat page suggests for a document, when they are found."""
+    open_page(app, "chat")
+    while not (found := [one.label for one in app.button if one.key and one.key.endswith(str(document.id))]):
+        time.sleep(0.1)
+        app.run()
+    return found
+
+
+def test_questions_that_the_document_answers_are_suggested_and_asked(app: AppTest, engine: RAGEngine) -> None:
+    report = add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours"))
+    labels = suggested(app, report)
+    assert labels == [escape(question) for question in engine.questions.suggestions(report.id)]
+    assert "What was the revenue?" in labels
+    app.button(key=f"topic-0-{report.id}").click().run()
+    assert not app.exception
+    assert [one.value for one in app.text if one.value == labels[0]]
+
+
+def test_among_several_documents_suggested_questions_name_theirs(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    report = add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours"))
+    assert escape("What was the revenue? (in acme.pdf)") in suggested(app, report)
 
 
 # --- Login ------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.answering.extraction.question_intent import ParsedQuestion
+from rag.answering.passages.definitions import DEFINES
 from rag.answering.passages.labelled_values import is_firm, labelled_values, signatures
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
@@ -50,10 +51,6 @@ _MEANS = (
     re.compile(r"what\s+is\s+the\s+(?:definition|meaning)\s+of\s+(?P<term>[^?]+)", re.I),
     re.compile(r"was\s+(?:bedeutet|bezeichnet|versteht\s+man\s+unter)\s+(?P<term>[^?]+)", re.I),
     re.compile(r"wie\s+(?:ist|sind|wird|werden)\s+(?P<term>.+?)\s+definiert\b", re.I),
-)
-_DEFINES = (
-    r"\s*[”\"“’']?\s*(?:\([^()]*\)\s*)?,?\s*(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
-    r"|(?:shall\s+)?(?:have|has)\s+the\s+meaning\b(?!\s+(?:set|given|ascribed|assigned|specified|provided|defined)\b)|(?:shall\s+)?refers?\s+to\b|bezeichnet\b|bedeutet\b)"
 )
 _WHAT_IS = re.compile(
     r"(?:what\s+(?:is|are)|was\s+(?:ist|sind))\s+(?:an?|the|eine?|der|die|das)?\s*(?P<term>[^?]+?)\s*\??", re.I
@@ -191,8 +188,8 @@ def asked_kind(question: ParsedQuestion) -> AskedKind:
 
 def _definition(term: str) -> re.Pattern[str]:
     """Return the pattern of a sentence that defines `term`."""
-    words = r"[\s-]+".join(map(re.escape, term.strip(" “”\"'").split()))
-    begun = rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){words}{_DEFINES}"
+    words = r"[\s-]+".join(map(re.escape, term.strip(" „“”\"'").split()))
+    begun = rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){words}{DEFINES}"
     return re.compile(f"{begun}|{_IN_PASSING.format(term=words)}", re.IGNORECASE)
 
 

@@ -23,6 +23,7 @@ class HubServer:
     """A running hub. A file of `damaged` loses its last byte's value, one of `cut` ends after half of its bytes."""
 
     url: str
+    repository: str
     files: Mapping[str, Path]
     damaged: set[str] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
@@ -37,8 +38,8 @@ class HubServer:
 @contextmanager
 def serve(repository: str, files: Mapping[str, Path]) -> Iterator[HubServer]:
     """Serve `files` (by path in the repository) as the model `repository`."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(repository)) as server:
-        hub = HubServer(f"http://127.0.0.1:{server.server_port}", files)
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as server:
+        hub = HubServer(f"http://127.0.0.1:{server.server_port}", repository, files)
         server.hub = hub  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
@@ -47,65 +48,60 @@ def serve(repository: str, files: Mapping[str, Path]) -> Iterator[HubServer]:
         thread.join()
 
 
-def _handler(repository: str) -> type[BaseHTTPRequestHandler]:
-    model = f"/api/models/{repository}"
-    resolve = f"/{repository}/resolve/{REVISION}/"
+class _Answers(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
 
-    class Answers(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def do_GET(self) -> None:
+        hub: HubServer = self.server.hub  # type: ignore[attr-defined]
+        model, resolve = f"/api/models/{hub.repository}", f"/{hub.repository}/resolve/{REVISION}/"
+        path = self.path.partition("?")[0]
+        hub.requests.append((f"{self.command} {path}", dict(self.headers)))
+        if hub.status != 200:
+            self._json({"error": "Service unavailable"}, hub.status)
+        elif path.startswith(f"{model}/tree/"):
+            self._json([_entry(name, file) for name, file in hub.files.items()])
+        elif path == model or path.startswith(f"{model}/revision/"):
+            siblings = [{"rfilename": name} for name in hub.files]
+            self._json({"id": hub.repository, "modelId": hub.repository, "sha": REVISION, "siblings": siblings})
+        elif path.startswith(resolve) and (name := path.removeprefix(resolve)) in hub.files:
+            self._file(hub, name)
+        else:
+            self._json({"error": "Repository not found"}, 404)
 
-        def do_GET(self) -> None:
-            hub: HubServer = self.server.hub  # type: ignore[attr-defined]
-            path = self.path.partition("?")[0]
-            hub.requests.append((f"{self.command} {path}", dict(self.headers)))
-            if hub.status != 200:
-                self._json({"error": "Service unavailable"}, hub.status)
-            elif path.startswith(f"{model}/tree/"):
-                self._json([_entry(name, file) for name, file in hub.files.items()])
-            elif path == model or path.startswith(f"{model}/revision/"):
-                siblings = [{"rfilename": name} for name in hub.files]
-                self._json({"id": repository, "modelId": repository, "sha": REVISION, "siblings": siblings})
-            elif path.startswith(resolve) and (name := path.removeprefix(resolve)) in hub.files:
-                self._file(hub, name)
-            else:
-                self._json({"error": "Repository not found"}, 404)
+    do_HEAD = do_GET  # noqa: N815 – so it is called
 
-        do_HEAD = do_GET  # noqa: N815 – so it is called
+    def _json(self, value: object, status: int = 200) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        if status == 404:
+            self.send_header("X-Error-Code", "RepoNotFound")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
 
-        def _json(self, value: object, status: int = 200) -> None:
-            body = json.dumps(value).encode()
-            self.send_response(status)
-            if status == 404:
-                self.send_header("X-Error-Code", "RepoNotFound")
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(body)
+    def _file(self, hub: HubServer, name: str) -> None:
+        content = hub.files[name].read_bytes()
+        start = int(found[1]) if (found := re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))) else 0
+        self.send_response(206 if start else 200)
+        self.send_header("X-Repo-Commit", REVISION)
+        self.send_header("ETag", f'"{_name(content)}"')
+        self.send_header("Content-Length", str(len(content) - start))
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.end_headers()
+        if self.command == "GET":
+            if name in hub.damaged:
+                content = content[:-1] + bytes([content[-1] ^ 1])
+            if name in hub.cut:
+                self.wfile.write(content[start : len(content) // 2])
+                self.close_connection = True
+                return
+            self.wfile.write(content[start:])
 
-        def _file(self, hub: HubServer, name: str) -> None:
-            content = hub.files[name].read_bytes()
-            start = int(found[1]) if (found := re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))) else 0
-            self.send_response(206 if start else 200)
-            self.send_header("X-Repo-Commit", REVISION)
-            self.send_header("ETag", f'"{_name(content)}"')
-            self.send_header("Content-Length", str(len(content) - start))
-            if start:
-                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-            self.end_headers()
-            if self.command == "GET":
-                if name in hub.damaged:
-                    content = content[:-1] + bytes([content[-1] ^ 1])
-                if name in hub.cut:
-                    self.wfile.write(content[start : len(content) // 2])
-                    self.close_connection = True
-                    return
-                self.wfile.write(content[start:])
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    return Answers
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 def _entry(name: str, file: Path) -> dict[str, object]:

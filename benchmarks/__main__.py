@@ -16,8 +16,8 @@ from benchmarks.settings import Chaos, Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
 ON_DEMAND = (
-    *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "stacks"),
-    *("tasks", "viewers", "words", "writers"),
+    *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "questions"),
+    *("stacks", "tasks", "viewers", "words", "writers"),
 )
 """Parts that run only on request: they need extra tools (locust, Chromium, other libraries, a folder of files), or take
 long and kill processes (chaos, machines)."""
@@ -35,6 +35,7 @@ def main() -> None:
         files=arguments.files,
         screenshots=arguments.screenshots,
         questions=arguments.questions,
+        split=arguments.split,
         weights=arguments.weights,
         server=arguments.server,
         chunks=tuple(arguments.chunks),
@@ -66,11 +67,12 @@ def parse_arguments() -> argparse.Namespace:
     made.add_argument(
         "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory, instead of a generated one"
     )
-    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for claims, pictures, stacks and words")
+    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for claims, pictures, questions, stacks, words")
     made.add_argument("--claims", type=Path, metavar="FILE", help="labelled claims (JSON lines) for claims")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="files for completeness")
     made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="folder for screenshots of tasks")
     made.add_argument("--questions", type=Path, metavar="FILE", help="questions (JSON lines) for writers")
+    made.add_argument("--split", choices=("open", "final"), default="open", help="documents of questions to ask about")
     made.add_argument("--weights", type=Path, metavar="FILE", help="a GGUF file for writers, instead of packages")
     made.add_argument("--server", metavar="URL", help="a running OpenAI-compatible server for writers and claims")
     made.add_argument(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from rag.config import Config, load_config
 
@@ -22,9 +23,9 @@ class Chaos:
 class Options:
     """Options of a run: small sizes with `quick`; `pdf` replaces the generated PDF.
 
-    `pdfs` is the folder of documents for claims and pictures, `claims` a file of labelled claims, `files` a folder of
-    any files; `screenshots` is the folder for screenshots. `questions` and `weights` are for writers, `server` also for
-    claims. `chunks` are the sizes of the searched tables.
+    `pdfs` is the folder of documents for claims, pictures and questions, `claims` a file of labelled claims, `files` a
+    folder of any files; `screenshots` is the folder for screenshots. `questions` and `weights` are for writers, `split`
+    is for questions, `server` for writers and claims. `chunks` are the sizes of the searched tables.
     """
 
     config: Config
@@ -35,6 +36,7 @@ class Options:
     files: Path | None = None
     screenshots: Path | None = None
     questions: Path | None = None
+    split: Literal["open", "final"] = "open"
     weights: Path | None = None
     server: str | None = None
     chunks: tuple[int, ...] = (10_000, 100_000, 1_000_000)

@@ -548,3 +548,53 @@ def with_affiliates(report: bytes, count: int) -> bytes:
         ):
             write(page, 72, 500 + 16 * place, line)
     return finish(document)
+
+
+def filing() -> bytes:
+    """Four pages of an annual report: cover, officers, end of the auditor's report, signatures.
+
+    The cover has labels below their values, in columns.
+    """
+    document = pymupdf.open()
+    for _ in range(4):
+        document.new_page(width=WIDTH, height=HEIGHT)
+    cover, officers, audit, signed = document
+    for y, *cells in (
+        (100, (220, "ACME HARBOURS INC.")),
+        (112, (180, "(Exact name of registrant as specified in its charter)")),
+        (150, (110, "New Jersey"), (400, "12-3456789")),
+        (162, (90, "(State of incorporation)"), (350, "(I.R.S. Employer Identification No.)")),
+        (200, (220, "14 Quay Street")),
+        (212, (180, "Tollhaven, New Jersey 07001")),
+        (224, (170, "(Address of principal executive offices)")),
+        (262, (150, "Registrant's telephone number, including area code: (201) 555-0147")),
+    ):
+        for x, text in cells:
+            write(cover, x, y, text, size=9)
+    write(officers, 72, 80, "Executive Officers", bold=True)
+    for row, (name, age, office) in enumerate(OFFICERS):
+        for x, cell in zip((72, 230, 290), (name, age, office), strict=True):
+            write(officers, x, 110 + 16 * row, cell)
+    lines = (
+        "Before she joined us, Ms. Holm was Chief Executive Officer of Brine Ferries from 2009 to 2016.",
+        "Our fiscal year ends on the Saturday nearest the end of January.",
+        "For the fiscal year ended January 28, 2023, we opened 12 piers.",
+        '"Berth" means a place at a quay where one ship can be made fast.',
+        "A Berth of this kind is what we let to ferry lines.",
+    )
+    for row, line in enumerate(lines):
+        write(officers, 72, 240 + 30 * row, line)
+    write(audit, 72, 80, "The audit of berths required a high degree of auditor judgment.")
+    for row, line in enumerate(("/s/ Strand & Sons LLP", "", "We have served as the Company's auditor since 1999.")):
+        write(audit, 72, 120 + 16 * row, line)
+    for row, line in enumerate(("/s/ Pia Sandvik", "Pia Sandvik", "Treasurer")):
+        write(signed, 300, 120 + 14 * row, line)
+    return finish(document)
+
+
+OFFICERS = (
+    ("Name", "Age", "Position"),
+    ("Inge Holm", "54", "Chair of the Board"),
+    ("Ola Berg", "49", "President and Chief Executive Officer"),
+    ("Tor Lind", "61", "Chief Executive Officer, Brine Ferries"),
+)

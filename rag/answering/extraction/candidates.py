@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from rag.answering.extraction.answer_kinds import asked_kind
 from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, quoted_row, words_at
@@ -56,7 +57,7 @@ class Features(NamedTuple):
 class Candidate(NamedTuple):
     """A unit of a hit's passage with its displayed text, its context and its features.
 
-    `before` is the sentence that it refers back to.
+    `before` is the sentence that it refers back to; `is_certain` whether it is of the very kind that is asked for.
     """
 
     hit: Hit
@@ -65,6 +66,7 @@ class Candidate(NamedTuple):
     context: str
     before: str | None = None
     features: Features = Features()
+    is_certain: bool = False
 
     @property
     def page_number(self) -> int:
@@ -117,9 +119,15 @@ def _logit(score: float) -> float:
 def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]:
     """Yield each unit that can be an answer, each text of a document once."""
     seen: set[tuple[object, str]] = set()
+    asked = asked_kind(question)
     for hit in hits:
         text = hit.passage.text
         heading, before = "", None
+        for unit in asked.units(hit):
+            shown = display_text(text, unit)
+            if asked.answers(hit, unit, shown) and (hit.passage.document_id, shown) not in seen:
+                seen.add((hit.passage.document_id, shown))
+                yield Candidate(hit, unit, shown, _in_context(hit, unit, shown, heading, None), is_certain=True)
         for unit in split_passage(hit.passage):
             if unit.kind is BlockKind.HEADING:
                 heading = one_line(text[slice(*unit.span)])
@@ -127,7 +135,8 @@ def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]
             if _can_answer(question, unit, shown) and (hit.passage.document_id, shown) not in seen:
                 seen.add((hit.passage.document_id, shown))
                 borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
-                yield Candidate(hit, unit, shown, _in_context(hit, unit, shown, heading, borrowed), borrowed)
+                context = _in_context(hit, unit, shown, heading, borrowed)
+                yield Candidate(hit, unit, shown, context, borrowed, is_certain=asked.answers(hit, unit, shown))
             before = shown if unit.kind is BlockKind.TEXT else None
 
 
@@ -194,7 +203,7 @@ def _preselect(question: ParsedQuestion, found: Sequence[Candidate]) -> list[Can
         )
         also = max((weights.share(phrase, set(words)) for phrase in question.also), default=0.0)
         measured.append((_closeness(features, score / top, weights.covered(words), also), candidate, features))
-    measured.sort(key=lambda one: -one[0])
+    measured.sort(key=lambda one: (not one[1].is_certain, -one[0]))
     return [candidate._replace(features=features) for _, candidate, features in measured[:CANDIDATES]]
 
 

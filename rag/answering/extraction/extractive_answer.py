@@ -48,6 +48,9 @@ ODDS = Odds(page_relevance=0.4, found=0.5, about=1.5, lead=0.45, base=-2.3)
 MIN_LIKELIHOOD = 0.2
 """Minimum likelihood of an answer."""
 
+CERTAIN_LIKELIHOOD = 0.75
+"""Minimum likelihood of an answer of the very kind that is asked for, in the only document searched."""
+
 MIN_RELEVANCE = -0.6
 MIN_COVERED = 0.3
 """An answer needs this relevance, or this share of the question's words."""
@@ -101,11 +104,15 @@ def choose(
     best = ranked[0].candidate
     likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
     missing = explain_missing(asked, hits, best)
+    if best.is_certain and len({hit.passage.document_id for hit in hits}) == 1:  # else it may be another's
+        likely = max(likely, CERTAIN_LIKELIHOOD)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
         missing = "Nothing that was found answers this closely enough."
     if missing is not None:
         return Choice(likelihood=likely, hint=f"{missing} {_nearest(asked, best)}", nearest=best.hit)
+    if best.is_certain:
+        return Choice(tuple(_first_of_each_document(ranked))[:MAX_ANSWERS], likely)
     close = ranked if reranker else [one for one in ranked if one.candidate.features.covered >= MIN_COVERED_ALONE]
     return Choice(tuple(_shown(asked, close)), likely)
 
@@ -127,6 +134,8 @@ def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
     wants_name = question_intent.parse_question(question).kind is Kind.NAME
     fits = [(answer_fit.fit(question, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = answer_fit.is_plain(question)
+    if certain := [one for one in ranked if one.candidate.is_certain]:
+        return certain
     able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
 
     def place(pair: tuple[Fit | None, Extract]) -> tuple[bool, bool]:
@@ -134,6 +143,13 @@ def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
         return pair[0] is not Fit.GIVES, wants_name and not is_named
 
     return [one for _, one in sorted(able, key=place)]
+
+
+def _first_of_each_document(ranked: Sequence[Extract]) -> Iterable[Extract]:
+    firsts: dict[object, Extract] = {}
+    for extract in ranked:
+        firsts.setdefault(extract.candidate.hit.passage.document_id, extract)
+    return firsts.values()
 
 
 def _is_of_another(fits: Fit | None, extract: Extract) -> bool:
@@ -159,7 +175,11 @@ def is_relevant(question: ParsedQuestion, best: Candidate, likely: float, least:
     if best.is_on(question.pages):
         return True
     features = best.features
-    is_near = max(features.relevance, features.page_relevance) >= MIN_RELEVANCE or features.covered >= MIN_COVERED
+    is_near = (
+        best.is_certain
+        or max(features.relevance, features.page_relevance) >= MIN_RELEVANCE
+        or features.covered >= MIN_COVERED
+    )
     return is_near and likely >= least
 
 

@@ -111,7 +111,7 @@ class ParsedQuestion:
     """A parsed question.
 
     `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` their numbers or printed
-    labels, `words` its content words, and `also` the words of synonymous phrases.
+    labels, `words` its content words, `phrases` synonymous phrases, and `also` their words.
     """
 
     text: str
@@ -121,6 +121,7 @@ class ParsedQuestion:
     pages: frozenset[str]
     words: tuple[str, ...]
     also: tuple[tuple[str, ...], ...] = ()
+    phrases: tuple[str, ...] = ()
 
     def holds_kind(self, text: str) -> bool:
         """Return whether `text` holds something of the requested kind that the question does not."""
@@ -177,6 +178,7 @@ def parse_question(question: str, rewritings: Iterable[Rewriting] = ()) -> Parse
         ),
         words=tuple(term_weights.content_words(text)),
         also=tuple(dict.fromkeys(tuple(term_weights.content_words(phrase)) for phrase in phrases)),
+        phrases=tuple(dict.fromkeys(phrases)),
     )
 
 

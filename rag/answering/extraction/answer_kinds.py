@@ -1,0 +1,223 @@
+"""Recognise units that certainly answer: holders of offices, labelled values, recurring dates, definitions.
+
+Each kind has a few patterns in English and German. What is not recognised is answered by the best candidate.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag.answering.extraction.question_intent import ParsedQuestion
+from rag.answering.passages.labelled_values import is_firm, labelled_values, signatures
+from rag.answering.passages.quotable_units import Unit
+from rag.answering.text import term_weights
+from rag.answering.text.named_entities import is_term
+from rag.types import Hit
+
+MAX_OFFICES_CHARS = 90
+"""Maximum distance of an office from the name of its holder, who may have others."""
+
+MAX_NAME_WORDS = 5
+"""Maximum number of different words of a name; more are two names side by side."""
+
+_HOLDER = re.compile(
+    r"(?:who(?:\s+is|['’]s)|who\s+(?:serves|acts)\s+as|wer\s+ist)\s+(?:currently\s+|now\s+|derzeit\s+)?"
+    r"(?:(?:the|our|its|der|die|das)\s+|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?\s+)?(?:current\s+|aktuelle\s+)?"
+    r"(?P<role>[^,?]+?)(?:\s+(?:of|at|in|von|bei)\s+[^?]*)?\s*\??\s*",
+    re.IGNORECASE,
+)
+_AUDITS = re.compile(r"\bwho\b.*\baudit(?:s|ed)\b|\bwer\b.*\bgeprüft\b", re.IGNORECASE)
+_AUDITOR = re.compile(r"\bauditors?\b|\bpublic accounting firm\b|\b(?:abschluss|wirtschafts)prüfer", re.IGNORECASE)
+_OF_AUDIT = re.compile(r"\baudit|prüf", re.IGNORECASE)
+_MEANS = (
+    re.compile(
+        r"what\s+(?:does|do|did)\s+(?:the\s+(?:term|word)\s+)?(?P<term>.+?)\s+(?:mean|refer\s+to|stand\s+for)\b", re.I
+    ),
+    re.compile(r"what\s+is\s+meant\s+by\s+(?:the\s+(?:term\s+)?)?(?P<term>[^?]+)", re.I),
+    re.compile(
+        r"how\s+(?:is|are|does\s+\S+\s+define)\s+(?:the\s+term\s+)?(?P<term>.+?)(?:\s+defined\b[^?]*)?\s*\?", re.I
+    ),
+    re.compile(r"what\s+is\s+the\s+(?:definition|meaning)\s+of\s+(?P<term>[^?]+)", re.I),
+    re.compile(r"was\s+(?:bedeutet|bezeichnet|versteht\s+man\s+unter)\s+(?P<term>[^?]+)", re.I),
+    re.compile(r"wie\s+(?:ist|sind|wird|werden)\s+(?P<term>.+?)\s+definiert\b", re.I),
+)
+_DEFINES = (
+    r"\s*[”\"“’']?\s*(?:\([^()]*\)\s*)?,?\s*(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
+    r"|(?:shall\s+)?(?:have|has)\s+the\s+meaning|(?:shall\s+)?refers?\s+to\b|bezeichnet\b|bedeutet\b)"
+)
+_RECURS = re.compile(
+    r"(?:when|on\s+which\s+(?:date|day))\s+(?:does|do)\s+(?:the|our|its)?\s*(?P<what>.+?)\s+(?P<verb>end|close|begin|start)\s*\??\s*$"
+    r"|wann\s+(?P<verb_de>endet|beginnt)\s+(?:das|der|die)?\s*(?P<what_de>[^?]+?)\s*\??\s*$",
+    re.IGNORECASE,
+)
+_DAY = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june|july|august"
+    r"|(?:septem|octo|novem|decem)ber|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|januar|februar|märz|mai|juni|juli"
+    r"|oktober|dezember)"
+)
+_ENDS = re.compile(
+    rf"\b(?:ends|end\s+on|ending|closes|close\s+on|enden|endet|year-end\s+is)\b[^.;:]{{0,60}}?\b{_DAY}\b(?!\s+\d{{1,2}},?\s+(?:19|20)\d\d)",
+    re.I,
+)
+_BEGINS = re.compile(
+    rf"\b(?:begins|begin\s+on|beginning|starts|start\s+on|beginnen|beginnt)\b[^.;:]{{0,60}}?\b{_DAY}\b(?!\s+\d{{1,2}},?\s+(?:19|20)\d\d)",
+    re.I,
+)
+_NAME_WORD = re.compile(
+    r"(?:[^\W\d_a-zß-öø-ÿ][\w.'’-]*|[“\"][^”\"]{1,20}[”\"]|\([A-Z]\w*\)|(?:van|von|de|der|la|le|di|del)\b)\s*"
+)
+_SIGNING = re.compile(r"(?:(?:by|durch)\s*:?\s*)?/s/\s*", re.IGNORECASE)
+_JOINS = term_weights.word_set(
+    "and of the our as is has been since who serves served serving a an became on for to in board company to "
+    "und der die des seit ist unser unsere als"
+)
+"""Words that may stand between a name and an office that its bearer holds now."""
+_BEFORE_OFFICE = re.compile(
+    r"(?:^|[^\w\s]|\d|\b(?:and|und|of|the|our|as|is|been|a|an|became|der|die|unser|unsere|als|ist|global|group))\s*$",
+    re.I,
+)
+"""What may stand right before an office, unlike "Vice" before "President"."""
+_FORMER = re.compile(
+    r"\b(?:former(?:ly)?|previous(?:ly)?|prior|until|retired|was|from|ex-|ehemalig\w*|bis)\b|(?<![A-Z])[.](?:\s|$)|\binterim\b",
+    re.I,
+)
+_OF_ALL = re.compile(
+    r"\s*(?:$|[.;:()–—*\d-]|(?:and|&|und|since|effective|seit)\b|(?:mr|ms|mrs|dr)\.|,\s*(?:and\b|since\b|effective\b|has\b|who\b|seit\b|\()"
+    r"|(?:of|der|des)\s+(?:the\s+|our\s+)?(?:company|registrant|board|group|gesellschaft)\b)",
+    re.IGNORECASE,
+)
+_NEXT_OFFICE = re.compile(r"\s*(?:,|&|\band\b|\bund\b)?\s*(?:and\s+)?(?P<office>[A-Z][a-z]+)\b", re.IGNORECASE)
+_OF_WHOM = re.compile(r"\s*(?:,|of|at)\s+(?P<whom>[\w&.’'-]+(?:\s+[A-Z][\w&.’'-]*)*)")
+_DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
+_NO = re.compile(r"\bno\.|\bNr\.", re.IGNORECASE)
+_PLACE_WORDS = term_weights.word_set("cover page compan regist firm listed given stated docume form report filing")
+"""Stems of a question's words that say of whom or where, not what."""
+
+
+@dataclass(frozen=True)
+class AskedKind:
+    """What a question of a known kind asks for: an office, an auditor, a term's meaning or a recurring date.
+
+    `roles` are the names of the office, `term` the defined term, `what` the words of what ends or begins.
+    """
+
+    topic: frozenset[str]
+    roles: tuple[str, ...] = ()
+    is_auditor: bool = False
+    term: re.Pattern[str] | None = None
+    what: frozenset[str] = frozenset()
+    recurs: re.Pattern[str] | None = None
+
+    def units(self, hit: Hit) -> Iterator[Unit]:
+        """Yield units of a hit that are read for this kind only: labelled values and signatures."""
+        if self.topic:
+            yield from (pair.unit for pair in labelled_values(hit.passage) if self._is_label(pair.label))
+        if self.is_auditor or self.roles:
+            yield from signatures(hit.passage)
+
+    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:
+        """Return whether a unit with the displayed `text` certainly answers."""
+        if unit.header is not None and unit.header == unit.label:
+            return True
+        if self.is_auditor:
+            return self._is_auditor(hit, text)
+        if self.roles:
+            own = " – ".join(hit.passage.text[slice(*span)] for span in _own_spans(unit)) if unit.cells else text
+            return any(_holds(" ".join(own.split()), role, hit) for role in self.roles)
+        if self.term is not None:
+            return not unit.cells and self.term.search(text) is not None
+        if self.recurs is not None and not unit.cells:
+            return self.what <= {*term_weights.words(text)} and self.recurs.search(text) is not None
+        return False
+
+    def _is_label(self, label: str) -> bool:
+        words = _label_words(label)
+        return self.topic <= {*words} and (len(self.topic) > 1 or words[:1] == [*self.topic])
+
+    def _is_auditor(self, hit: Hit, text: str) -> bool:
+        signed = _SIGNING.match(text)
+        name = re.split(r"\s(?=We\s)", text[signed.end() :])[0] if signed else ""
+        firm = re.match(r".{0,60}?\b(?:LLP|L\.L\.P\.|PLLC|LLC|GmbH|AG)(?!\w)", name)
+        is_signature = firm is not None and is_firm(firm[0])
+        return is_signature and _OF_AUDIT.search(hit.passage.text) is not None
+
+
+def asked_kind(question: ParsedQuestion) -> AskedKind:
+    """Return what `question` asks for, if it is of a known kind."""
+    text = question.text.strip()
+    if _AUDITS.search(text):
+        return AskedKind(frozenset(), is_auditor=True)
+    if holder := _HOLDER.fullmatch(text):
+        role = holder["role"].strip()
+        if _AUDITOR.search(role):
+            return AskedKind(frozenset(), is_auditor=True)
+        return AskedKind(frozenset(), roles=tuple(dict.fromkeys([role, *_synonyms(question, role)])))
+    for pattern in _MEANS:
+        if means := pattern.match(text):
+            term = r"[\s-]+".join(map(re.escape, means["term"].strip(" “”\"'").split()))
+            return AskedKind(
+                frozenset(), term=re.compile(rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){term}{_DEFINES}", re.IGNORECASE)
+            )
+    if recurs := _RECURS.match(text):
+        what = frozenset(term_weights.content_words(recurs["what"] or recurs["what_de"]))
+        verb = (recurs["verb"] or recurs["verb_de"]).lower()
+        return AskedKind(frozenset(), what=what, recurs=_ENDS if verb in ("end", "close", "endet") else _BEGINS)
+    return AskedKind(_topic(question))
+
+
+def _topic(question: ParsedQuestion) -> frozenset[str]:
+    """Return the words of the label that is asked for; empty if the question asks for something else."""
+    if not re.match(
+        r"(?:what|which|where|in\s+(?:which|what)|was|wie|welche[rs]?|in\s+welche[rmn])\b", question.text, re.I
+    ):
+        return frozenset()
+    names = {*term_weights.words(" ".join(question.names))}
+    words = _label_words(question.text)
+    return frozenset(word for word in words if len(word) > 1 and word not in _PLACE_WORDS | names)
+
+
+def _label_words(text: str) -> list[str]:
+    """Return the comparable words of a label, with abbreviations spelled alike."""
+    text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
+    text = re.sub(r"\bID\b", "identification number", _NO.sub("number", text))
+    return term_weights.content_words(text)
+
+
+def _synonyms(question: ParsedQuestion, role: str) -> Sequence[str]:
+    return [phrase for phrase in question.phrases if phrase.lower() != role.lower()]
+
+
+def _own_spans(unit: Unit) -> list[tuple[int, int]]:
+    return [*([unit.label] if unit.label else []), *(cell.span for cell in unit.cells)]
+
+
+def _holds(text: str, role: str, hit: Hit) -> bool:
+    """Return whether `text` begins with a name whose bearer now holds the office of the whole company."""
+    start = signing.end() if (signing := _SIGNING.match(text)) else 0
+    end, names = start, 0
+    while (word := _NAME_WORD.match(text, end)) and not is_term(word[0].strip(" ,.")):
+        end, names = word.end(), names + 1
+    if names < 2 or len({*term_weights.words(text[start:end])}) > MAX_NAME_WORDS:
+        return False
+    for match in re.finditer(rf"(?<![\w-]){re.escape(role)}(?![\w-])", text[end:], re.IGNORECASE):
+        between, after = text[end : end + match.start()], text[end + match.end() :]
+        if len(between) > MAX_OFFICES_CHARS or _FORMER.search(between):
+            return False
+        small = {word.casefold() for word in re.findall(r"(?<![\w])[a-zäöüß]\w*", between)}
+        if small <= _JOINS and _BEFORE_OFFICE.search(between) and _is_of_company(after, hit):
+            return True
+    return False
+
+
+def _is_of_company(after: str, hit: Hit) -> bool:
+    """Return whether what follows an office leaves it that of the document's company."""
+    while (word := _NEXT_OFFICE.match(after)) and is_term(word["office"]) and word["office"].lower() != "head":
+        after = after[word.end() :]  # "President and Chief Executive Officer, Western Division" is one office
+    if _OF_ALL.match(after):
+        return True
+    whom = _OF_WHOM.match(after)
+    if whom is None:
+        return False
+    first = re.split(r"\s", whom["whom"])[0]
+    whose = "".join(filter(str.isalpha, f"{hit.document_name} {hit.title or ''}".casefold()))
+    return is_term(first) or "".join(filter(str.isalpha, whom["whom"].casefold())) in whose

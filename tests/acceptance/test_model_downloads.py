@@ -9,13 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 from fastembed import TextEmbedding
+from streamlit.testing.v1 import AppTest
 
 from rag import errors, providers
 from rag.config import Config, load_config
 from rag.providers import onnx_models
 from rag.providers.downloads.catalogue import ROWS, find_row, partial_folder
 from rag.providers.downloads.model_downloads import ModelDownloads
+from rag.ui import session
 from tests import hub_server
 from tests.acceptance import command_line
 from tests.hub_server import HubServer
@@ -226,3 +229,37 @@ def test_the_command_lists_downloads_and_says_how_to_go_on(
     hub.status = 503
     failed = command_line.pagelight("models", "download", NAME, code=errors.ProviderError.exit_code)
     assert "answers with 503" in failed.stderr
+
+
+@pytest.fixture
+def page(config: Config, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The settings page, on a machine where no server of models runs."""
+    monkeypatch.setenv("RAG_WORKER", "false")
+    opened = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=60)
+    opened.run().switch_page("pages/settings.py").run()
+    assert not opened.exception
+    yield opened
+    session.installation().settings.downloads.stop()
+    session.installation().close()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def test_the_settings_page_downloads_a_model_and_uses_it(hub: HubServer, page: AppTest, config: Config) -> None:
+    assert hub.requests == []
+    page.button(key=f"fetch-{NAME}").click().run()
+    assert session.installation().settings.downloads.wait(NAME, PATIENCE_SECONDS)
+    page.run().button(key=f"use-folder:{NAME}").click().run()
+    assert not page.exception
+    assert session.installation().settings.embedder().model == f"folder:{NAME}"
+    assert any("nothing leaves it" in str(caption.value) for caption in page.caption)
+
+
+def test_the_settings_page_says_why_a_download_failed_and_offers_it_again(hub: HubServer, page: AppTest) -> None:
+    hub.status = 503
+    page.button(key=f"fetch-{NAME}").click().run()
+    with pytest.raises(errors.ProviderError):
+        session.installation().settings.downloads.wait(NAME, PATIENCE_SECONDS)
+    page.run()
+    assert ["answers with 503" in str(error.value) for error in page.error] == [True]
+    assert page.button(key=f"fetch-{NAME}")

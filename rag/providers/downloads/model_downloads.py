@@ -91,13 +91,16 @@ class ModelDownloads:
             raise failure
         return True
 
-    def stop(self) -> None:
-        """Stop all downloads of this process; what has arrived is kept for the next attempt."""
+    def stop(self, name: str | None = None) -> None:
+        """Stop one or all downloads of this process; what has arrived is kept for the next attempt."""
         with self._lock:
-            for process in self._running.values():
-                process.terminate()
-                process.wait()
+            for running, process in self._running.items():
+                if name in {None, running}:
+                    process.terminate()
+                    process.wait()
             self._collect()
+            if name:
+                self._failed.pop(name, None)  # the user knows
 
     def _collect(self) -> None:
         """Take note of downloads that have ended."""

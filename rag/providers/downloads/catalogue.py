@@ -65,9 +65,6 @@ MULTILINGUAL_DOWNLOAD = ROWS[0].offer.name
 """The model recommended for documents that are not in English."""
 
 
-ATTEMPT_AGAIN = "Start it again: what has arrived is kept."
-
-
 def partial_folder(models: Path, name: str) -> Path:
     """Return the folder of a model's unfinished download."""
     return models / f".{name}.download"

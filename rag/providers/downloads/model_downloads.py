@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rag import errors
 from rag.config import MEGABYTE, Config, download_environment
-from rag.providers.downloads.catalogue import ATTEMPT_AGAIN, ROWS, find_row, partial_folder
+from rag.providers.downloads.catalogue import ROWS, find_row, partial_folder
 from rag.types import DownloadableModel
 
 
@@ -130,7 +130,9 @@ def _failure(name: str, told: str) -> errors.Error:
         kind: type[errors.Error] = getattr(errors, failure["kind"])
         return kind(failure["message"])
     except ValueError:
-        return errors.ProviderError(f"The download of {name} was interrupted. {ATTEMPT_AGAIN}")
+        return errors.ProviderError(
+            f"The download of {name} was interrupted. Start it again: what has arrived is kept."
+        )
 
 
 def _size(folder: Path) -> int:

@@ -17,7 +17,7 @@ from typing import Any
 import filelock
 
 from rag import errors
-from rag.providers.downloads.catalogue import ATTEMPT_AGAIN, ModelRow, find_row, partial_folder
+from rag.providers.downloads.catalogue import ModelRow, find_row, partial_folder
 from rag.providers.folder_embedding import FolderEmbedding
 
 TRY_TEXT = "A model that is here can embed this."
@@ -92,7 +92,7 @@ def _fetch(row: ModelRow, cache: Path) -> Path:
     except (*unreachable, huggingface_hub.errors.LocalEntryNotFoundError) as error:
         raise errors.ProviderError(
             f"{name} could not be downloaded: the model hub cannot be reached, or the connection broke off. "
-            f"{ATTEMPT_AGAIN}"
+            f"Start it again: what has arrived is kept."
         ) from error
     except OSError as error:
         if error.errno is not None:
@@ -104,7 +104,7 @@ def _fetch(row: ModelRow, cache: Path) -> Path:
 
 
 def _damaged(name: str) -> errors.Error:
-    return errors.ProviderError(f"{name} arrived damaged or incomplete. {ATTEMPT_AGAIN}")
+    return errors.ProviderError(f"{name} arrived damaged or incomplete. Start it again: what has arrived is kept.")
 
 
 def _require_intact(name: str, snapshot: Path, partial: Path) -> None:
@@ -159,7 +159,9 @@ def _write_settings(row: ModelRow, folder: Path) -> None:
 
 def _disk_error(error: OSError) -> errors.Error:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return errors.DiskFullError(f"The disk is full, and the download stopped. Make room. {ATTEMPT_AGAIN}")
+        return errors.DiskFullError(
+            "The disk is full, and the download stopped. Make room. Start it again: what has arrived is kept."
+        )
     return errors.StoreError(f"The model cannot be saved: {error.strerror or error}. Check the folder of RAG_DATA_DIR.")
 
 

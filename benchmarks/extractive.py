@@ -326,7 +326,7 @@ def _without(cases: Sequence[Case]) -> Table:
     measures = np.array([best.evidence for best in chosen], dtype=float)
     documents = [best.case.question.file_name for best in chosen]
     table = Table("evidence", "Brier", "AUC", title="Likelihood by groups, held out", title_justify="left")
-    kept = {"all": Evidence._fields}
+    kept: dict[str, tuple[str, ...]] = {"all": Evidence._fields}
     kept |= {
         f"without {group}": tuple(n for n in Evidence._fields if n not in names) for group, names in GROUPS.items()
     }

@@ -1,6 +1,8 @@
 """Run Streamlit with limits for slow clients: `python streamlit_server.py run server.py`."""
 
 import functools
+import signal
+import sys
 from typing import Any
 
 SERVES = "auto"
@@ -21,7 +23,8 @@ def protocol(**options: Any) -> Any:
 
 
 def main() -> None:
-    """Run Streamlit's command line."""
+    """Run Streamlit's command line until Ctrl-C, which is how the app is stopped and no failure."""
+    signal.signal(signal.SIGINT, lambda *_: sys.exit())
     from rag import lazy_imports
 
     lazy_imports.collect_rarely()

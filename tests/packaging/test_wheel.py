@@ -58,7 +58,7 @@ def test_the_app_starts_reads_answers_and_stops(installed: Path, browser: Browse
         (home := folder / "home").mkdir()
         (home / "types.py").write_text("raise ImportError('not the module of Python')")  # its name is one of Python's
         with (folder / "app.log").open("wb") as log:
-            command = [installed / "pagelight", "run", "--no-browser"]
+            command: list[str | Path] = [installed / "pagelight", "run", "--no-browser"]
             app = subprocess.Popen(
                 command, cwd=home, env=settings, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
             )

@@ -21,6 +21,10 @@ NOTHING_FOUND_HERE = "Nothing that answers this was found here."
 EXTRACT_NOTE = "An extract: sentences of the document itself, chosen for how much of it they say. Nothing is rephrased."
 """The heading of a summary made without a language model."""
 
+LIST_NOTE = "All {count} items of the list, in the document's own words."
+LIST_IN_PART_NOTE = "{shown} of {count} items of the list, in the document's own words."
+"""The headings of a list made without a language model."""
+
 WHICH_DOCUMENT_MESSAGE = "Which of the {count} documents? Name one, or choose it, and ask again."
 """The reply to "summarise" if several documents could be meant."""
 

@@ -22,11 +22,12 @@ _GENERATED = re.compile(
     r"|title$|.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|html?|txt|ps|rtf|md)$)",
     re.IGNORECASE,
 )
-_NUMBER = r"\W+(\d+[A-Z]?|[IVX]+|[A-Z]|[\dA-Z]+-[\dA-Z]+)\W*"
+_NUMBER = r"\W+(\d+(?:\.\w+)*[A-Z]?|[IVX]+|[A-Z]|[\dA-Z]+-[\dA-Z]+)\W*"
 _FORM = re.compile(rf"form{_NUMBER}", re.IGNORECASE)
 _PART = re.compile(
     rf"(part|item|exhibit|schedule|annex|appendix|section|chapter|page){_NUMBER}|(table of )?contents|index"
-    r"|cover( page)?|(annual |quarterly |current )?report|hearing|opinion|order|complaint",
+    r"|cover( page)?|(execution|conformed|final) (copy|version)|(strictly )?confidential|draft"
+    r"|(annual |quarterly |current )?report|hearing|opinion|order|complaint",
     re.IGNORECASE,
 )
 _AUTHORITY = re.compile(

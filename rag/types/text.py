@@ -86,7 +86,8 @@ class BlockKind(StrEnum):
 class Line(Model):
     """One line of text on a page. A table row is one line with tab-separated cells.
 
-    If several lines could not be told apart, `number` is the first and `last_number` the last.
+    If several lines could not be told apart, `number` is the first and `last_number` the last. `is_bold` is known of
+    text in PDFs only; that of headings is not.
     """
 
     number: int
@@ -96,6 +97,7 @@ class Line(Model):
     text: str
     kind: BlockKind = BlockKind.TEXT
     starts_block: bool = False
+    is_bold: bool = pydantic.Field(default=False, exclude_if=lambda is_bold: not is_bold)
 
     @property
     def end(self) -> int:

@@ -23,6 +23,8 @@ def test_round_trip() -> None:
         make(3, "same number, with\na line break\n\nand an empty line"),
         make(4, "𝒳 数据 é", starts_block=True),
         make(5, "what stands in three lines").model_copy(update={"last_number": 7}),
+        make(8, "in bold").model_copy(update={"is_bold": True}),
+        make(9, "three in bold").model_copy(update={"last_number": 11, "is_bold": True}),
     )
     assert line_encoding.unpack(lines_text(lines), line_encoding.pack(lines)) == lines
 

@@ -5,8 +5,8 @@ import uuid
 import numpy as np
 import pytest
 
-from rag.answering.extraction.summary import Extract, key_sentences, requested_summary
-from rag.types import Chunk, Line, Rect
+from rag.answering.extraction.summary import Extract, key_sentences, naming_lines, quotas, requested_summary
+from rag.types import BlockKind, Chunk, Line, Rect
 
 
 @pytest.mark.parametrize(
@@ -122,3 +122,60 @@ def test_running_heads_are_left_out() -> None:
 
 def test_references_are_left_out() -> None:
     assert chosen(document(section="References")) == []
+
+
+def test_it_begins_as_the_first_section_does() -> None:
+    assert chosen(document(), limit=4)[0] == SENTENCES["Harbour"][0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "limit", "most", "expected"),
+    [
+        ([8, 1, 1], 10, 3, [3, 3, 3]),
+        ([8, 1, 1, 1], 10, 3, [3, 3, 2, 2]),
+        ([4, 2], 6, 6, [4, 2]),
+        ([1, 1, 1], 2, 1, [1, 1, 1]),
+    ],
+)
+def test_sections_share_by_weight_and_none_has_more_than_its_most(
+    weights: list[float], limit: int, most: float, expected: list[int]
+) -> None:
+    assert quotas(weights, limit, most) == expected
+
+
+def page(*texts: str, number: int = 1, kind: BlockKind = BlockKind.TEXT, bold: bool = False) -> Chunk:
+    lines = tuple(
+        Line(
+            number=100 * number + place,
+            page_number=number,
+            bbox=Rect(0, 0, 1, 1),
+            text=text,
+            kind=kind,
+            starts_block=True,
+            is_bold=bold,
+        )
+        for place, text in enumerate(texts)
+    )
+    return Chunk(id=uuid.uuid4(), document_id=uuid.UUID(int=1), ordinal=number, lines=lines, section="Everything")
+
+
+def test_the_first_page_says_what_the_document_is() -> None:
+    cover = page("Sea Ports Authority", "FORM 10-K", "For the fiscal year ended May 31, 2024", "Harbour Holding Ltd.")
+    keys = naming_lines([cover, page("Another report", number=2)], "Harbour Holding Ltd.")
+    assert [key.chunk.text[slice(*key.span)] for key in keys] == [
+        "FORM 10-K",
+        "For the fiscal year ended May 31, 2024",
+        "Harbour Holding Ltd.",
+    ]
+
+
+def test_numbered_parts_are_sections_whatever_the_headings_below() -> None:
+    chunks = []
+    for number, (name, sentences) in enumerate([*SENTENCES.items(), *SENTENCES.items()], 1):
+        told = [sentence.replace(".", f" in part {number}.") for sentence in sentences]
+        heading = page(f"Item {number} - {name}", number=2 * number, bold=True)
+        chunks += [heading, page(*told, number=2 * number + 1)]
+    vectors = {chunk.id: np.eye(8)[0] for chunk in chunks}
+    sections = [key.section for key in key_sentences(chunks, vectors, limit=8)]
+    assert [*dict.fromkeys(sections)] == ["Item 1 - Harbour", "Item 2 - Bridge", "Item 3 - Harbour", "Item 4 - Bridge"]
+    assert max(map(sections.count, sections)) == 2

@@ -7,8 +7,10 @@ words for the sentences in them; against repetition maximal marginal relevance (
 sections count most, their names and places say: Edmundson, "New Methods in Automatic Extracting", JACM 16 (1969).
 """
 
+import itertools
 import math
 import re
+import textwrap
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,10 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rag.answering.passages.blocks import read_blocks
 from rag.answering.passages.quotable_units import split_passage
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import one_line
+from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.retrieval import maximal_marginal_relevance
 from rag.types import BlockKind, Chunk, Document, Hit, Line, Passage, Span
 
@@ -33,6 +37,15 @@ SHORT_SENTENCES = 3
 PASSAGES = 24
 """Sentences whose passages a model reads for a summary; passages can hold several."""
 
+MAX_SHARE = 1 / 3
+"""Maximum share of a summary's sentences that come from one of its sections, if it has three or more."""
+
+MAX_LABEL_CHARS = 90
+"""Maximum length of the name of a section above its sentences."""
+
+MAX_NAME_WORDS = 12
+"""Maximum number of words of a line that names the document."""
+
 MAX_SECTIONS = 6
 """Number of main sections, the largest, that contribute sentences."""
 
@@ -41,6 +54,9 @@ CHUNKS_PER_SECTION = 8
 
 DIVERSITY = 0.4
 """Weight of novelty against centrality among the sentences of a section."""
+
+MIN_PARTS = 4
+"""Minimum number of numbered parts, the text before the first among them, for a document to consist of them."""
 
 DOMINANT = 0.6
 """A heading over more than this share of the text is the document's title; sections are below it."""
@@ -57,8 +73,6 @@ MIN_LETTER_SHARE = 0.7
 
 REPEATED = 3
 """A line on this many pages is boilerplate."""
-
-SEPARATOR = " > "
 
 _KINDS = (
     r"(?:document|report|paper|file|filing|pdf|contract|agreement|lease|article|book|manual|guide|presentation|letter|text|"
@@ -80,6 +94,12 @@ _ASKED = re.compile(
     )\s*(?P<target>.*?)\s*(?:zusammen)?[?.!\s]*""",
     re.IGNORECASE | re.VERBOSE,
 )
+_OF_KIND = re.compile(rf"\b{_KINDS}\b", re.IGNORECASE)
+_PERIOD = re.compile(
+    r"(?:for\s+the\s+)?(?:(?:fiscal|financial|quarterly)\s+)?(?:year|quarter|period|six\s+months|half[- ]year)\s+ended"
+    r"\b.*\d{4}|(?:geschäftsjahr|annual\s+report)\s+(?:19|20)\d\d\b.*",
+    re.IGNORECASE,
+)
 _TARGET_LEAD = re.compile(r"(?:of|in|from|about|for|von|de|du|der|des|die|das|le|la|el)\s+", re.IGNORECASE)
 _POINTS = re.compile(r"\b(?:points|messages|takeaways|take-aways|ideas|statements|conclusions)$", re.IGNORECASE)
 _PLACE = re.compile(
@@ -99,6 +119,9 @@ _TELLING = re.compile(
     r"findings|results|recommendations|outlook)\b",
     re.IGNORECASE,
 )
+_PART = re.compile(
+    r"(?:part|item|chapter|article|title|teil|kapitel|artikel)\s+(?:\d+[A-Z]?|[IVXLC]+)\b", re.IGNORECASE
+)
 _APPENDED = re.compile(r"(?i:appendix|annex|exhibit|attachment|schedule)\b|[A-Z](?:\.\d+)*\.?\s+[A-Z]")
 TELLING, APPENDED = 3.0, 0.3
 """Weights of sections with telling names and of appendices; others weigh 1.0."""
@@ -109,7 +132,7 @@ _BOILERPLATE = re.compile(
     r"(?:figure|table|fig\.|tab\.)\s*\d+|arxiv\s+preprint|in\s+proceedings|permanent\s+link|\bet\s+al\.\s+[A-Z]|"
     r"all\s+rights\s+reserved|copyright|©|forward[- ]looking\s+statement|intentionally\s+left\s+blank|"
     r"indicate\s+by\s+check\s*mark|check\s+the\s+appropriate\s+box|incorporated\s+(?:herein\s+)?by\s+reference|"
-    r"accompanying\s+notes|pursuant\s+to\s+(?:section|rule)|"
+    r"accompanying\s+notes|signed\s+original|pursuant\s+to\s+(?:section|rule)|"
     r"see\s+(?:note|page|item|section|appendix)\b|refer\s+to\s+(?:note|page|item|section)|isbn|doi:|https?://|www\.|@",
     re.IGNORECASE,
 )
@@ -166,30 +189,54 @@ def requested_summary(question: str) -> Extract | None:
 # --- choosing -------------------------------------------------------------------------------------------
 
 
+def naming_lines(chunks: Sequence[Chunk], title: str | None) -> list[KeySentence]:
+    """Return what the first page says the document is: the line of its title, one of its kind, one of its period."""
+    page = min((chunk.pages[0] for chunk in chunks), default=1)
+    first = read_blocks([chunk for chunk in chunks if page in chunk.pages])
+    short = [block for block in first if len(block.text.split()) <= MAX_NAME_WORDS]
+    tests = (
+        lambda text: bool(title) and text.casefold() == (title or "").casefold(),
+        lambda text: _OF_KIND.search(text) is not None,
+        lambda text: _PERIOD.fullmatch(text) is not None,
+    )
+    found = {next((block for block in short if test(block.text)), None) for test in tests} - {None}
+    return [KeySentence(block.chunk, block.span, "") for block in short if block in found]
+
+
 def key_sentences(
     chunks: Sequence[Chunk], vectors: Mapping[uuid.UUID, Any], *, limit: int = MAX_SENTENCES
 ) -> list[KeySentence]:
     """Return the sentences most central to a document, at most `limit`, in the order of its sections.
 
-    `chunks` are in reading order with their unit `vectors`. Headers, tables, contents and references are left out. Time
-    is linear in chunks; a bounded number of them is read sentence by sentence.
+    The first is the one that the first main section begins with. `chunks` are in reading order with their unit
+    `vectors`. Headers, tables, contents and references are left out. Time is linear in chunks; a bounded number of them
+    is read sentence by sentence.
     """
     repeated = _repeated(chunks)
-    told = [chunk for chunk in chunks if not _BESIDE.search((chunk.section or "").rsplit(SEPARATOR, 1)[-1])]
+    told = [chunk for chunk in chunks if not _BESIDE.search((chunk.section or "").rsplit(SECTION_SEPARATOR, 1)[-1])]
     told = [chunk for chunk in told if chunk.id in vectors]
     if not told:
         return []
     sections = _main_sections(told, min(MAX_SECTIONS, limit))
     centroid = _mean([vectors[chunk.id] for chunk in told])
     chosen: list[KeySentence] = []
-    quotas = _quotas([section.weight for section in sections], limit)
-    for (name, own, _), quota in zip(sections, quotas, strict=True):
+    most = limit * MAX_SHARE // 1 if len(sections) * MAX_SHARE >= 1 else limit
+    shares = quotas([section.weight for section in sections], limit, most)
+    for (name, own, _), quota in zip(sections, shares, strict=True):
         centre = _mean([vectors[chunk.id] for chunk in own]) + centroid
         near = sorted(own, key=lambda chunk: -float(vectors[chunk.id] @ centre))[:CHUNKS_PER_SECTION]
         sentences = [sentence for chunk in near for sentence in _sentences(chunk, name, repeated)]
-        taken = _best(sentences, quota, {one_line(_text(key)) for key in chosen})
+        opening = [] if chosen else _opening(own, name, repeated)
+        known = {one_line(_text(key)) for key in (*chosen, *opening)}
+        taken = opening + _best(sentences, quota - len(opening), known)
         chosen += sorted(taken, key=lambda key: (key.chunk.ordinal, key.span.start))
     return chosen
+
+
+def _opening(chunks: Sequence[Chunk], section: str, repeated: frozenset[str]) -> list[KeySentence]:
+    """Return the first sentence that stands for itself."""
+    found = (sentence for chunk in chunks for sentence in _sentences(chunk, section, repeated))
+    return [*itertools.islice((sentence.key for sentence in found if not _DEPENDENT.match(sentence.text)), 1)]
 
 
 def _text(key: KeySentence) -> str:
@@ -208,18 +255,37 @@ class _Section(NamedTuple):
 
 
 def _main_sections(chunks: Sequence[Chunk], limit: int) -> list[_Section]:
-    """Return the main sections in reading order, at the level where none has nearly all text."""
-    for depth in (1, 2, 3):
-        sections: dict[tuple[str, ...], list[Chunk]] = {}
+    """Return the main sections in reading order: numbered parts, else those where none has nearly all text."""
+    sections = _numbered_parts(chunks)
+    for depth in () if len(sections) >= MIN_PARTS else (1, 2, 3):
+        sections = {}
         for chunk in chunks:
-            path = tuple((chunk.section or "").split(SEPARATOR)[:depth])
-            sections.setdefault(path, []).append(chunk)
-        sizes = {path: sum(len(chunk.text) for chunk in own) for path, own in sections.items()}
-        if max(sizes.values()) < DOMINANT * sum(sizes.values()):
+            sections.setdefault(tuple((chunk.section or "").split(SECTION_SEPARATOR)[:depth]), []).append(chunk)
+        if max(map(_size, sections.values())) < DOMINANT * _size(chunks):
             break
+    sizes = {path: _size(own) for path, own in sections.items()}
     weights = {path: size * _weight(path[-1], place / len(sizes)) for place, (path, size) in enumerate(sizes.items())}
     largest = sorted(weights, key=lambda path: -weights[path])[:limit]
     return [_Section(path[-1], own, weights[path]) for path, own in sections.items() if path in largest]
+
+
+def _numbered_parts(chunks: Sequence[Chunk]) -> dict[tuple[str, ...], list[Chunk]]:
+    """Return the parts that headings such as "Item 7" begin, whatever the levels of the headings below."""
+    part = ""
+    shares: dict[uuid.UUID, Counter[str]] = {}
+    for block in read_blocks(chunks):
+        if (block.is_heading or block.is_bold) and _PART.match(block.text):
+            part = block.text
+        shares.setdefault(block.chunk.id, Counter())[part] += len(block.text)
+    parts: dict[tuple[str, ...], list[Chunk]] = {}
+    for chunk in chunks:
+        if chunk.id in shares:
+            parts.setdefault((shares[chunk.id].most_common(1)[0][0],), []).append(chunk)
+    return parts
+
+
+def _size(chunks: Sequence[Chunk]) -> int:
+    return sum(len(chunk.text) for chunk in chunks)
 
 
 def _weight(name: str, place: float) -> float:
@@ -229,15 +295,13 @@ def _weight(name: str, place: float) -> float:
     return earliness * (TELLING if _TELLING.search(name) else APPENDED if _APPENDED.match(name) else 1.0)
 
 
-def _quotas(weights: Sequence[float], limit: int) -> list[int]:
-    """Distribute `limit` sentences over sections: one each, the rest by largest remainders."""
-    left = limit - len(weights)
-    shares = [left * weight / sum(weights) for weight in weights]
-    quotas = [1 + int(share) for share in shares]
-    order = sorted(range(len(weights)), key=lambda index: int(shares[index]) - shares[index])
-    for index in order[: limit - sum(quotas)]:
-        quotas[index] += 1
-    return quotas
+def quotas(weights: Sequence[float], limit: int, most: float = math.inf) -> list[int]:
+    """Distribute `limit` items over sections: one each, the rest by the method of Sainte-Laguë, at most `most` each."""
+    counts = [1] * len(weights)
+    while sum(counts) < limit and min(counts) < most:
+        open_ones = [index for index, count in enumerate(counts) if count < most]
+        counts[max(open_ones, key=lambda index: weights[index] / (2 * counts[index] + 1))] += 1
+    return counts
 
 
 def _repeated(chunks: Sequence[Chunk]) -> frozenset[str]:
@@ -320,7 +384,8 @@ def to_statements(keys: Sequence[KeySentence], document: Document, *, sections: 
     section = None
     for key in keys:
         if sections and key.section != section and key.section:
-            parts.append(Label(f"**{' '.join(key.section.replace('*', ' ').split())}**"))
+            name = textwrap.shorten(key.section.replace("*", " "), MAX_LABEL_CHARS, placeholder=" …")
+            parts.append(Label(f"**{name}**"))
         section = key.section
         parts.append(Statement(one_line(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
     return parts

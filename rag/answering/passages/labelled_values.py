@@ -29,11 +29,11 @@ TENURE_REACH = 5
 _LABEL = re.compile(r"\((?P<label>[A-ZÄÖÜ][^()\t]*[^\W\d_][^()\t]*)(?P<end>\)|(?=[\t(])|$)\s*")
 _RESTS = re.compile(r"(?:[^()]{1,80}\)\s*)+")
 _BESIDE = re.compile(
-    r"\s*(?:(?P<label>(?-i:[A-ZÄÖÜ])[^:\t()]{2,70}):\s+(?P<value>\S.{0,100}?)"
+    r"\s*(?:(?P<label>(?-i:[A-ZÄÖÜ])[^:\t()]{2,70}):\s+(?P<value>(?!.*://)\S.{0,100}?)"
     r"|(?P<label_of_figure>(?-i:[A-ZÄÖÜ])[^:\t\d()]{2,70}\b(?:number|nummer|no\.?|nr\.?))\s+(?P<figure>\S*\d\S*?))\.?\s*",
     re.IGNORECASE,
 )
-"""A line that is a label and its value: "File number 0-1234"."""
+"""A line that is a label and its value: "File number 0-1234". A link is where to read on, not a value."""
 _OF_FIGURE = re.compile(r"\b(?:numbers?|nos?|id|codes?|nummer|nr|plz)\b", re.IGNORECASE)
 _OF_PHONE = re.compile(r"\b(?:tele)?(?:phone|fon|fax)", re.IGNORECASE)
 _OF_ADDRESS = re.compile(r"\b(?:address|anschrift|adresse)\b", re.IGNORECASE)

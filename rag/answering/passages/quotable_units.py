@@ -94,7 +94,7 @@ def _blocks(passage: Passage) -> Iterator[list[Placed]]:
     """
     block: list[Placed] = []
     for offset, line in placed_lines(passage):
-        if block and (line.starts_block or line.kind is not block[-1][1].kind) and not _continues(block[-1][1], line):
+        if block and (line.starts_block or line.kind is not block[-1][1].kind) and not continues(block[-1][1], line):
             yield block
             block = []
         block.append((offset, line))
@@ -102,7 +102,8 @@ def _blocks(passage: Passage) -> Iterator[list[Placed]]:
         yield block
 
 
-def _continues(line: Line, following: Line) -> bool:
+def continues(line: Line, following: Line) -> bool:
+    """Return whether a line ends in the middle of a sentence that the following one goes on with."""
     before, after = line.text.rstrip(), following.text.lstrip()
     return (
         line.kind is following.kind is BlockKind.TEXT

@@ -7,13 +7,14 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import answering, errors, prompts, retrieval, vocabulary
-from rag.answering.extraction import answer_fit, document_comparison, summary
+from rag.answering.extraction import answer_fit, document_comparison, lists, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
 from rag.engine.questions.document_mentions import Mention, aliases, find_mentions
 from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.workspace import Workspace
+from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
     AnswerEvent,
     AnswerRequest,
@@ -62,12 +63,17 @@ class CompositeAnswers:
             errors.ProviderError: the embedding provider refuses or is down.
             errors.GroundingError: a document can no longer be read.
         """
+        if found := self._list(question):
+            document, listed = found
+            note = prompts.LIST_NOTE if len(listed.items) == listed.count else prompts.LIST_IN_PART_NOTE
+            label = answering.Label(f"*{note.format(shown=len(listed.items), count=listed.count)}*")
+            return single_answer(self._compose([label, *summary.to_statements(listed.items, document)]))
         if extract := summary.requested_summary(question):
             return self._extract(question, extract)
         if sides := self.sides(question):
             return self._compare(self._answer_side(sides[0]), sides)  # errors are raised before the answer begins
         answer = self._calculate(question) or self._compare_years(question)
-        return None if answer is None else _single_answer(answer)
+        return None if answer is None else single_answer(answer)
 
     # --- comparisons ---
 
@@ -120,7 +126,16 @@ class CompositeAnswers:
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
         return response.answer
 
-    # --- summaries ---
+    # --- lists and summaries ---
+
+    def _list(self, question: str) -> tuple[Document, lists.FoundList] | None:
+        """Return the list that `question` asks for and its document, if only one can be meant."""
+        documents, named = self._named_or_all(question)
+        asked = lists.requested_list(_without_names(question, question, named))
+        if asked is None or len(documents) != 1 or requested_figures.may_request_figure(question):
+            return None
+        found = lists.find_list(self._chunks(documents[0]), asked)
+        return found and (self._with_pages(documents[0].id), found)
 
     def _extract(self, question: str, extract: summary.Extract) -> Generator[AnswerEvent, None, None] | None:
         documents, extract = self._named_or_all(question)[0], self._with_part(question, extract)
@@ -129,16 +144,20 @@ class CompositeAnswers:
                 return None
             message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(documents))
             model = answering.EXTRACTIVE_MODEL
-            return _single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
+            return single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
         for document in documents:
             keys = self._key_sentences(document, extract, limit)
+            if keys and len(documents) == 1 and not extract.part:
+                keys = (
+                    summary.naming_lines(self._workspace.store.chunks.of_document(document.id), document.title) + keys
+                )
             if keys and len(documents) > 1:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
             parts += summary.to_statements(keys, self._with_pages(document.id), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
-        return _single_answer(self._compose([note, *parts])) if parts else None
+        return single_answer(self._compose([note, *parts])) if parts else None
 
     def _named_or_all(self, question: str) -> tuple[list[Document], list[Mention]]:
         """Return the documents that `question` names, or all in scope, and the mentions."""
@@ -155,11 +174,14 @@ class CompositeAnswers:
         return self._workspace.store.documents.get(document_id)
 
     def _key_sentences(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.KeySentence]:
-        store = self._workspace.store.chunks
-        chunks: Sequence[Chunk] = store.of_document(document.id)
+        chunks = self._chunks(document)
         if extract.part:
             chunks = self._section_chunks(chunks, document, extract.part)
-        return summary.key_sentences(chunks, store.vectors([chunk.id for chunk in chunks]), limit=limit)
+        vectors = self._workspace.store.chunks.vectors([chunk.id for chunk in chunks])
+        return summary.key_sentences(chunks, vectors, limit=limit)
+
+    def _chunks(self, document: Document) -> Sequence[Chunk]:
+        return self._workspace.store.chunks.of_document(document.id)
 
     def _section_chunks(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
         """Return the chunks of the section with that name or number, else those on pages that a search for it finds."""
@@ -167,7 +189,7 @@ class CompositeAnswers:
         inside = [
             chunk
             for chunk in chunks
-            if any(_is_heading(heading, wanted) for heading in (chunk.section or "").split(summary.SEPARATOR))
+            if any(_is_heading(heading, wanted) for heading in (chunk.section or "").split(SECTION_SEPARATOR))
         ]
         if inside:
             return inside
@@ -266,6 +288,9 @@ class CompositeAnswers:
 
     def model_passages(self, question: str) -> list[Hit]:
         """Return passages for a language model: from each compared document, or from all of a document to summarise."""
+        if found := self._list(question):
+            document, listed = found
+            return summary.passages(listed.items, document)
         if extract := summary.requested_summary(question):
             documents = self._named_or_all(question)[0]
             if len(documents) != 1:
@@ -308,7 +333,8 @@ class CompositeAnswers:
         return answering.compose(parts, locate=self._locate)
 
 
-def _single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+def single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+    """Yield the text of an answer that is there as a whole, then the answer."""
     yield AnswerToken(text=answer.answer)
     yield answer
 

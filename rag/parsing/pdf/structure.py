@@ -59,6 +59,7 @@ def _number(raw: RawBlock, page_number: int, first: int, level: int | None) -> T
             text=line.text,
             kind=kind,
             starts_block=offset == 0,
+            is_bold=raw.bold and kind is BlockKind.TEXT,
         )
         for offset, line in enumerate(raw.lines)
     )

@@ -13,15 +13,16 @@ from rag.types import Line
 LINES = pydantic.TypeAdapter(tuple[Line, ...])
 """Validates all lines of a chunk at once, in half the time of one by one: a search reads hundreds."""
 
-PackedLine = list[int | float | str | bool]
-"""number, page number, x0, y0, x1, y1, length in characters, kind, starts a block; number of the last merged line."""
+PackedLine = list[int | float | str | bool | None]
+"""number, page number, x0, y0, x1, y1, length in characters, kind, starts a block; then, unless both are unset, the
+number of the last merged line, and whether it is bold."""
 
 
 def pack(lines: Sequence[Line]) -> list[PackedLine]:
     """Encode lines without their text."""
     return [
         [line.number, line.page_number, *line.bbox, len(line.text), line.kind.value, line.starts_block]
-        + ([line.last_number] if line.last_number else [])
+        + ([line.last_number, True] if line.is_bold else [line.last_number] if line.last_number else [])
         for line in lines
     ]
 
@@ -34,18 +35,19 @@ def unpack(content: str, packed: Sequence[Sequence[Any]]) -> tuple[Line, ...]:
 def unpack_rows(content: str, packed: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Decode the fields of the lines of a chunk with this content."""
     position = 0
-    for index, (number, page, x0, y0, x1, y1, length, kind, starts_block, *last) in enumerate(packed):
+    for index, (number, page, x0, y0, x1, y1, length, kind, starts_block, *more) in enumerate(packed):
         if index:
             position += 2 if starts_block else 1
         end = position + length
         yield {
             "number": number,
-            "last_number": last[0] if last else None,
+            "last_number": more[0] if more else None,
             "page_number": page,
             "bbox": (x0, y0, x1, y1),
             "text": content[position:end],
             "kind": kind,
             "starts_block": starts_block,
+            "is_bold": len(more) > 1,
         }
         position = end
 

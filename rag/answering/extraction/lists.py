@@ -1,0 +1,224 @@
+"""Answer "what are the main risks" by the items of the document's own list: headings, bullets, or a paragraph's start.
+
+The list stands below a heading, or after a sentence that ends with a colon, which has all words of what is asked for.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
+from typing import NamedTuple
+
+from rag.answering.extraction.summary import KeySentence, quotas
+from rag.answering.passages.blocks import Block, read_blocks
+from rag.answering.text import term_weights
+from rag.answering.text.sentences import split_sentences, without_bullet
+from rag.types import Chunk, Span
+
+MAX_ITEMS, MAX_SHORT_ITEMS, MAX_KEY_TERMS = 10, 30, 15
+"""Items of a list that are shown, of one whose items are all short, and of the clauses of a contract."""
+
+SHORT_CHARS = 80
+
+MIN_ITEMS = 3
+"""Fewer headings, bold sentences or bullets below a heading are no list; after a colon two are one."""
+
+MIN_WORDS = 5
+"""Fewer words in bold are a term, not a statement."""
+
+MAX_ITEM_CHARS = 300
+"""Of longer items only the first sentence is shown."""
+
+WHOLE = 0.5
+"""A heading over more than this share of the text is the document's title."""
+
+_ASKED = re.compile(
+    r"""[\s¿]*(?:please\s+|bitte\s+)?(?:
+      (?:what|which)\s+are\s+(?:all\s+)?(?:the|its|their|our|your)
+     |(?:list|name|enumerate|show\s+me|give\s+me|tell\s+me)\s+(?:all\s+)?(?:of\s+)?(?:the|its|their|our|your)
+     |was\s+sind\s+(?:die|ihre|unsere)|(?:nenne|liste)\s+(?:mir\s+)?(?:alle|die)(?:\s+die)?|welches\s+sind\s+die)\s+
+    (?:(?:company|business|firm|group|organi[sz]ation)['’]s\s+)?
+    (?:(?P<main>main|key|major|principal|most\s+important|primary|central|top|essential|core|wichtigsten|wesentlichen|zentralen|größten)\s+)?
+    (?P<subject>(?:[\w/&-]+\s+){0,3}?[\w/&-]+)
+    (?:\s+(?:of|in|for|to|about|facing|faced\s+by|described\s+in|mentioned\s+in|listed\s+in|von|in|für|des|der)\s+(?P<whose>.+?))?
+    (?:\s+(?:auf))?[\s.?!]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ANYTHING = re.compile(
+    r"(?:(?:the|this|that|its|their|our|der|die|das|dem|den|diese[mnrs]?)\s+)*"
+    r"(?:company|business|firm|group|corporation|organi[sz]ation|registrant|document|report|paper|file|filing|contract"
+    r"|agreement|lease|article|book|manual|guide|handbook|plan|letter|10-?k|unternehmens?|gesellschaft|berichts?"
+    r"|vertrags?|dokuments?|handbuchs?)?",
+    re.IGNORECASE,
+)
+"""What a list may be said to be of without another meaning."""
+
+_CLAUSE = re.compile(r"(\d{1,2})\.\s+\S")
+"""The beginning of a clause of a contract."""
+
+_KEY_TERM = re.compile(
+    r"\b(?:part(?:y|ies)|scope|grant(?:ed)?|licen[cs]es?|rights?|services?|terms?|duration|renewal|fees?|prices?|pay(?:ment|ments|able)"
+    r"|rent|royalt(?:y|ies)|consideration|terminat\w*|exclusiv\w*|confidential\w*|liabilit(?:y|ies)|indemni\w*|warrant\w*"
+    r"|(?:governing|applicable)\s+law|vertragsgegenstand|laufzeit|vergütung|preise?|kündigung|haftung|gewährleistung"
+    r"|geheimhaltung|gerichtsstand|anwendbares\s+recht)\b",
+    re.IGNORECASE,
+)
+"""Titles of the clauses that a reader of a contract looks up first."""
+
+_PARTS = term_weights.word_set("term provi clause sectio chapte topic bestim klause abschn kapite themen")
+"""Stems of the words for the parts of a document, which its own headings name."""
+
+
+class AskedList(NamedTuple):
+    """A list that is asked for, by the stems of its name; `is_main` if only its main items are."""
+
+    stems: frozenset[str]
+    is_main: bool
+
+    @property
+    def is_of_parts(self) -> bool:
+        """Whether the parts of the document are asked for."""
+        return self.stems <= _PARTS
+
+
+class FoundList(NamedTuple):
+    """The shown items of a list, and how many it has."""
+
+    items: list[KeySentence]
+    count: int
+
+
+def requested_list(question: str) -> AskedList | None:
+    """Return the list that `question`, without names of documents, asks for, or None."""
+    match = _ASKED.fullmatch(" ".join(question.split()))
+    if match is None or not _ANYTHING.fullmatch(match["whose"] or ""):
+        return None
+    return AskedList(_stems(match["subject"]), match["main"] is not None)
+
+
+def find_list(chunks: Sequence[Chunk], asked: AskedList) -> FoundList | None:
+    """Return the items of a list that a document names so; `chunks` are all of it in reading order."""
+    blocks = read_blocks(chunks)
+    if asked.is_of_parts:
+        parts = max(_headings(blocks)[1:], _clauses(blocks), key=len)  # the first heading is the title
+        if asked.is_main:
+            return _key_terms(blocks, parts)
+        items = parts
+    else:
+        items = _items(_below_heading(blocks, asked.stems), asked.stems) or _after_colon(blocks, asked.stems)
+    unique = list({block.text.casefold(): block for block in items}.values())
+    return FoundList([_shown(block) for block in _spread(unique)], len(unique)) if unique else None
+
+
+def _key_terms(blocks: Sequence[Block], parts: Sequence[Block]) -> FoundList | None:
+    """Return how the parts begin that most contracts turn on, or the first parts if there are few such."""
+    ends = [*(part.number for part in parts[1:]), math.inf]
+    told = [(part, _beginning(blocks, part, end)) for part, end in zip(parts, ends, strict=False)]
+    ranked = sorted((part for part, text in told if text), key=lambda part: not _KEY_TERM.search(part.text))
+    items = [_shown(text)._replace(section=part.text) for part, text in told if text and part in ranked[:MAX_KEY_TERMS]]
+    return FoundList(items, len(ranked)) if items else None
+
+
+def _beginning(blocks: Sequence[Block], part: Block, end: float) -> Block | None:
+    """Return a part that says something itself, else the first text below its title."""
+    below = (block for block in blocks if part.number <= block.number < end and not block.is_heading)
+    return next((block for block in below if len(block.text.split()) >= MIN_WORDS), None)
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return the comparable words of `text` in the singular, without numbers."""
+    return frozenset(word.removesuffix("s") for word in term_weights.content_words(text) if not word[0].isdigit())
+
+
+# --- reading --------------------------------------------------------------------------------------------
+
+
+def _below_heading(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block]:
+    """Return the longest run of blocks whose headings have one of the `stems`, with all of them in one heading."""
+    counts = Counter(name for block in blocks for name in set(block.path))
+    named_so = {name: _stems(name) for name, count in counts.items() if count <= WHOLE * len(blocks)}
+    runs: list[list[Block]] = []
+    is_inside = False
+    for block in blocks:
+        named = [named_so[name] for name in block.path if name in named_so]
+        continues = is_inside and any(stems & words for words in named)
+        is_inside = continues or any(stems <= words for words in named)
+        if is_inside and not continues:
+            runs.append([])
+        if is_inside:
+            runs[-1].append(block)
+    return max(runs, key=lambda run: sum(len(block.text) for block in run), default=[])
+
+
+def _items(below: Sequence[Block], stems: frozenset[str]) -> list[Block]:
+    """Return the items below a heading: bold sentences, headings, bullets; if it has only the `stems`, paragraphs."""
+    kinds = (
+        [block for block in below if block.is_bold and len(block.text.split()) >= MIN_WORDS],
+        _headings(below)[1:],
+        [block for block in below if block.is_bullet],
+    )
+    for items in kinds:
+        if len(items) >= MIN_ITEMS:
+            return items
+    is_named_so = bool(below) and _stems(below[0].path[-1]) == stems
+    return [block for block in below if is_named_so and not block.is_heading and len(block.text.split()) >= MIN_WORDS]
+
+
+def _after_colon(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block]:
+    """Return the longest row of bullets after a block that ends with a colon and has all the `stems`."""
+    rows = [
+        [*takewhile(lambda following: following.is_bullet, blocks[index + 1 :])]
+        for index, block in enumerate(blocks)
+        if block.text.endswith(":") and stems <= _stems(block.text)
+    ]
+    longest = max(rows, key=len, default=[])
+    return longest if len(longest) >= MIN_ITEMS - 1 else []
+
+
+def _headings(blocks: Sequence[Block]) -> list[Block]:
+    """Return the headings; adjacent ones, such as a number and a name, are one."""
+    joined: list[Block] = []
+    for before, block in pairwise([None, *blocks]):
+        if block is None or not block.is_heading:
+            continue
+        if before and before.is_heading and before.chunk is block.chunk:
+            joined[-1] = joined[-1]._replace(span=Span(joined[-1].span.start, block.span.end))
+        else:
+            joined.append(block)
+    return joined
+
+
+def _clauses(blocks: Sequence[Block]) -> list[Block]:
+    """Return the clauses of a contract without headings: paragraphs numbered 1., 2., 3. and so on."""
+    clauses: list[Block] = []
+    for block in blocks:
+        match = _CLAUSE.match(block.text)
+        if match and int(match[1]) == len(clauses) + 1:
+            clauses.append(block)
+    return clauses
+
+
+# --- choosing --------------------------------------------------------------------------------------------
+
+
+def _spread(items: Sequence[Block]) -> list[Block]:
+    """Return the first items of each section, as many as its share of all."""
+    sections: dict[str, list[Block]] = {}
+    for item in items:
+        sections.setdefault("" if item.is_heading else item.path[-1], []).append(item)
+    limit = MAX_SHORT_ITEMS if all(len(item.text) <= SHORT_CHARS for item in items) else MAX_ITEMS
+    groups = [*sections.values()][:limit]
+    shares = quotas([len(group) for group in groups], min(limit, sum(map(len, groups))))
+    return [item for group, share in zip(groups, shares, strict=True) for item in group[:share]]
+
+
+def _shown(block: Block) -> KeySentence:
+    """Return a block without its bullet; of a long one the first sentence, with the next if it is only a title."""
+    text = block.chunk.text
+    span = without_bullet(text, block.span)
+    if not block.is_heading and (span.end - span.start > MAX_ITEM_CHARS or not (block.is_bold or block.is_bullet)):
+        first, *others = split_sentences(text[slice(*span)])
+        is_title = len(text[span.start + first.start : span.start + first.end].split()) < MIN_WORDS
+        span = Span(span.start, span.start + (others[0].end if is_title and others else first.end))
+    return KeySentence(block.chunk, span, "" if block.is_heading else block.path[-1])

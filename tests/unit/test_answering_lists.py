@@ -1,0 +1,162 @@
+"""Lists are answered by the items of the document: bold sentences, headings, bullets, clauses."""
+
+import uuid
+from collections.abc import Sequence
+
+import pytest
+
+from rag.answering.extraction.lists import AskedList, find_list, requested_list
+from rag.types import BlockKind, Chunk, Line, Rect
+
+
+@pytest.mark.parametrize(
+    ("question", "stems"),
+    [
+        ("What are the main risks?", {"risk"}),
+        ("what are its key risk factors", {"risk", "factor"}),
+        ("List all the requirements of this agreement.", {"requir"}),
+        ("What are the company's values?", {"value"}),
+        ("Please name the built-in roles", {"built", "role"}),
+        ("Was sind die wichtigsten Pflichten?", {"pflich"}),
+        ("Nenne mir alle Pflichten des Vertrags.", {"pflich"}),
+    ],
+)
+def test_a_list_is_asked_for(question: str, stems: set[str]) -> None:
+    asked = requested_list(question)
+    assert asked is not None
+    assert asked.stems == stems
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the main risk?",
+        "What are the risks of climate change?",
+        "What are the names of the directors who left?",
+        "Who lists the risks?",
+        "Which risks does the company face in Norway and Sweden?",
+    ],
+)
+def test_other_questions_ask_for_no_list(question: str) -> None:
+    assert requested_list(question) is None
+
+
+def chunk(section: str, *texts: str, first: int = 0, page: int = 1) -> Chunk:
+    """Make a chunk; "# " before a text makes a heading, "** " bold type, "| " another line of the same block."""
+    lines = []
+    for place, text in enumerate(texts):
+        mark, _, rest = text.partition(" ")
+        lines.append(
+            Line(
+                number=first + place,
+                page_number=page,
+                bbox=Rect(0, 0, 1, 1),
+                text=rest if mark in {"#", "**", "|"} else text,
+                kind=BlockKind.HEADING if mark == "#" else BlockKind.TEXT,
+                starts_block=mark != "|",
+                is_bold=mark == "**",
+            )
+        )
+    return Chunk(
+        id=uuid.uuid4(), document_id=uuid.UUID(int=1), ordinal=first, lines=tuple(lines), section=section or None
+    )
+
+
+def items(chunks: Sequence[Chunk], question: str) -> tuple[list[str], int] | None:
+    asked = requested_list(question)
+    assert asked is not None
+    found = find_list(chunks, asked)
+    return found and ([" ".join(key.chunk.text[slice(*key.span)].split()) for key in found.items], found.count)
+
+
+def risks(name: str, count: int, first: int) -> Chunk:
+    texts = [f"# {name}"]
+    for number in range(count):
+        texts += [
+            f"** Storm {number} may close the harbour of {name} for longer than a month, which costs fees.",
+            f"Storm {number} did so in the year before.",
+        ]
+    return chunk(name, *texts, first=first)
+
+
+BODY = chunk(
+    "Business", "# Business", *(f"We run ferry {number} between the islands." for number in range(60)), first=0
+)
+TAIL = chunk("Staff", "# Staff", "** Our staff is the best of all the islands.", "Some ferries are old.", first=900)
+
+
+def test_bold_sentences_below_a_heading_are_its_items_spread_over_the_sections() -> None:
+    parts = (
+        chunk("Risk Factors", "# Risk Factors", "Read this.", first=100),
+        risks("Sea Risks", 12, 200),
+        risks("Land Risks", 4, 300),
+    )
+    found = items([BODY, *parts, TAIL], "What are the main risks?")
+    assert found is not None
+    shown, count = found
+    assert (len(shown), count) == (10, 16)
+    assert shown[0] == "Storm 0 may close the harbour of Sea Risks for longer than a month, which costs fees."
+    assert sum("Land Risks" in text for text in shown) == 2
+    assert not any("staff" in text for text in shown)
+
+
+def test_bullets_are_items_without_their_marks() -> None:
+    values = chunk(
+        "Values", "# Values", "Ours are:", "| 1. Care: we look", "| after you.", "| 2. Speed", "| 3. Calm", first=80
+    )
+    assert items([BODY, values, TAIL], "What are the values?") == (["Care: we look after you.", "Speed", "Calm"], 3)
+
+
+def test_bullets_after_a_colon_are_items_though_no_heading_names_them() -> None:
+    roles = chunk(
+        "Access", "# Access", "Three roles are built in, as follows:", "• Guest", "• Skipper", "More.", first=80
+    )
+    assert items([BODY, roles, TAIL], "List the built-in roles.") == (["Guest", "Skipper"], 2)
+
+
+def test_items_cut_between_chunks_are_shown_whole_and_once() -> None:
+    first = chunk("Values", "# Values", "• Care of all", "• Speed on", first=80)
+    second = chunk("Values", "• Speed on", "| the water", "• Calm at sea", first=82)
+    assert items([BODY, first, second, TAIL], "What are the values?") == (
+        ["Care of all", "Speed on the water", "Calm at sea"],
+        3,
+    )
+
+
+def test_a_section_that_is_named_so_gives_the_beginnings_of_its_paragraphs() -> None:
+    text = "Ferries are late when it storms. " + "They are late by the hour of the storm and of the tide. " * 8
+    end = chunk("5 Conclusions", "# 5 Conclusions", text, "Bridges are dear to build and keep.", first=80)
+    assert items([BODY, end, TAIL], "What are the conclusions?") == (
+        ["Ferries are late when it storms.", "Bridges are dear to build and keep."],
+        2,
+    )
+
+
+def test_the_parts_of_a_document_are_its_headings_or_its_numbered_clauses() -> None:
+    headed = [
+        chunk(name, *(f"# {part}" for part in name.split(" / ")), "The parties agree on this.", first=number * 10)
+        for number, name in enumerate(
+            ("Charter Agreement", "Article I / Fees", "Article II / Term", "Article III / Law")
+        )
+    ]
+    assert items(headed, "List the sections.") == (["Article I Fees", "Article II Term", "Article III Law"], 3)
+    clauses = chunk("", "Charter", "1. Fees. The fee is 5.", "2. Term. Two years.", "(a) A third is not.", "3. Law.")
+    found = items([clauses], "What are the clauses of this contract?")
+    assert found == (["Fees. The fee is 5.", "Term. Two years.", "Law."], 3)
+
+
+def test_there_is_no_list_without_items() -> None:
+    assert items([BODY, TAIL], "What are the main risks?") is None
+    assert find_list([], AskedList(frozenset({"term"}), is_main=True)) is None
+
+
+def test_key_terms_say_how_each_clause_begins_those_first_that_contracts_turn_on() -> None:
+    texts = []
+    for number in range(1, 20):
+        texts += [f"{number}. NOTICES.", f"Notice {number} is sent by letter to the harbour. It is late."]
+    texts[-2] = "19. GOVERNING LAW."
+    found = items([chunk("Charter", "The charter of a ferry", *texts)], "What are the key terms?")
+    assert found is not None
+    assert found[0][0] == "Notice 1 is sent by letter to the harbour."
+    assert found[0][-1] == "Notice 19 is sent by letter to the harbour."
+    assert (len(found[0]), found[1]) == (15, 19)

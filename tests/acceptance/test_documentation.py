@@ -1,6 +1,7 @@
 """The documentation: the site builds without broken links and needs no other server; its commands exist and run."""
 
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -94,6 +95,15 @@ def test_the_first_steps_lead_to_an_answer(tmp_path: Path, monkeypatch: pytest.M
     pagelight(*ingest)
     assert "The harbour handled 4,812 ships in 2023." in pagelight(*ask).stdout
     assert "harbour.txt" in pagelight(*documents).stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_configurations_can_be_read(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for block in re.findall(r"^```json\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        json.loads(block)
+    for block in re.findall(r"^```toml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        tomllib.loads(block)
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)

@@ -258,19 +258,14 @@ def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:
     assert answer.marks(none)[0][0] == SOURCE.passage.document_id
 
 
-def test_soft_light_covers_the_paragraph_of_a_quote() -> None:
-    assert pdf_viewer.surroundings(citation(3, 1), SOURCE) == SOURCE.passage.lines[2:]
-
-
-def test_soft_light_does_not_cover_all_of_a_short_file() -> None:
-    lines = SOURCE.passage.lines[2:]
-    short = SOURCE.model_copy(update={"passage": SOURCE.passage.model_copy(update={"lines": lines})})
-    assert pdf_viewer.surroundings(citation(3, 1), short) == ()
+def test_soft_light_covers_the_lines_of_a_quote_and_no_more() -> None:
+    mark = pdf_viewer.Mark.of_citation(citation(3, 1), SOURCE, "S1")
+    assert mark.passage == (Region(page_number=1, rects=(SOURCE.passage.lines[3].bbox,)),)
 
 
 def test_soft_light_of_a_quote_that_is_nowhere_is_the_chunk() -> None:
     nowhere = citation(0, 0).model_copy(update={"quote": None, "lines": (), "regions": ()})
-    assert pdf_viewer.surroundings(nowhere, SOURCE) == SOURCE.chunk.lines
+    assert pdf_viewer.Mark.of_citation(nowhere, SOURCE, "S1").passage == SOURCE.chunk.regions
 
 
 def test_outline_begins_anew_with_each_column() -> None:

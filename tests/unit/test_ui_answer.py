@@ -222,9 +222,31 @@ def test_a_sentence_that_quotes_more_than_its_row_stays_prose() -> None:
     assert "<figure" not in answer.answer_html(further)
 
 
-def test_the_cells_of_a_row_are_told_apart_below_the_answer() -> None:
+def test_a_row_that_is_the_answer_is_not_repeated_below_it() -> None:
     (row,) = answer.source_rows(quoting_a_row())
-    assert row["quote"] == "Cargo & <b>mail</b> · 1,204 · (88)"
+    assert row["quote"] == ""
+
+
+def test_the_cells_of_a_row_in_prose_are_told_apart_below_the_answer() -> None:
+    quoted = quoting_a_row()
+    further = quoted.model_copy(update={"citations": (*quoted.citations, citation(1, 0))})
+    assert answer.source_rows(further)[0]["quote"] == "Cargo & <b>mail</b> · 1,204 · (88)"
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown"),
+    [
+        ("Sales\nrose.", "Sales rose."),
+        ("Total revenue\t195,929\t166,761", "Total revenue · 195,929 · 166,761"),
+        ("December 2,\tDecember 3,\n2022\t2021", "December 2, 2022 · December 3, 2021"),
+        ("Year ended\tYear ended\nMay 1,\tMay 2,\n2022\t2021", "Year ended May 1, 2022 · Year ended May 2, 2021"),
+        ("Net sales\t500\nCosts\t300", "Net sales · 500 · Costs · 300"),
+        ("Year ended\n2022\t2021", "Year ended · 2022 · 2021"),
+        ("2022\t2021\n", "2022 · 2021"),
+    ],
+)
+def test_quoted_cells_are_told_apart_and_names_of_columns_put_together(quote: str, shown: str) -> None:
+    assert citation(0, 0).model_copy(update={"quote": quote}).shown_quote == shown
 
 
 def test_what_a_model_writes_before_a_sentence_is_no_place() -> None:

@@ -152,7 +152,7 @@ def _html_of_sign(response: AnswerResponse, sign: re.Match[str]) -> str:
 def _chip(response: AnswerResponse, number: int) -> str:
     citation = response.citations[number]
     sentence = response.sentences[citation.sentence]
-    title = html.escape(f"{support_explanation(sentence)}\n{citation.quote or verdict_explanation(citation)}".strip())
+    title = html.escape(f"{support_explanation(sentence)}\n{citation.shown_quote or verdict_explanation(citation)}".strip())
     tone = tone_of(sentence, citation)
     return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
 
@@ -281,8 +281,11 @@ def found_pages(response: AnswerResponse) -> dict[str, list[int]]:
 def source_rows(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
     """Return the rows below an answer: its citations, or the nearest passages if there is no answer."""
     if response.status == "ok":
+        in_answer = _rows_shown(response)
         return [
-            _cited_row(number, label, response.sentences[cited[0].sentence], *cited) | _later(later.get(number))
+            _cited_row(number, label, response.sentences[cited[0].sentence], *cited)
+            | ({"quote": ""} if number in in_answer else {})
+            | _later(later.get(number))
             for number, (label, cited) in enumerate(zip(response.labels, response.cited, strict=True))
         ]
     return [_nearest_row(number, hit) for number, hit in enumerate(response.nearest)]
@@ -316,8 +319,14 @@ def _later(place: LaterPlace | None) -> dict[str, Any]:
 def _quoted(citation: Citation) -> str | None:
     """Return the quote; of a table row, its cells separated by dots."""
     if citation.row is None:
-        return citation.quote
+        return citation.shown_quote
     return " · ".join(part for part in (citation.row.label, *citation.row.cells) if part)
+
+
+def _rows_shown(response: AnswerResponse) -> set[int]:
+    """Return the citations whose table row is the answer itself, so that their quote need not be repeated."""
+    marked = {*response.struck, *response.unverified}
+    return {citation for sentence, citation in response.rows.items() if sentence not in marked}
 
 
 def verdict_explanation(citation: Citation) -> str:

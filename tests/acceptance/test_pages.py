@@ -495,6 +495,20 @@ def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEng
     assert engine.documents.list() == []
 
 
+def test_a_loss_of_a_few_characters_is_told_quietly(app: AppTest, engine: RAGEngine) -> None:
+    text = "High water at noon, low water at six.\n" * 40
+    few = add(engine, "few.txt", f"{text}One of no font: \u0378.\n".encode())
+    many = add(engine, "many.txt", f"{text}Three of no font: \u0378\u0379\u0380.\n".encode())
+    open_page(app, "library")
+    tick(app, few)
+    assert not app.warning
+    assert "1 of 1,2" in texts(app)
+    assert "line 41: 1 character" in texts(app)
+    tick(app, many)
+    (warning,) = app.warning
+    assert "is incomplete: 1,214 of 1,218" in warning.value.replace("\\", "")
+
+
 # --- Library and index ------------------------------------------------------------------------------
 
 

@@ -113,10 +113,14 @@ def test_figures_are_worked_out(question: str, answer: str) -> None:
 )
 def test_a_figure_is_given_beside_its_change_if_both_are_asked(question: str) -> None:
     (statement,) = said(question)
-    assert statement == "Net income, 2021: 60 million; change from 2020 to 2021 = 60 − 45 = 15 million; 15 / 45 = 33.3 %"
+    assert (
+        statement == "Net income, 2021: 60 million; change from 2020 to 2021 = 60 − 45 = 15 million; 15 / 45 = 33.3 %"
+    )
 
 
-@pytest.mark.parametrize("question", ["How did net income change in 2021?", "By how much did net income rise, in 2021?"])
+@pytest.mark.parametrize(
+    "question", ["How did net income change in 2021?", "By how much did net income rise, in 2021?"]
+)
 def test_of_a_change_alone_the_change_is_told(question: str) -> None:
     (statement,) = said(question)
     assert statement.startswith("Net income, change from 2020 to 2021 = 60 − 45")

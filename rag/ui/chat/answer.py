@@ -152,7 +152,9 @@ def _html_of_sign(response: AnswerResponse, sign: re.Match[str]) -> str:
 def _chip(response: AnswerResponse, number: int) -> str:
     citation = response.citations[number]
     sentence = response.sentences[citation.sentence]
-    title = html.escape(f"{support_explanation(sentence)}\n{citation.shown_quote or verdict_explanation(citation)}".strip())
+    title = html.escape(
+        f"{support_explanation(sentence)}\n{citation.shown_quote or verdict_explanation(citation)}".strip()
+    )
     tone = tone_of(sentence, citation)
     return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
 

@@ -75,7 +75,8 @@ def no_documents() -> None:
         with empty_state("upload_file", title, text):
             if documents:
                 st.page_link("pages/library.py", label=_("Open the library"), icon=":material/folder_open:")
-            st.page_link("pages/upload.py", label=_("Upload documents"), icon=":material/upload_file:")
+            if st.button(_("Upload documents"), icon=":material/upload_file:", type="primary"):
+                st.switch_page("pages/upload.py")
             if not documents:
                 tour.offer_sample()
 

@@ -30,8 +30,8 @@ def offer_sample() -> None:
     if session.read_only_reason():
         return
     with st.container(key="tour-offer", horizontal=True, horizontal_alignment="center"):
-        told = _("A short fictional report with three questions. You can delete it at any time.")
-        if st.button(_("Try a sample document"), icon=":material/explore:", help=told):
+        told = _("A short made-up report with three questions.")
+        if st.button(_("Try a sample"), icon=":material/explore:", type="tertiary", help=told):
             _add_sample()
             st.switch_page("pages/upload.py")
 

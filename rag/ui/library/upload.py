@@ -261,8 +261,9 @@ def _document_row(document: Document) -> None:
             )
             st.caption(f"{file_size(document.size)} · {_stage(document, stage)}", width="content")
             _actions(document)
-        if document.status in UNFINISHED:
-            st.progress(min(document.progress.done / max(document.progress.total, 1), 1.0))
+        share = document.progress.done / max(document.progress.total, 1)
+        if document.status in UNFINISHED and share < 1:  # a full bar would say that it is ready
+            st.progress(share)
         if document.container_name:
             st.caption(
                 _(":material/attach_file: in {container_name}").format(container_name=escape(document.container_name))
@@ -294,9 +295,8 @@ def _stage(document: Document, stage: str) -> str:
         pages = n_pages(document.page_count)
         chunks = n_chunks(document.chunk_count)
         return f"{pages} · {chunks}"
-    reading = reading_progress(document)
-    waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after
-    return f"{_(stage)}: {translate_message(reading)}" if reading and not waits_in_line else _(stage)
+    reading = translate_message(reading_progress(document) or "")
+    return reading[:1].upper() + reading[1:] or _(stage)
 
 
 def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:

@@ -677,8 +677,8 @@ def test_playground_shows_every_score(app: AppTest, engine: RAGEngine) -> None:
     app.toggle[0].set_value(True)
     app.button[0].click().run()
     best = app.dataframe[0].value.iloc[0]
-    assert all(0 <= best[score] <= 1 for score in ("final", "vector", "lexical", "rerank"))
-    assert (best["v. rank"], best["l. rank"]) == (1, 1)
+    assert all(0 <= best[score] <= 1 for score in ("final", "meaning", "words", "rerank"))
+    assert (best["rank by meaning"], best["rank by words"]) == (1, 1)
 
 
 def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: RAGEngine) -> None:
@@ -692,9 +692,9 @@ def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: 
     assert "accounts receivable" in shown.iloc[2]["Also searched for"]
     assert shown.iloc[2]["Why"] == "calculated from · Finance"
     hits = app.dataframe[0].value.set_index("document")
-    assert 0 < hits.loc["report.pdf", "landmark"] <= 1
+    assert 0 < hits.loc["report.pdf", "place"] <= 1
     assert 1 >= hits.loc["report.pdf", "fit"] == hits["fit"].max() > 0
-    assert hits["landmark"].isna()["minutes.pdf"]
+    assert hits["place"].isna()["minutes.pdf"]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Reading in the viewer: pages, zoom, text; and that every page of the app fits into the window."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e import steps
 from tests.e2e.conftest import visit
-from tests.e2e.papers import Paper, long, of_many_sizes
+from tests.e2e.papers import Paper, long, of_many_sizes, plain
 
 SENTENCE = "The windmill grinds mustard on every second Thursday."
 
@@ -14,8 +16,9 @@ SENTENCE = "The windmill grinds mustard on every second Thursday."
 def book(browser: Browser, base_url: str) -> Paper:
     """A paper long enough to turn pages in, brought in."""
     paper = Paper("windmill.pdf", SENTENCE, "When does the windmill grind mustard?", long(SENTENCE, 40, 30))
+    minutes = Paper("minutes.pdf", "", "", plain("The harbour master was thanked."))
     with visit(browser, base_url) as page:
-        steps.upload(page, paper)
+        steps.upload(page, paper, minutes)
     return paper
 
 
@@ -95,6 +98,21 @@ def test_a_citation_of_the_open_document_is_lit_by_the_browser_alone(page: Page,
     steps.cite(answer, book)
     expect(page.get_by_label("Page", exact=True)).to_have_value("30")
     assert steps.lit(page, 30)
+
+
+def test_arrows_walk_citations_and_a_slash_goes_to_the_question(page: Page, book: Paper) -> None:
+    answer = steps.ask(page, "What did the members discuss, and what was put off until the spring?")
+    chips = answer.locator(".text .chip")
+    expect(chips.nth(1)).to_be_visible()
+    steps.rest(page)
+    page.locator("body").click(position={"x": 700, "y": 5})
+    for key, lit in (("ArrowRight", 1), ("ArrowLeft", 0)):
+        page.keyboard.press(key)
+        expect(chips.nth(lit)).to_have_class(re.compile("active"))
+    page.keyboard.press("/")
+    expect(page.get_by_placeholder("Ask about your documents")).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.get_by_placeholder("Ask about your documents")).to_have_value("/")
 
 
 def test_words_are_found_and_marked_where_they_stand(page: Page, book: Paper) -> None:

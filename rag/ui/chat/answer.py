@@ -56,7 +56,7 @@ SUPPORT_EXPLANATIONS = {
     Support.QUOTED: N_("Quoted: these are the document's own words."),
     Support.SUPPORTED: N_("Supported: the quotes say all of it."),
     Support.PARTLY: N_("Partly supported: the quotes say only part of it."),
-    Support.NOT_VERIFIED: N_("Not verified: whether the document says this could not be decided. Read the page."),
+    Support.NOT_VERIFIED: N_("Not verified: it is unclear whether the document says this. Read the page."),
     Support.CONTRADICTED: N_("Contradicted: the document says otherwise."),
     Support.UNCITED: N_("No source: it makes a claim without a citation."),
 }
@@ -422,7 +422,7 @@ def likelihood(response: AnswerResponse) -> dict[str, str] | None:
         "name": _(response.confidence),
         "kind": response.confidence,
         "explanation": _(
-            "Probability that this answer is right: {likelihood}, calibrated on questions with known answers. "
-            "Answers of {likely} or more are called likely."
+            "Chance that this answer is right: {likelihood}, measured on questions with known answers. "
+            "From {likely} on it is called likely."
         ).format(likelihood=percent(response.likelihood), likely=percent(LIKELY_THRESHOLD)),
     }

@@ -69,7 +69,7 @@ def no_documents() -> None:
                     st.caption(line, width="content")
             return
         title = _("No document is ready") if documents else _("No documents yet")
-        text = _("Upload PDFs, Word files or slides, then ask about them here.")
+        text = _("Upload PDFs, Word files or slides, then ask about them.")
         if documents:
             text = _("Your documents could not be read or need a password. See the library for details.")
         with empty_state("upload_file", title, text):

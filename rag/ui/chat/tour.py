@@ -77,7 +77,7 @@ def _card(document_id: uuid.UUID, waited: bool) -> None:
                 _("The sample was deleted.") if document.deleted_at else escape(translate_message(document.error or ""))
             )
             return
-        told = _("Reading {name}: this takes a few seconds") if waits else _("{name} is ready. Ask a question:")
+        told = _("Reading {name} …") if waits else _("{name} is ready. Ask a question:")
         st.caption(told.format(name=escape(document.name)))
         for number, question in enumerate(QUESTIONS):
             if st.button(escape(question), key=f"tour-{number}", disabled=waits, icon=":material/forum:"):

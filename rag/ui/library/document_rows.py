@@ -26,8 +26,8 @@ KIND_NAMES = {
 STATUS_NAMES = {
     DocumentStatus.QUEUED: N_("Waiting"),
     DocumentStatus.NEEDS_PASSWORD: N_("Needs password"),
-    DocumentStatus.PARSING: N_("Parsing"),
-    DocumentStatus.EMBEDDING: N_("Embedding"),
+    DocumentStatus.PARSING: N_("Reading"),
+    DocumentStatus.EMBEDDING: N_("Indexing"),
     DocumentStatus.READY: N_("Ready"),
     DocumentStatus.FAILED: N_("Failed"),
 }

@@ -115,7 +115,7 @@ def _no_documents(*, is_filtered: bool) -> None:
     if is_filtered:
         with empty_state("search_off", _("No matching documents"), _("No document matches the search and the filter.")):
             return
-    with empty_state("folder_open", _("Your library is empty"), _("Upload documents to fill it.")):
+    with empty_state("folder_open", _("Your library is empty"), _("Upload documents to ask about them.")):
         if st.button(_("Upload documents"), icon=":material/upload_file:", type="primary"):
             st.switch_page("pages/upload.py")
         tour.offer_sample()

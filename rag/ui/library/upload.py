@@ -41,7 +41,7 @@ STAGES = {
     DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
     DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs password")),
     DocumentStatus.PARSING: ("description", N_("Reading")),
-    DocumentStatus.EMBEDDING: ("scatter_plot", N_("Reading")),
+    DocumentStatus.EMBEDDING: ("scatter_plot", N_("Indexing")),
     DocumentStatus.READY: ("check_circle", N_("Ready")),
     DocumentStatus.FAILED: ("error", N_("Failed")),
 }
@@ -87,7 +87,7 @@ def drop_zone() -> None:
         st.warning(escape(translate_message(warning)), icon=":material/hard_drive:")
     turn = st.session_state.setdefault("upload-turn", 0)
     files = st.file_uploader(
-        _("Drop files anywhere on this page, or paste them: {kinds}").format(kinds=", ".join(map(_, KINDS))),
+        _("Drop or paste files anywhere on this page: {kinds}").format(kinds=", ".join(map(_, KINDS))),
         accept_multiple_files=True,
         max_upload_size=session.engine().config.rag_parsing.max_file_mb,
         key=f"drop-{turn}",
@@ -125,7 +125,7 @@ def _address(turn: int) -> str | None:
     """Show a field for a web address and return what was entered."""
     with st.popover(_("Web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
         address = st.text_input(_("Address of a file or web page"), placeholder="https://", max_chars=2000)
-        st.caption(_("Pagelight downloads it once from the Internet and stores a copy."))
+        st.caption(_("Pagelight downloads it once and keeps a copy."))
         if st.form_submit_button(_("Fetch"), type="primary", icon=":material/download:"):
             return address.strip() or None
     return None
@@ -214,7 +214,7 @@ def _rows(followed: bool) -> None:
             with empty_state(
                 "draft",
                 _("Nothing uploaded yet"),
-                _("Files you add appear here with their progress. You can leave this page meanwhile."),
+                _("You can leave this page while files are read."),
             ):
                 return
         for number, refusal in enumerate(_refusals()):

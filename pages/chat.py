@@ -24,6 +24,6 @@ with page_frame.error_boundary():
         asked = document_scope.choose_scope(documents)
         first = asked[0] if asked else documents[0].id
         document_scope.still_reading(asked)
-        conversation.transcript(asked, first)
+        conversation.transcript(asked, first, is_alone=len(asked) == 1 or len(documents) == 1)
     with right:
         citation_viewer.viewer(first)

@@ -208,6 +208,19 @@ def labelled() -> bytes:
     return finish(document)
 
 
+def restarted() -> bytes:
+    """Pages labelled 1 to 3, then 1 and 2, then F-1."""
+    document = pymupdf.open(stream=pages(6), filetype="pdf")
+    document.set_page_labels(
+        [
+            {"startpage": 0, "prefix": "", "style": "D", "firstpagenum": 1},
+            {"startpage": 3, "prefix": "", "style": "D", "firstpagenum": 1},
+            {"startpage": 5, "prefix": "F-", "style": "D", "firstpagenum": 1},
+        ]
+    )
+    return finish(document)
+
+
 def scanned(rotation: int = 0, *, lines: Sequence[str] = SENTENCES) -> bytes:
     """A page that is a picture of `lines`, upright as displayed."""
     with pymupdf.open(stream=plain(lines), filetype="pdf") as source:
@@ -330,6 +343,20 @@ def bullets() -> bytes:
     for index, line in enumerate(SENTENCES):
         write(page, 72, 100 + 16 * index, "-")
         write(page, 100, 100 + 16 * index, line)
+    return finish(document)
+
+
+def numbered_lines(*, size: float = 6) -> bytes:
+    """A manuscript of two pages whose lines are numbered in the margin, in numbers of this size."""
+    document = pymupdf.open()
+    number = 0
+    for _ in range(2):
+        page = document.new_page(width=WIDTH, height=HEIGHT)
+        for _ in range(4):
+            for sentence in SENTENCES:
+                number += 1
+                write(page, 40, 100 + 16 * (number % 40), f"{number}", size=size)
+                write(page, 72, 100 + 16 * (number % 40), sentence)
     return finish(document)
 
 

@@ -67,13 +67,20 @@ class Endless:
 
 
 @dataclass(frozen=True)
+class Held:
+    """Hold the answer back until the test releases it."""
+
+    released: threading.Event
+
+
+@dataclass(frozen=True)
 class Failed:
     """A run of the Responses protocol that starts well and then fails, in the vendor's format."""
 
     message: str
 
 
-Fault = Refusal | Cut | Unfinished | Limited | Slow | Endless | Failed
+Fault = Refusal | Cut | Unfinished | Limited | Slow | Endless | Held | Failed
 
 
 @dataclass(frozen=True)
@@ -89,16 +96,17 @@ class Request:
 class VendorServer:
     """A running server's script and log. `pieces` are the pieces of the model's answer.
 
-    `thoughts` precede it in a field of their own; `replies` are earlier answers, one per request. `pages` are further
-    GET responses by path, `redirects` redirects by path; `looked` are the paths requested that way. `left` is set when
-    a client disconnects before its answer is complete.
+    `faults` are those of the next requests, None for one that is answered normally. `thoughts` precede the answer in a
+    field of their own; `replies` are earlier answers, one per request. `pages` are further GET responses by path,
+    `redirects` redirects by path; `looked` are the paths requested that way. `left` is set when a client disconnects
+    before its answer is complete.
     """
 
     url: str = ""
     pieces: list[str] = field(default_factory=lambda: ["Apples ", "are red ", "[S1]."])
     thoughts: list[str] = field(default_factory=list)
     replies: deque[str] = field(default_factory=deque)
-    faults: deque[Fault] = field(default_factory=deque)
+    faults: deque[Fault | None] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
     pages: dict[str, object] = field(default_factory=dict)
     redirects: dict[str, str] = field(default_factory=dict)
@@ -168,6 +176,11 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             case Cut(after=0):
                 self.close_connection = True
+            case Held():
+                if fault.released.wait(SLOW_SECONDS):
+                    self.answer(body, None)
+                else:
+                    self.close_connection = True
             case _:
                 self.answer(body, fault)
 

@@ -57,7 +57,8 @@ def _events(event: AnswerEvent, to_body: Callable[[AnswerResponse], object]) -> 
         yield _event("token", {"text": event.text})
         return
     if isinstance(event, AnswerStage):
-        yield _event("stage", event)
+        so_far = {"soFar": to_body(event.so_far)} if event.so_far else {}
+        yield _event("stage", {"name": event.name, "seconds": event.seconds, **so_far})
         return
     yield _event("citations", AnswerBody.of(event).citations)
     verdicts = [

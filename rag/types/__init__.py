@@ -43,6 +43,7 @@ from rag.types.answers import (
     Support,
     UsedDocument,
     Verdict,
+    with_changed_answer,
 )
 from rag.types.base import BOX, LINE, PRINTABLE, SEGMENT, STORABLE, TEXT, Input, Model
 from rag.types.conversations import (

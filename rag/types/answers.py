@@ -3,7 +3,7 @@
 import datetime as dt
 import string
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -250,7 +250,8 @@ class AnswerResponse(Model):
     """A grounded answer with citation marks [S1]…; `sources` maps each cited id to its hit, in order.
 
     An insufficient answer has no sources; `nearest` then holds the passages found, and `hint` says what they lack. The
-    `hint` of an extract says that the language model gave no answer that holds.
+    `hint` of an extract says that the language model gave no answer that holds; that of another answer, which page was
+    read where the question names one whose printed number differs.
     `likelihood` is the probability, in 0..1, that a quoted answer is right, None for a generated one. `question` is the
     question as resolved from the conversation, if that changed it. With `require_citations`, a
     sentence of an `ok` answer has a quote and is not contradicted, unless generation was `stopped`. `follow_ups` are
@@ -332,13 +333,24 @@ class AnswerToken(Model):
 
 
 class AnswerStage(Model):
-    """What is done while no text comes: a model on this machine reads the sources, or the sentences are checked.
+    """What is done while no text comes: a model reads the sources, or the sentences are checked or judged by meaning.
 
-    `seconds` is how long the reading takes, from the model's last prompts.
+    `seconds` is how long a model on this machine reads, from its last prompts. `so_far` is the answer that is being
+    judged, with the verdicts of facts and words; the AnswerResponse that ends the stream replaces it.
     """
 
-    name: Literal["reading", "checking"]
+    name: Literal["reading", "checking", "judging"]
     seconds: float | None = None
+    so_far: AnswerResponse | None = None
 
 
 AnswerEvent = AnswerStage | AnswerToken | AnswerResponse
+
+
+def with_changed_answer(event: AnswerEvent, change: Callable[[AnswerResponse], AnswerResponse]) -> AnswerEvent:
+    """Return `event` with its answer changed, whether it is the answer or the one so far; other events as they are."""
+    if isinstance(event, AnswerResponse):
+        return change(event)
+    if isinstance(event, AnswerStage) and event.so_far is not None:
+        return event.model_copy(update={"so_far": change(event.so_far)})
+    return event

@@ -1,5 +1,6 @@
 """Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
+from rag.vocabulary.document_kinds import DocumentKind, document_kinds
 from rag.vocabulary.formulas import (
     Expression,
     Figure,
@@ -28,6 +29,7 @@ from rag.vocabulary.vocabulary import MAX_TERM_CHARACTERS, Vocabulary, load, tra
 __all__ = [
     "MAX_TERM_CHARACTERS",
     "NEW",
+    "DocumentKind",
     "Expression",
     "Figure",
     "Formula",
@@ -41,6 +43,7 @@ __all__ = [
     "Widening",
     "any_of",
     "definitions",
+    "document_kinds",
     "example",
     "find_figure",
     "find_periods",

@@ -45,7 +45,7 @@ class Landmarks:
     def find(self, lines: Iterable[Line], labels: Mapping[int, str] = NO_LABELS) -> list[Landmark]:
         """Return the landmarks of a document, each name once per page with its maximum strength.
 
-        `labels` maps page numbers to printed numbers: "page 53" may be either.
+        `labels` maps page numbers to printed numbers: "page 53" may be either, which the search decides.
         """
         pages: dict[int, list[Line]] = defaultdict(list)
         for line in lines:

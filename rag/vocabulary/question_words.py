@@ -30,9 +30,14 @@ Kind = Literal[
 
 
 class QuestionTemplates(Model):
-    """Templates of suggested questions, with placeholders `topic`, `label` and `year`."""
+    """Templates of suggested questions, with placeholders `topic`, `term`, `label` and `year`.
+
+    Without words of their own, a language asks for a summary in English, and not for the meaning of terms.
+    """
 
     about: str
+    summary: str = "Summarise the document."
+    meaning: str | None = None
     figure: str
     figure_of: str
     reason: str

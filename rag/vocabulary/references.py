@@ -29,7 +29,7 @@ MAX_LABELS = 10
 
 @dataclass(frozen=True)
 class Reference:
-    """A numbered place; the label "-1" is the last page or slide."""
+    """A numbered place; the label "#1" is the first page of the file, however it is labelled, "-1" the last."""
 
     kind: Kind
     label: str
@@ -59,7 +59,7 @@ _LABELS: dict[Kind, str] = {
     "part": _ANY,
 }
 _WORDS: dict[Kind, tuple[str, str]] = {
-    "page": (r"page|p\.|pg\.?", r"pages|pp\.?|pgs\.?"),
+    "page": (r"page|p\.|pg\.?|seite", r"pages|pp\.?|pgs\.?|seiten"),
     "slide": (r"slide", r"slides"),
     "footnote": (r"foot-?note", r"foot-?notes"),
     "note": (r"note", r"notes"),
@@ -81,8 +81,8 @@ _HYPHENED_KINDS: tuple[Kind, ...] = ("table", "figure", "exhibit")
 """Kinds whose labels have hyphens: Table 3-2 is one table, but tables 2-4 are three tables."""
 
 _LABEL_END = r"(?![\w%]|[.,]\d|-\w|\s+percent\b)"
-_TO = r"\s*(?:[-–—]|\bto\b|\bthrough\b|\buntil\b)\s*"
-_AND = r"\s*(?:,\s*(?:and\s+|or\s+)?|&|\band\b|\bor\b)\s*"
+_TO = r"\s*(?:[-–—]|\bto\b|\bthrough\b|\buntil\b|\bbis\b)\s*"
+_AND = r"\s*(?:,\s*(?:and\s+|or\s+)?|&|\band\b|\bor\b|\bund\b|\boder\b)\s*"
 _LIST_END = r"(?=\s*(?:[^\w\s]|$|(?:of|in|on|from|is|are|do|does|show|say|compare)\b))"
 """The text after a list; so that the 3 of "table 2 and 3 companies" does not belong to it."""
 
@@ -122,7 +122,7 @@ def references(question: str) -> tuple[Reference, ...]:
             found.extend((match.start(), Reference(kind, label)) for label in labels)
     for match in _ORDINAL.finditer(question):
         kind = cast(Kind, match["kind"].lower())
-        found.extend((match.start(), Reference(kind, str(place))) for place in _ordinals(match))
+        found.extend((match.start(), Reference(kind, _counted(place))) for place in _ordinals(match))
     return tuple(dict.fromkeys(reference for _, reference in sorted(found, key=lambda entry: entry[0])))
 
 
@@ -152,6 +152,11 @@ def _standard(kind: Kind, label: str) -> str:
     if kind == "page" or (kind != "item" and re.match(r"\d|.*\(", label)):
         return label.lower()
     return label.upper()
+
+
+def _counted(place: int) -> str:
+    """Return the label of a page that is counted in the file, from its end if negative."""
+    return f"#{place}" if place > 0 else str(place)
 
 
 def _ordinals(match: re.Match[str]) -> list[int]:

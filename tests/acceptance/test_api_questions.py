@@ -1,6 +1,7 @@
 """Searching and asking over HTTP."""
 
 import json
+import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from rag.api import create_app
 from rag.engine import RAGEngine
 from tests import pdfs, vendors
 from tests.acceptance import api
-from tests.vendor_servers import VendorServer
+from tests.vendor_servers import Held, VendorServer
 
 QUESTION = "How many ships did the harbour handle in 2019?"
 
@@ -151,9 +152,15 @@ def test_paths_of_the_server_are_shown_nowhere(database_url: str, tmp_path: Path
     assert query_sees == str(below / "harbour.pdf")  # in Python, on this machine
 
 
-def events(response: httpx.Response) -> list[tuple[str, Any]]:
-    parts = [part.split("\n") for part in response.text.strip().split("\n\n")]
-    return [(lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))) for lines in parts]
+def events(response: httpx.Response) -> Iterator[tuple[str, Any]]:
+    """The events of a response as they come."""
+    name = ""
+    for line in response.iter_lines():
+        field, _, value = line.partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            yield name, json.loads(value)
 
 
 @pytest.mark.parametrize("route", ["/ask", "/answer"])
@@ -161,7 +168,7 @@ def test_an_answer_is_streamed_on_demand(web: httpx.Client, route: str) -> None:
     body, asked_for = {"question": QUESTION}, {"accept": "text/event-stream"}
     response = web.post(route, json=body, headers=asked_for)
     assert response.headers["content-type"].startswith("text/event-stream")
-    found = events(response)
+    found = list(events(response))
     assert [name for name, _ in found][-4:] == ["citations", "verdicts", "support", "answer"]
     assert {sentence["support"] for sentence in dict(found)["support"]} == {"quoted"}
     text = "".join(data["text"] for name, data in found if name == "token")
@@ -258,6 +265,33 @@ def writer(database_url: str, tmp_path: Path) -> Iterator[tuple[httpx.Client, Ve
             api.take_in(engine, ("harbour.pdf",))
             with api.client(url) as client:
                 yield client, vendor.server
+
+
+@pytest.mark.parametrize("route", ["/ask", "/answer"])
+def test_a_streamed_answer_comes_before_the_model_has_judged_it(
+    writer: tuple[httpx.Client, VendorServer], route: str
+) -> None:
+    web, model = writer
+    judging = threading.Event()
+    before = 2 if route == "/ask" else 0  # completions that widen the search
+    model.replies += ["ships"] * before + [
+        "It handled 4,812 ships in 2019 [S1]. Heavy loads can be hoisted there [S1].",
+        json.dumps({"verdicts": [{"claim": 1, "sentences": [2], "missing": "", "verdict": "supported"}]}),
+    ]
+    model.faults += [None] * (before + 1) + [Held(judging)]
+    asked_for = {"accept": "text/event-stream"}
+    with web.stream("POST", route, json={"question": QUESTION}, headers=asked_for) as response:
+        found = events(response)
+        so_far = next(data["soFar"] for name, data in found if name == "stage" and data["name"] == "judging")
+        judging.set()
+        rest = list(found)
+    assert [name for name, _ in rest] == ["citations", "verdicts", "support", "answer"]
+    whole = rest[-1][1]
+    assert so_far.keys() == whole.keys()
+    assert so_far["answer"] == whole["answer"]
+    assert [sentence["support"] for sentence in so_far["sentences"]] == ["supported", "not_verified"]
+    assert [sentence["support"] for sentence in whole["sentences"]] == ["supported", "supported"]
+    assert len(model.requests) == before + 2
 
 
 def test_a_follow_up_is_understood_by_the_last_turns_of_its_chat(writer: tuple[httpx.Client, VendorServer]) -> None:

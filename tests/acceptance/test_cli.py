@@ -301,6 +301,20 @@ def test_what_is_missing_is_said_with_where_the_nearest_stands() -> None:
     assert "Nearest passages:" in shown
 
 
+def test_a_question_that_each_document_answers_is_asked_back(settings: Path, tmp_path: Path) -> None:
+    reports = {f"{name}__pdf": pdfs.annual_report(name) for name in ("Acme", "Birch", "Cedar", "Dune")}
+    pagelight("ingest", write_files(tmp_path / "reports", **reports))
+    response = parsed("ask", "What was the revenue?")
+    names = sorted(found["fileName"] for found in response["nearest"])
+    assert names == ["Acme.pdf", "Birch.pdf", "Cedar.pdf", "Dune.pdf"]
+    shown = pagelight("ask", "What was the revenue?").stdout
+    assert "Which of the 4 documents?" in shown
+    assert "Ask one of these:" in shown
+    assert "  What was the revenue? (in Birch.pdf)\n" in shown
+    answer = parsed("ask", "What was the revenue? (in Birch.pdf)")
+    assert {citation["fileName"] for citation in answer["citations"]} == {"Birch.pdf"}
+
+
 @pytest.mark.usefixtures("library")
 def test_a_question_that_nothing_answers_gets_no_answer() -> None:
     response = parsed("ask", "Who composed the ninth symphony?", "--min-score", 1, "--mode", "vector")

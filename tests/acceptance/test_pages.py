@@ -2,6 +2,7 @@
 
 import base64
 import json
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -14,11 +15,12 @@ from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import Document, DocumentStatus, Line
+from rag.types import Document, DocumentStatus, Line, Support
 from rag.ui import session
 from rag.ui.formatting import escape
 from rag.ui.library import document_table
 from tests import mails, pdfs, vendors
+from tests.vendor_servers import Held, VendorServer
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
@@ -131,6 +133,93 @@ def test_a_follow_up_is_shown_as_it_was_understood(app: AppTest, engine: RAGEngi
     ask(app, "and in 2020?", lambda: not app.session_state["pending"])
     shown = [caption.value for caption in app.caption if caption.value.startswith("Understood as")]
     assert shown == ["Understood as: By how many percent did copper prices rise in 2020?"]
+
+
+@pytest.fixture
+def writer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VendorServer]:
+    """The server of the model that writes the app's answers: two sentences, of which words prove the first."""
+    with vendors.vendor("openai", tmp_path) as vendor:
+        monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
+        monkeypatch.setenv("PROVIDER_MAX_RETRIES", "0")
+        verdict = {"claim": 1, "sentences": [2], "missing": "", "verdict": "supported"}
+        vendor.server.replies += [
+            "It handled 4,812 ships in 2019 [S1]. Heavy loads can be hoisted there [S1].",
+            json.dumps({"verdicts": [verdict]}),
+        ]
+        yield vendor.server
+
+
+def ask_until_judged(app: AppTest, engine: RAGEngine) -> dict[str, Any]:
+    """Ask; gives the answer as it is shown while the model judges it."""
+    lines = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
+    add(engine, "harbour.pdf", pdfs.plain(lines))
+    app.run()
+    ask(app, "How many ships were there in 2019?", lambda: any("A model judges" in each.value for each in app.caption))
+    return component(app, "answer-")
+
+
+def support(engine: RAGEngine) -> list[Support | None]:
+    """The verdicts of the saved answer."""
+    (conversation,) = engine.chats.list()
+    _, turn = engine.chats.messages(conversation.id)
+    assert turn.response
+    return [sentence.support for sentence in turn.response.sentences]
+
+
+def test_an_answer_is_shown_and_saved_while_the_model_judges_it(
+    writer: VendorServer, app: AppTest, engine: RAGEngine
+) -> None:
+    judging = threading.Event()
+    writer.faults += [None, Held(judging)]
+    shown = ask_until_judged(app, engine)
+    assert "Heavy loads" in shown["html"]
+    assert "not verified" in shown["html"]
+    assert shown["lit"] == f"{shown['id']}:0"
+    assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]  # should the app end now
+    viewed = component(app, "viewer")
+    judging.set()
+    wait(app, lambda: not app.session_state["pending"])
+    judged = component(app, "answer-")
+    assert (judged["id"], judged["lit"]) == (shown["id"], shown["lit"])
+    assert "not verified" not in judged["html"]
+    assert support(engine) == [Support.SUPPORTED, Support.SUPPORTED]
+    assert not any("A model judges" in caption.value for caption in app.caption)
+    now = component(app, "viewer")
+    assert now["target"] == viewed["target"]
+    assert len(now["marks"]) == 2
+    assert all(mark["lit"] for mark in now["marks"])
+    assert not app.exception
+
+
+def test_a_reader_who_stops_the_judging_keeps_the_answer(writer: VendorServer, app: AppTest, engine: RAGEngine) -> None:
+    judging = threading.Event()
+    writer.faults += [None, Held(judging)]
+    shown = ask_until_judged(app, engine)
+    ((_, pending),) = app.session_state["pending"].items()
+    app.button(key="stop").click().run()
+    assert not app.session_state["pending"]
+    assert component(app, "answer-")["html"] == shown["html"]
+    assert not app.chat_input[0].disabled
+    judging.set()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not pending.done and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert pending.done
+    assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]
+
+
+def test_a_model_that_cannot_judge_is_no_error(writer: VendorServer, app: AppTest, engine: RAGEngine) -> None:
+    judging = threading.Event()
+    writer.faults += [None, Held(judging)]
+    writer.replies[-1] = "I cannot."
+    shown = ask_until_judged(app, engine)
+    judging.set()
+    wait(app, lambda: not app.session_state["pending"])
+    assert not app.error
+    assert component(app, "answer-")["html"] == shown["html"]
+    assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]
 
 
 def test_marked_copy_of_what_is_quoted_is_previewed(app: AppTest, engine: RAGEngine) -> None:
@@ -273,6 +362,21 @@ def test_row_of_a_table_is_shown_as_one_and_lit_with_the_names_of_its_columns(ap
     for words in ("Accounts payable", "2020", "(in thousands of crowns)"):
         (line,) = [line for line in lines(engine, shown) if words in line.text]
         assert any(line.bbox.y0 <= (rect[1] + rect[3]) / 2 <= line.bbox.y1 for rect in quoted), words
+
+
+def test_where_many_documents_answer_one_is_chosen(app: AppTest, engine: RAGEngine) -> None:
+    for name in ("Acme", "Birch", "Cedar", "Dune"):
+        add(engine, f"{name}.pdf", pdfs.annual_report(name))
+    app.run()
+    answer = answered(app, "What was the revenue?")
+    assert "Which of the 4 documents?" in answer["html"]
+    assert sorted(row["name"] for row in answer["sources"]) == ["Acme.pdf", "Birch.pdf", "Cedar.pdf", "Dune.pdf"]
+    chosen = escape("What was the revenue? (in Cedar.pdf)")
+    (button,) = [button for button in app.button if button.label == chosen]
+    button.click().run()
+    wait(app, lambda: not app.session_state["pending"])
+    last = [node for node in app.get("bidi_component") if node.key and node.key.startswith("answer-")][-1]
+    assert {row["name"] for row in json.loads(last.proto.json)["sources"]} == {"Cedar.pdf"}
 
 
 def test_what_is_missing_is_said_and_the_nearest_is_lit(app: AppTest, engine: RAGEngine) -> None:
@@ -789,14 +893,41 @@ def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngi
 
 
 def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
-    add(engine)
+    engine.questions.suggestions(add(engine).id)
     engine.search({"query": "copper prices"})
     open_page(app, "index")
     shown = app.dataframe[0].value.set_index("cache")
-    assert shown.loc["Embeddings", "entries"] == sum(cache.entries for cache in engine.caches.stats()) > 0
+    entries = {cache.kind: cache.entries for cache in engine.caches.stats() if cache.entries}
+    assert shown.loc["Embeddings", "entries"] == entries["embeddings"] > 0
+    assert shown.loc["Suggested questions", "entries"] == entries["suggestions"] == 1
     (clear,) = [button for button in app.button if button.label == "Clear caches"]
     clear.click().run()
     assert not any(cache.entries for cache in engine.caches.stats())
+
+
+def suggested(app: AppTest, document: Document) -> list[str]:
+    """The questions that the chat page suggests for a document, when they are found."""
+    open_page(app, "chat")
+    while not (found := [one.label for one in app.button if one.key and one.key.endswith(str(document.id))]):
+        time.sleep(0.1)
+        app.run()
+    return found
+
+
+def test_questions_that_the_document_answers_are_suggested_and_asked(app: AppTest, engine: RAGEngine) -> None:
+    report = add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours"))
+    labels = suggested(app, report)
+    assert labels == [escape(question) for question in engine.questions.suggestions(report.id)]
+    assert "What was the revenue?" in labels
+    app.button(key=f"topic-0-{report.id}").click().run()
+    assert not app.exception
+    assert [one.value for one in app.text if one.value == labels[0]]
+
+
+def test_among_several_documents_suggested_questions_name_theirs(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    report = add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours"))
+    assert escape("What was the revenue? (in acme.pdf)") in suggested(app, report)
 
 
 # --- Login ------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Whole answers through each vendor's client: a real database, real documents, and models that say what tests want."""
 
+import json
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +11,10 @@ import pytest
 
 from rag import answering, prompts
 from rag.engine import RAGEngine
-from rag.types import AnswerResponse, AnswerToken, Support, Verdict
+from rag.types import AnswerRequest, AnswerResponse, AnswerStage, AnswerToken, Support, Verdict
 from tests import pdfs, vendors
 from tests.databases import Databases
-from tests.vendor_servers import Cut, Limited
+from tests.vendor_servers import Cut, Fault, Held, Limited, Refusal, Slow
 from tests.vendors import Vendor
 
 HARBOUR = (
@@ -259,3 +261,64 @@ def test_a_follow_up_is_searched_as_the_vendor_restates_it(desk: Desk) -> None:
     assert len(desk.vendor.server.requests) == before + 2
     assert "Eleven kinds of pears ." in "".join(_texts(desk.vendor.server.bodies[before]))
     assert (response.nearest or response.contexts)[0].document_name == "orchard.pdf"
+
+
+PARAPHRASE = "It handled 4,812 ships in 2019 [S1]. The season for picking fruit starts as August ends [S2]."
+JUDGED = json.dumps({"verdicts": [{"claim": 1, "sentences": [1, 2], "missing": "", "verdict": "supported"}]})
+
+
+def _judged(question: str) -> AnswerRequest:
+    """A question whose answer the model also judges, small or not, without knowing how it did before."""
+    options = {"judge_with_model": True, "use_cache": False}
+    return AnswerRequest.model_validate({"question": question, "retrieval": {"min_score": 0.0}, "options": options})
+
+
+def test_an_answer_comes_before_the_model_has_judged_it(desk: Desk) -> None:
+    judging = threading.Event()
+    desk.vendor.server.faults.extend((None, Held(judging)))
+    desk.vendor.server.replies.extend((PARAPHRASE, JUDGED))
+    events = desk.engine.questions.stream(_judged("How many ships in 2019, and when does the harvest begin?"))
+    so_far = next(event.so_far for event in events if isinstance(event, AnswerStage) and event.so_far)
+    assert so_far.answer == PARAPHRASE
+    assert [sentence.support for sentence in so_far.sentences] == [Support.SUPPORTED, Support.NOT_VERIFIED]
+    assert so_far.sentences[1].judged_by is None
+    judging.set()
+    (response,) = events
+    assert isinstance(response, AnswerResponse)
+    assert response.answer == PARAPHRASE
+    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, Support.SUPPORTED]
+    assert response.sentences[1].judged_by == response.model == desk.vendor.llm().metadata.model_name
+    assert so_far.retrieval == response.retrieval
+    assert so_far.provenance is not None  # it may be all that is kept of the answer
+
+
+@pytest.mark.parametrize(
+    "fault", [Refusal(500), Refusal(429), Cut(), Slow()], ids=["refused", "limited", "cut", "slow"]
+)
+def test_a_model_that_does_not_judge_leaves_open_what_words_do_not_prove(desk: Desk, fault: Fault) -> None:
+    desk.vendor.server.faults.extend((None, fault))
+    desk.vendor.server.replies.append(PARAPHRASE)
+    *_, response = desk.engine.questions.stream(_judged("How many ships, and when is the harvest?"))
+    assert isinstance(response, AnswerResponse)
+    assert response.status == "ok"
+    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, Support.NOT_VERIFIED]
+
+
+def test_what_words_decide_is_not_judged_again(desk: Desk) -> None:
+    asked = len(desk.vendor.server.requests)
+    desk.vendor.server.replies.append("It handled 4,812 ships in 2019 [S1].")
+    events = list(desk.engine.questions.stream(_judged("How many ships did it handle in 2019?")))
+    assert not [event for event in events if isinstance(event, AnswerStage) and event.so_far]
+    assert len(desk.vendor.server.requests) == asked + 1
+
+
+def test_a_reader_who_stops_does_not_wait_for_the_judge(desk: Desk) -> None:
+    asked = len(desk.vendor.server.requests)
+    desk.vendor.server.replies.append(PARAPHRASE)
+    stopped = threading.Event()
+    for event in desk.engine.questions.stream(_judged("When is harvest, and how many ships?"), stopped.is_set):
+        if isinstance(event, AnswerStage) and event.so_far:
+            stopped.set()
+    assert isinstance(event, AnswerResponse)
+    assert [sentence.support for sentence in event.sentences] == [Support.SUPPORTED, Support.NOT_VERIFIED]
+    assert len(desk.vendor.server.requests) == asked + 1

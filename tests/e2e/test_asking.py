@@ -1,11 +1,16 @@
-"""Asking in a browser: an answer is stopped in the middle, and chats are managed with a finger."""
+"""Asking in a browser: an answer is stopped, or judged while it is shown, and chats are managed with a finger."""
+
+import json
+import threading
 
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from benchmarks.processes import free_port
+from tests import vendor_servers
 from tests.e2e import steps
-from tests.e2e.conftest import visit
+from tests.e2e.conftest import running, visit
 from tests.e2e.papers import Paper, plain
-from tests.vendor_servers import Endless, VendorServer
+from tests.vendor_servers import Endless, Held, VendorServer
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
@@ -32,6 +37,33 @@ def _stop(page: Page, question: str, ollama: VendorServer) -> None:
     expect(answer.locator(".text")).to_contain_text("Apples Apples")
     assert ollama.left.wait(60)  # nobody goes on paying for it
     expect(field).to_be_enabled()
+
+
+def test_final_verdicts_take_the_place_of_those_before(browser: Browser, external_database_url: str | None) -> None:
+    sentence = "The ferryman sold apples on the quay in the autumn of 1911."
+    paper = Paper("Ferryman.pdf", sentence, "What did the ferryman sell on the quay?", plain(sentence))
+    judging = threading.Event()
+    with vendor_servers.openai_server() as model:
+        model.faults += [None, Held(judging)]
+        model.replies += [
+            "The ferryman sold apples on the quay [S1]. Fruit was for sale by the water [S1].",
+            json.dumps({"verdicts": [{"claim": 1, "sentences": [1], "missing": "", "verdict": "supported"}]}),
+        ]
+        settings = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": model.url, "RAG_EMBED_MODEL": "local"}
+        with running(free_port(), external_database_url, settings) as url, visit(browser, url) as page:
+            steps.upload(page, paper)
+            answer = steps.ask(page, paper.question)
+            expect(page.get_by_text("A model judges what is said in other words")).to_be_visible()
+            second = answer.locator(".source").nth(1)
+            expect(second).not_to_contain_text("✓ supported")
+            expect(answer.locator(".text .chip.active")).to_have_count(1)
+            answer.evaluate("node => { node.dataset.seen = 'before' }")
+            judging.set()
+            expect(second).to_contain_text("✓ supported · judged by")
+            expect(answer).to_have_attribute("data-seen", "before")
+            expect(answer.locator(".text .chip.active")).to_have_count(1)
+            expect(page.get_by_text("A model judges what is said in other words")).to_have_count(0)
+            expect(page.get_by_placeholder("Ask about your documents")).to_be_enabled()
 
 
 def test_chats_are_managed_without_a_mouse(page: Page) -> None:

@@ -11,6 +11,7 @@ from rag.contract import AnswerBody, SearchBody
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import AnswerResponse
+from tests import pdfs
 
 FRONT, PAGES = 3, 12
 BIRDS = ("heron", "plover", "curlew", "dunlin", "avocet", "godwit", "ruff", "knot", "tern", "gull", "coot", "teal")
@@ -50,11 +51,54 @@ def test_they_are_kept_with_the_document(engine: RAGEngine, birds: uuid.UUID) ->
     assert labels == {number: str(number - FRONT) for number in range(FRONT + 1, PAGES + 1)}
 
 
-def test_a_question_for_a_page_looks_at_both(engine: RAGEngine, birds: uuid.UUID) -> None:
-    assert set(asked_pages(engine, "What is said on page 6?")[:2]) == {6, 6 + FRONT}
-    answer = engine.answer("Which nests did wardens count on page 6?")
-    assert cited(answer).keys() <= {6, 6 + FRONT}
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("What is said on page 6?", 6 + FRONT),
+        ("Was steht auf Seite 6?", 6 + FRONT),
+        ("What is said on page 12?", 12),  # which no page has as its label
+        ("What is said on the first page?", 1),
+        ("What is said on page 1?", 1 + FRONT),
+    ],
+)
+def test_a_page_is_meant_by_its_label_else_by_its_number(
+    engine: RAGEngine, birds: uuid.UUID, question: str, page: int
+) -> None:
+    assert asked_pages(engine, question)[0] == page
+    answer = engine.answer(question)
     assert answer.status == "ok"
+    assert cited(answer).keys() == {page}
+
+
+def test_an_answer_says_which_page_was_read(engine: RAGEngine, birds: uuid.UUID) -> None:
+    labelled = engine.answer("Which nests did wardens count on page 6?")
+    assert labelled.hint == "Page 6 was read by its printed number; it is page 9 of 12 in the file."
+    numbered = engine.answer("Which nests did wardens count on page 12?")
+    assert numbered.hint == "Page 12 of 12 in the file was read; its printed number is 9."
+    assert engine.answer("Which nests did wardens count on the first page?").hint is None
+    assert engine.answer("How many nests of the avocet did wardens count?").hint is None
+
+
+def test_a_page_that_is_not_there_is_not_answered_from_another(engine: RAGEngine, birds: uuid.UUID) -> None:
+    answer = engine.answer("Which nests did wardens count on page 40?")
+    assert answer.status == "insufficient_context"
+    assert answer.hint is not None
+    assert answer.hint.startswith("“page 40” was not found.")
+
+
+def test_roman_labels_are_pages(engine: RAGEngine) -> None:
+    added = engine.documents.add(pdfs.labelled(), "book.pdf", enqueue=False)
+    engine.documents.process(added.id)
+    assert cited(engine.answer("What is said on page ii?")) == {2: "ii"}
+    assert cited(engine.answer("What is said on page 2?")) == {4: "2"}
+
+
+def test_two_pages_with_one_label_are_both_meant(engine: RAGEngine) -> None:
+    added = engine.documents.add(pdfs.restarted(), "exhibits.pdf", enqueue=False)
+    engine.documents.process(added.id)
+    assert set(asked_pages(engine, "What is said on page 2?")[:2]) == {2, 5}
+    assert asked_pages(engine, "What is said on the second page?")[0] == 2
+    assert asked_pages(engine, "What is said on page F-1?")[0] == 6
 
 
 def test_citations_and_hits_tell_what_is_printed_and_the_number(engine: RAGEngine, birds: uuid.UUID) -> None:

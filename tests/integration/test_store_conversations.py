@@ -25,6 +25,22 @@ def test_turns_are_kept_in_order_with_their_answers(owner: Owner) -> None:
     assert answer.response == response
 
 
+def test_an_answer_is_replaced_in_its_place_with_its_rating(owner: Owner) -> None:
+    conversations = owner.db.of("ann").conversations
+    chat = conversations.create(owner.index.id, title="About debt")
+    response = AnswerResponse(status="ok", answer="It grew [S1].", model="gpt-4.1", retrieval={"top_k": 8})
+    asked = conversations.append(chat.id, role="user", content="Did debt grow?")
+    turn = conversations.append(chat.id, role="assistant", content=response.answer, response=response)
+    conversations.rate(chat.id, turn.id, "good")
+    judged = response.model_copy(update={"answer": "It grew, as said [S1].", "follow_ups": ("By how much?",)})
+    conversations.replace_answer(chat.id, turn.id, judged)
+    changed = {"content": judged.answer, "response": judged, "rating": "good"}
+    assert conversations.messages(chat.id) == [asked, turn.model_copy(update=changed)]
+    for unknown in (asked.id, uuid.uuid4()):  # a question has no verdicts
+        with pytest.raises(errors.NotFoundError):
+            conversations.replace_answer(chat.id, unknown, judged)
+
+
 def test_a_question_is_kept_with_its_answer_or_not_at_all(owner: Owner) -> None:
     conversations = owner.db.of("ann").conversations
     chat = conversations.create(owner.index.id, title="About debt")

@@ -348,6 +348,9 @@ CASES |= {
     "conversations.search": lambda w, user: w.db.of(user).conversations.search(w.owner.index.id, ["hello"], most=5),
     "conversations.pin": lambda w, user: w.db.of(user).conversations.pin(w.conversation.id, pinned=True),
     "conversations.choose": lambda w, user: w.db.of(user).conversations.choose(w.conversation.id, w.answer.id),
+    "conversations.replace_answer": lambda w, user: w.db.of(user).conversations.replace_answer(
+        w.conversation.id, w.answer.id, AnswerResponse(status="ok", answer="theirs", model="theirs")
+    ),
     "conversations.rate": lambda w, user: w.db.of(user).conversations.rate(w.conversation.id, w.answer.id, "bad"),
     "evaluation_cases.list": lambda w, user: w.db.of(user).evaluation_cases.list(),
     "evaluation_cases.get": lambda w, user: w.db.of(user).evaluation_cases.get("mine"),

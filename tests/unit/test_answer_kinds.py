@@ -209,6 +209,22 @@ def test_a_firm_is_the_auditor_only_where_an_audit_is_spoken_of() -> None:
     assert answer("Who is the auditor?", "We advise on leases.", signed) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "is_answered"),
+    [
+        ("Who is the chief operating officer?", "Ada Quill is the chief executive officer of the harbour.", False),
+        ("Who is the chief operating officer?", "The chief operating officer runs the ferries of the harbour.", False),
+        ("Who is the chief operating officer?", "The ferries are run by the chief operating officer, Ada Quill.", True),
+        ("Who is the chair of the board?", "The chairman of the board is Ada Quill, since 2011.", True),
+        ("Who is the Geschäftsführer?", "Ada Quill leitet den Hafen seit 2011 als Kapitän.", False),
+        ("Who is the owner?", "Ada Quill became the owner of the brewery in 2011.", True),
+    ],
+)
+def test_an_office_without_a_named_holder_is_not_answered(question: str, text: str, is_answered: bool) -> None:
+    choice = choose(question, [sources.hit(text, name="acme.pdf")])
+    assert bool(choice.extracts) is is_answered
+
+
 # --- dates and meanings ------------------------------------------------------------------------------------------
 
 

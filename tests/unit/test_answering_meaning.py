@@ -5,15 +5,16 @@ from collections.abc import Sequence
 
 import pytest
 
+from rag import answering
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounded, Grounder
-from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge
+from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge, MeaningVerdict
 from rag.answering.verification.missing_facts import missing_facts
-from rag.answering.verification.open_claims import open_claim
+from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import QuotablePassage
 from rag.retrieval import Completions
-from rag.types import BlockKind, Hit, Sentence, Support
+from rag.types import AnswerOptions, AnswerResponse, AnswerStage, BlockKind, Hit, Sentence, Support
 from tests import sources
 from tests.unit.test_answering import ScriptedLLM
 
@@ -192,3 +193,70 @@ def test_sentences_that_do_not_exist_are_ignored() -> None:
     ((sentence,), citations) = ground(by_model(verdict("supported", sentences=[0, 99])), LAID_OFF)
     assert sentence.support is Support.SUPPORTED
     assert citations[0].quote is not None
+
+
+# --- whole answers ---
+
+
+class Asked(EntailmentJudge):
+    """A judge that counts how often it was asked."""
+
+    times = 0
+
+    def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+        self.times += 1
+        return super().judge(claims)
+
+
+PROVED = "It guided 4,812 ships that year [S1]."
+
+
+def written(judge: MeaningJudge | None, reply: str, **options: bool) -> tuple[list[AnswerResponse], AnswerResponse]:
+    """The answers that were shown while they were judged, and the final one."""
+    *events, response = answering.stream(
+        "What happened at the harbour?",
+        [HARBOUR],
+        llm=ScriptedLLM(reply=reply),
+        locate=sources.locate,
+        judge=judge,
+        options=AnswerOptions(**options),
+    )
+    assert isinstance(response, AnswerResponse)
+    assert [event.so_far is not None for event in events if isinstance(event, AnswerStage)] in ([False], [False, True])
+    return [event.so_far for event in events if isinstance(event, AnswerStage) and event.so_far], response
+
+
+def verdicts(response: AnswerResponse) -> list[tuple[Support | None, str | None]]:
+    return [(sentence.support, sentence.judged_by) for sentence in response.sentences]
+
+
+def test_an_answer_is_shown_with_the_verdicts_of_words_while_it_is_judged() -> None:
+    judge = Asked(Listed(LAID_OFF))  # type: ignore[arg-type]  # has what the judge uses
+    ((so_far,), response) = written(judge, f"{PROVED} {LAID_OFF[:-1]} [S1].")
+    assert judge.times == 1
+    assert so_far.answer == response.answer
+    assert verdicts(so_far) == [(Support.SUPPORTED, "words"), (Support.NOT_VERIFIED, None)]
+    assert verdicts(response) == [(Support.SUPPORTED, "words"), (Support.SUPPORTED, "meaning")]
+    assert so_far.citations[0] == response.citations[0]
+    assert so_far.citations[1].quote is None
+    assert response.citations[1].quote is not None
+
+
+def test_an_answer_that_words_decide_is_not_judged() -> None:
+    judge = Asked(Listed())  # type: ignore[arg-type]  # has what the judge uses
+    assert written(judge, PROVED)[0] == []
+    assert judge.times == 0
+    assert written(None, f"{PROVED} {LAID_OFF[:-1]} [S1].")[0] == []
+
+
+def test_an_answer_without_a_quote_is_shown_only_when_it_is_judged() -> None:
+    so_far, response = written(by_meaning(LAID_OFF), f"{LAID_OFF[:-1]} [S1].")
+    assert so_far == []
+    assert verdicts(response) == [(Support.SUPPORTED, "meaning")]
+
+
+def test_what_is_not_yet_proved_is_dropped_until_it_is() -> None:
+    reply = f"{PROVED} {LAID_OFF[:-1]} [S1]."
+    ((so_far,), response) = written(by_meaning(LAID_OFF), reply, drop_unsupported=True)
+    assert so_far.answer == PROVED
+    assert response.answer == reply

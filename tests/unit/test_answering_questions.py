@@ -118,7 +118,7 @@ def test_what_a_vocabulary_knows_is_no_name_and_its_words_are_sought_too() -> No
 def test_pages() -> None:
     assert parse_question("What stands on page 2?").pages == {"2"}
     assert parse_question("What stands on pages 2 and 3?").pages == {"2", "3"}
-    assert parse_question("What stands on the first page?").pages == {"1"}
+    assert parse_question("What stands on the first page?").pages == {"#1"}
     assert parse_question("What stands in section 3?").pages == frozenset()
 
 

@@ -6,6 +6,7 @@ import pytest
 from rag import errors, parsing
 from rag.parsing.pdf import text_lines
 from rag.parsing.pdf.character_cleaning import correct_brackets
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.worker import protocol
@@ -200,6 +201,28 @@ def test_a_list_is_no_table(tmp_path: Path) -> None:
     document = parse(tmp_path, pdfs.bullets())
     assert texts(document) == [f"- {sentence}" for sentence in pdfs.SENTENCES]
     assert {block.kind for block in document.blocks} == {BlockKind.TEXT}
+
+
+def test_line_numbers_are_kept_apart_from_the_text(tmp_path: Path) -> None:
+    read = lines(parse(tmp_path, pdfs.numbered_lines()))
+    first = [line.text for line in read if line.page_number == 1]
+    count = 4 * len(pdfs.SENTENCES)
+    assert first[:count] == [*pdfs.SENTENCES] * 4
+    assert " ".join(first[count:]).split() == [str(number) for number in range(1, count + 1)]
+
+
+def test_numbers_as_large_as_the_text_belong_to_it(tmp_path: Path) -> None:
+    first = texts(parse(tmp_path, pdfs.numbered_lines(size=11)))[0]
+    assert first.split() == ["1", *pdfs.SENTENCES[0].split()]
+
+
+def test_bold_text_that_is_no_heading_is_known(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
+    for index, sentence in enumerate(pdfs.SENTENCES):
+        pdfs.write(page, 72, 100 + 40 * index, sentence, bold=index == 1)
+    read = lines(parse(tmp_path, pdfs.finish(document)))
+    assert [line.is_bold for line in read] == [index == 1 for index in range(len(pdfs.SENTENCES))]
 
 
 def test_what_is_drawn_twice_is_read_once(tmp_path: Path) -> None:

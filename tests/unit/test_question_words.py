@@ -12,8 +12,9 @@ from rag.vocabulary.question_words import languages
 def test_what_is_offered_is_a_question_in_its_own_language(language: str) -> None:
     assert language in LANGUAGES.values()
     said = question_templates(language)
-    offered = [said.about.format(topic="X"), said.figure.format(label="X"), said.figure_of.format(label="X", year=2021)]
+    offered = [said.figure.format(label="X"), said.figure_of.format(label="X", year=2021)]
     assert all(question.rstrip().endswith("?") and "X" in question for question in offered)
+    assert "X" in said.about.format(topic="X")
     assert detect(" ".join([*offered, said.reason.format(topic="X")])) == language
 
 

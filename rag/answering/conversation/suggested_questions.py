@@ -1,16 +1,21 @@
-"""Suggest questions that a document can answer, from its headings and table rows, without a model."""
+"""Questions that a document may answer: those of its kind, its defined terms, its headings and its table rows."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from rag.answering.passages.definitions import defined_terms
 from rag.answering.passages.quotable_units import split_passage
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.ingestion.language_detection import detect
 from rag.types import AnswerResponse, BlockKind, Chunk, Hit, QuotedRow
-from rag.vocabulary import QuestionTemplates, question_templates
+from rag.vocabulary import DocumentKind, QuestionTemplates, document_kinds, question_templates
 
 MAX_QUESTIONS = 3
-"""Maximum number of suggestions."""
+"""Maximum number of follow-up questions, and of topics and terms to ask about."""
+
+KIND_MARGIN = 0.05
+"""Minimum lead of the nearest kind over the next one, as a share of the scale of similarities
+(`rag.retrieval.similarity`). Of 16 public documents, 13 are told so, all rightly, and 3 left open."""
 
 MAX_HEADING_CHARS = 60
 MAX_HEADING_WORDS = 8
@@ -46,32 +51,70 @@ def topics(chunks: Sequence[Chunk]) -> list[str]:
     return [heading for _, _, heading in sorted(best, key=lambda one: one[1])]
 
 
-def topic_questions(topics: Iterable[str], language: str) -> list[str]:
-    """Return a question about each topic in a language of `rag.ingestion.language_detection`."""
-    return [question_templates(language).about.format(topic=topic) for topic in topics]
+def term_questions(chunks: Sequence[Chunk], language: str) -> tuple[str, ...]:
+    """Return questions for the meaning of the terms that the chunks define and use most."""
+    said = question_templates(language)
+    return tuple(said.meaning.format(term=term) for term in _terms(chunks)) if said.meaning else ()
 
 
-def starter_questions(chunks: Sequence[Chunk]) -> tuple[str, ...]:
-    """Return questions in the document's language; none if its headings suggest none."""
-    found = topics(chunks)
-    return tuple(topic_questions(found, detect(" ".join(chunk.text for chunk in chunks)))) if found else ()
+def topic_questions(chunks: Sequence[Chunk], language: str) -> tuple[str, ...]:
+    """Return questions about what the chunks' most informative headings stand over."""
+    return tuple(question_templates(language).about.format(topic=topic) for topic in topics(chunks))
 
 
-def follow_ups(question: str, response: AnswerResponse, around: Sequence[Chunk]) -> tuple[str, ...]:
-    """Return what to ask next: other columns and rows of the quoted table, and nearby topics.
+def nearest_kind(similarity: Mapping[str, float]) -> DocumentKind | None:
+    """Return the kind whose description is most similar to a document; None if two are about as similar.
 
-    The questions are in the language of `question`; `around` are the chunks around the first source, in order.
+    `similarity` is in units of the scale of similarities.
+    """
+    first, second = sorted(similarity, key=lambda name: -similarity[name])[:2]
+    return document_kinds()[first] if similarity[first] - similarity[second] >= KIND_MARGIN else None
+
+
+def marked_kind(text: str) -> DocumentKind | None:
+    """Return the kind that most phrases in `text` are marks of; None without a majority."""
+    text = " ".join(text.lower().split())
+    counts = {name: sum(mark in text for mark in kind.marks) for name, kind in document_kinds().items()}
+    first, second = sorted(counts, key=lambda name: -counts[name])[:2]
+    return document_kinds()[first] if counts[first] > counts[second] else None
+
+
+def _terms(chunks: Sequence[Chunk]) -> list[str]:
+    text = "\n".join(chunk.text for chunk in chunks)
+    return sorted(defined_terms(text), key=lambda term: -text.count(term))[:MAX_QUESTIONS]
+
+
+def follow_ups(
+    question: str, response: AnswerResponse, known: Sequence[str] = (), *, is_alone: bool = True
+) -> tuple[str, ...]:
+    """Return what to ask next: other columns and rows of the quoted table, and questions of the first source.
+
+    `known` are questions that its document is known to answer. Unless the document `is_alone`, they name it.
     """
     if response.status != "ok" or not response.contexts:
         return ()
-    first, language = response.contexts[0], detect(question)
     quoted = next((citation.row for citation in response.citations if citation.row), None)
-    asked = [*_of_row(question, quoted), *_beside(quoted, first, question_templates(language))] if quoted else []
-    own = _heading(first.chunk)
-    asked += topic_questions((topic for topic in topics(around) if topic != own), language)
-    known = {_plain(question), _plain(response.question or "")}
-    fresh = {_plain(one): one for one in reversed(asked) if _plain(one) not in known}
-    return tuple(reversed(fresh.values()))[:MAX_QUESTIONS]
+    templates = question_templates(detect(question))
+    first = response.contexts[0]
+    before = {_plain(question), _plain(response.question or "")}
+    others = [*(_beside(quoted, first, templates) if quoted else ()), *known]
+    new = [one for one in others if _plain(one) not in before]
+    named = new if is_alone else [in_document(one, first.document_name) for one in new]
+    asked = [*(_of_row(question, quoted) if quoted else ()), *named]
+    return tuple({_plain(one): one for one in reversed(asked)}.values())[::-1][:MAX_QUESTIONS]
+
+
+def in_document(question: str, name: str) -> str:
+    """Return `question` with the name of the document that is to answer it."""
+    return f"{question} (in {name})"
+
+
+def without_document(question: str, names: Iterable[str]) -> tuple[str, str | None]:
+    """Return a question that `in_document` made without the name, and the name; None if it has none of `names`."""
+    for name in names:
+        if question.endswith(end := in_document("", name)) and question != end:
+            return question.removesuffix(end), name
+    return question, None
 
 
 def _of_row(question: str, row: QuotedRow) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.answering.extraction.question_intent import ParsedQuestion
+from rag.answering.passages.definitions import DEFINES
 from rag.answering.passages.labelled_values import is_firm, labelled_values, signatures
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
@@ -29,6 +30,13 @@ _HOLDER = re.compile(
     r"(?P<role>[^,?]+?)(?:\s+(?:of|at|in|von|bei)\s+[^?]*)?\s*\??\s*",
     re.IGNORECASE,
 )
+_CHAIRS = ("chair", "chairman", "chairwoman", "chairperson")
+_CHAIR = r"\bchair(?:man|woman|person)?\b"
+_OFFICE = re.compile(
+    r"\b(?:officer|president|chair(?:man|woman|person)?|director|secretary|treasurer|counsel|controller|C[EFOT]O"
+    r"|(?:vorstands|aufsichtsrats)?vorsitzende[rn]?|geschäftsführer(?:in)?)\b",
+    re.IGNORECASE,
+)
 _AUDITS = re.compile(r"\bwho\b.*\baudit(?:s|ed)\b|\bwer\b.*\bgeprüft\b", re.IGNORECASE)
 _AUDITOR = re.compile(r"\bauditors?\b|\bpublic accounting firm\b|\b(?:abschluss|wirtschafts)prüfer", re.IGNORECASE)
 _OF_AUDIT = re.compile(r"\baudit|prüf", re.IGNORECASE)
@@ -43,10 +51,6 @@ _MEANS = (
     re.compile(r"what\s+is\s+the\s+(?:definition|meaning)\s+of\s+(?P<term>[^?]+)", re.I),
     re.compile(r"was\s+(?:bedeutet|bezeichnet|versteht\s+man\s+unter)\s+(?P<term>[^?]+)", re.I),
     re.compile(r"wie\s+(?:ist|sind|wird|werden)\s+(?P<term>.+?)\s+definiert\b", re.I),
-)
-_DEFINES = (
-    r"\s*[”\"“’']?\s*(?:\([^()]*\)\s*)?,?\s*(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
-    r"|(?:shall\s+)?(?:have|has)\s+the\s+meaning\b(?!\s+(?:set|given|ascribed|assigned|specified|provided|defined)\b)|(?:shall\s+)?refers?\s+to\b|bezeichnet\b|bedeutet\b)"
 )
 _WHAT_IS = re.compile(
     r"(?:what\s+(?:is|are)|was\s+(?:ist|sind))\s+(?:an?|the|eine?|der|die|das)?\s*(?P<term>[^?]+?)\s*\??", re.I
@@ -74,6 +78,7 @@ _BEGINS = re.compile(
 _NAME_WORD = re.compile(
     r"(?:[^\W\d_a-zß-öø-ÿ][\w.'’-]*|[“\"][^”\"]{1,20}[”\"]|\([A-Z]\w*\)|(?:van|von|de|der|la|le|di|del)\b)\s*"
 )
+_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w.'’-]*(?:\s+[^\W\d_a-zß-öø-ÿ][\w.'’-]*)+")
 _SIGNING = re.compile(r"(?:(?:by|durch)\s*:?\s*)?/s/\s*", re.IGNORECASE)
 _JOINS = term_weights.word_set(
     "and of the our as is has been since who serves served serving a an became on for to in board company to "
@@ -138,6 +143,15 @@ class AskedKind:
             return self.what <= {*term_weights.words(text)} and self.recurs.search(text) is not None
         return False
 
+    def may_answer(self, text: str) -> bool:
+        """Return whether `text` can answer at all: who holds an office is said with its name and that of a person."""
+        offices = [role for role in self.roles if _OFFICE.search(role)]
+        if not offices:
+            return True
+        if not any(re.search(rf"(?<!\w){re.escape(role)}(?!\w)", text, re.IGNORECASE) for role in self.roles):
+            return False
+        return any(not is_term(word.strip(".,")) for run in _NAME.finditer(text) for word in run[0].split())
+
     def _is_label(self, label: str) -> bool:
         words = _label_words(label)
         is_about = self.topic <= {*words} and len(self.topic) > MIN_TOPIC_SHARE * len(words)
@@ -174,8 +188,8 @@ def asked_kind(question: ParsedQuestion) -> AskedKind:
 
 def _definition(term: str) -> re.Pattern[str]:
     """Return the pattern of a sentence that defines `term`."""
-    words = r"[\s-]+".join(map(re.escape, term.strip(" “”\"'").split()))
-    begun = rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){words}{_DEFINES}"
+    words = r"[\s-]+".join(map(re.escape, term.strip(" „“”\"'").split()))
+    begun = rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){words}{DEFINES}"
     return re.compile(f"{begun}|{_IN_PASSING.format(term=words)}", re.IGNORECASE)
 
 
@@ -198,7 +212,8 @@ def _label_words(text: str) -> list[str]:
 
 
 def _synonyms(question: ParsedQuestion, role: str) -> Sequence[str]:
-    return [phrase for phrase in question.phrases if phrase.lower() != role.lower()]
+    chairs = [re.sub(_CHAIR, chair, role, flags=re.I) for chair in _CHAIRS] if re.search(_CHAIR, role, re.I) else []
+    return [phrase for phrase in (*chairs, *question.phrases) if phrase.lower() != role.lower()]
 
 
 def _own_spans(unit: Unit) -> list[tuple[int, int]]:

@@ -74,9 +74,16 @@ class Candidate(NamedTuple):
         return self.hit.passage.lines_of(*self.unit.span)[0].page_number
 
     def is_on(self, pages: AbstractSet[str]) -> bool:
-        """Return whether it begins on one of these pages, given by number or printed label."""
-        number = self.page_number
-        return not pages.isdisjoint({str(number), self.hit.page_labels.get(number, "").lower()})
+        """Return whether it begins on one of these pages, given by number or label."""
+        return not pages.isdisjoint({str(self.page_number), f"#{self.page_number}", self._label})
+
+    def is_labelled(self, pages: AbstractSet[str]) -> bool:
+        """Return whether it begins on one of these pages; a page with another label than its number has only that."""
+        return not pages.isdisjoint({self._label, f"#{self.page_number}"})
+
+    @property
+    def _label(self) -> str:
+        return self.hit.page_labels.get(self.page_number, str(self.page_number)).lower()
 
     @property
     def row(self) -> QuotedRow | None:
@@ -132,9 +139,10 @@ def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]
             if unit.kind is BlockKind.HEADING:
                 heading = one_line(text[slice(*unit.span)])
             shown = display_text(text, unit)
-            if _can_answer(question, unit, shown) and (hit.passage.document_id, shown) not in seen:
+            borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
+            may_answer = _can_answer(question, unit, shown) and asked.may_answer(f"{borrowed or ''} {shown}")
+            if may_answer and (hit.passage.document_id, shown) not in seen:
                 seen.add((hit.passage.document_id, shown))
-                borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
                 context = _in_context(hit, unit, shown, heading, borrowed)
                 yield Candidate(hit, unit, shown, context, borrowed, is_certain=asked.answers(hit, unit, shown))
             before = shown if unit.kind is BlockKind.TEXT else None
@@ -161,7 +169,8 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
 def _fitting(question: ParsedQuestion, found: list[Candidate]) -> list[Candidate]:
     """Filter by requested page and by reliably recognised kinds, unless nothing is left."""
     if question.pages:
-        found = [candidate for candidate in found if candidate.is_on(question.pages)] or found
+        labelled = [candidate for candidate in found if candidate.is_labelled(question.pages)]
+        found = labelled or [candidate for candidate in found if candidate.is_on(question.pages)] or found
     if question.kind in PRECISE:
         found = [candidate for candidate in found if question.holds_kind(candidate.text)] or found
     return found

@@ -222,11 +222,12 @@ def _adds(question: ParsedQuestion, extract: Extract, shown: Sequence[Extract]) 
 def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candidate) -> str | None:
     """Return why the best candidate is no answer, or None.
 
-    Requested years must occur on its page, names anywhere in the hits of its document.
+    It must be on a requested page; requested years must occur on its page, names anywhere in the hits of its document.
     """
     years = [name for name in question.missing(page_and_names(best.hit)) if name in question.years]
     own = (page_and_names(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
-    missing = [*years, *(name for name in question.missing(" ".join(own)) if name not in question.years)]
+    pages = [] if best.is_on(question.pages) else [f"page {label.lstrip('#')}" for label in sorted(question.pages)]
+    missing = [*pages, *years, *(name for name in question.missing(" ".join(own)) if name not in question.years)]
     if missing:
         return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
     if question.kind in question_intent.PRECISE and not question.holds_kind(best.text):

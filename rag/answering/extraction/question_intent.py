@@ -103,15 +103,15 @@ _ASIDE = re.compile(r"\([^()]*\)")
 _PATTERN_OF_DATE = re.compile(r"[YMDH]+(?:[-/.:][YMDHS]+)+")
 _COUNT = re.compile(r"\d+(?:st|nd|rd|th)|(?:top|p)-?\d+", re.IGNORECASE)
 _CURRENCIES = term_weights.word_set("usd eur gbp chf jpy inr cny cad aud hkd us rupee rupees dollar dollars euro euros")
-_ABOUT_ANSWERS = frozenset({"email", "e-mail", "page", "pages", "fax", "json", "yes", "no"})
+_ABOUT_ANSWERS = frozenset({"email", "e-mail", "page", "pages", "seite", "seiten", "fax", "json", "yes", "no"})
 
 
 @dataclass(frozen=True)
 class ParsedQuestion:
     """A parsed question.
 
-    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` their numbers or printed
-    labels, `words` its content words, `phrases` synonymous phrases, and `also` their words.
+    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` their labels ("#2": the
+    second page of the file), `words` its content words, `phrases` synonymous phrases, and `also` their words.
     """
 
     text: str

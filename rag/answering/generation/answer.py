@@ -15,7 +15,7 @@ from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
 from rag.answering.generation.claim_filter import drop_unproved
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, build_fitting_context
 from rag.answering.generation.draft import Draft
-from rag.answering.generation.model_answer import Stop, Writer, generate, never_stop, prompt_messages
+from rag.answering.generation.model_answer import Stop, Writer, check, generate, never_stop, prompt_messages
 from rag.answering.text.markup import CITATION_MARK, plain_text
 from rag.answering.verification.checkable_statements import is_refusal
 from rag.answering.verification.grounding import Grounder, Locate
@@ -26,6 +26,7 @@ from rag.types import (
     AnswerEvent,
     AnswerOptions,
     AnswerResponse,
+    AnswerStage,
     AnswerToken,
     Citation,
     GenerationOptions,
@@ -69,7 +70,8 @@ def stream(
     Without `llm`, and where it gives no answer that the sources support, the best sentences and table rows of the
     sources are the answer; `rewritings` from the vocabulary help to find them. Pieces contain no quote tags, no HTML
     and no ids of unknown sources. Model output is cached in `memory`; `judge` judges sentences in other words than
-    their sources. Once `stop` returns True writing ends, and what was written is verified and returned.
+    their sources, while the stage "judging" shows the answer without that. Once `stop` returns True writing ends, and
+    what was written is verified and returned, without asking the judge.
 
     Raises:
         errors.ConfigError: the language model's window is too small for any source.
@@ -86,7 +88,14 @@ def stream(
         draft = yield from _extract(question, grounder, context, reranker, rewritings)
     else:
         writer = Writer(llm, generation, memory if options.use_cache else None, stop)
-        draft = yield from generate(question, writer, grounder, context)
+        written = yield from generate(question, writer, grounder, context)
+        draft = check(written, grounder, by_meaning=False)
+        if grounder.leaves_open(written.answer.claims, written.answer.text):
+            so_far = _response(draft, context, hits, options, time.perf_counter() - started)
+            if so_far.citations:
+                yield AnswerStage(name="judging", so_far=so_far)
+            if not stop():
+                draft = check(written, grounder, by_meaning=True)
         if not _holds(draft, options):
             draft = _quote_instead(draft, _extract(question, grounder, context, reranker, rewritings))
     yield _response(draft, context, hits, options, time.perf_counter() - started)

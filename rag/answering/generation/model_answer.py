@@ -10,6 +10,7 @@ from rag.answering.generation.context import Context
 from rag.answering.generation.draft import Draft
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
 from rag.answering.verification import citations
+from rag.answering.verification.citations import ParsedAnswer
 from rag.answering.verification.grounding import Grounder
 from rag.answering.verification.quote_matching import normalize
 from rag.retrieval import CompletionCache, request_digest
@@ -45,6 +46,14 @@ class Output(NamedTuple):
 
     text: str
     quotes: Sequence[ProposedQuote]
+    ending: Ending
+
+
+class Written(NamedTuple):
+    """What a model wrote: its sentences with the sources that they cite, not yet verified."""
+
+    model: str
+    answer: ParsedAnswer
     ending: Ending
 
 
@@ -103,8 +112,8 @@ class Writer:
 
 def generate(
     question: str, writer: Writer, grounder: Grounder, context: Context
-) -> Generator[AnswerStage | AnswerToken, None, Draft]:
-    """Yield the stages and the text of the model's answer; return it with citations and verdicts.
+) -> Generator[AnswerStage | AnswerToken, None, Written]:
+    """Yield the stages and the text of the model's answer; return its sentences, each with a source if one says it.
 
     Raises:
         errors.ProviderError: the model fails before its first word.
@@ -116,13 +125,19 @@ def generate(
     written = tracing.streaming("model", lambda: writer.write(prompt), model=model)
     text, quotes, ending = yield from _stream_visible(written, context.hits)
     yield AnswerStage(name="checking")
-    with tracing.span("ground") as step:
-        parsed = grounder.attribute(citations.parse_filtered(text, quotes))
-        sentences, cited = grounder.ground(parsed.claims, parsed.text)
+    with tracing.span("attribute"):
+        return Written(model, grounder.attribute(citations.parse_filtered(text, quotes)), ending)
+
+
+def check(written: Written, grounder: Grounder, *, by_meaning: bool) -> Draft:
+    """Return what a model wrote with citations and verdicts: of facts and words, and `by_meaning` of the judge."""
+    model, (text, claims), ending = written
+    with tracing.span("judge" if by_meaning else "ground") as step:
+        sentences, cited = grounder.ground(claims, text, by_meaning=by_meaning)
         step.add(sentences=len(sentences), citations=len(cited))
     if not ending.is_complete:
         sentences = _drop_last_verdict(sentences)
-    return Draft(model, parsed.text, sentences, cited, ending.usage, hint=ending.hint, stopped=ending.stopped)
+    return Draft(model, text, sentences, cited, ending.usage, hint=ending.hint, stopped=ending.stopped)
 
 
 def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessage]":

@@ -115,11 +115,13 @@ def without_bullet(text: str, span: Span) -> Span:
     return Span(bullet.end(), span.end)
 
 
+_NUMBER_BREAK = re.compile(r"(?<=\d-)\n(?=\d)")
+"""The end of a line within a number with hyphens."""
 _HYPHEN_BREAK = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n(?=[^\W\d_A-Z])")
 
 
 def one_line(text: str) -> str:
-    """Return `text` on one line: hyphenated words joined, table cells separated by a dot."""
-    joined = _HYPHEN_BREAK.sub("", text)
+    """Return `text` on one line: hyphenated words and numbers joined, table cells separated by a dot."""
+    joined = _NUMBER_BREAK.sub("", _HYPHEN_BREAK.sub("", text))
     cells = [" ".join(cell.split()) for cell in joined.split("\t")]
     return " · ".join(cell for cell in cells if cell)

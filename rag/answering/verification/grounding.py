@@ -88,15 +88,17 @@ class Grounder:
         self._passages: dict[str, QuotablePassage] = {}
         self._found: dict[tuple[object, ...], tuple[QuotesBySource, Judgement]] = {}
 
-    def ground(self, claims: Sequence[Claim], text: str = "") -> Grounded:
+    def ground(self, claims: Sequence[Claim], text: str = "", *, by_meaning: bool = True) -> Grounded:
         """Return each claim's sentence with its verdict, and all citations, at least one for each cited id.
 
-        `text` is the answer around the claims; headings and table rows are recognised by it.
+        `text` is the answer around the claims; headings and table rows are recognised by it. Without `by_meaning`, the
+        judge is not asked.
         """
         compared = [self._compare(claim, text) for claim in claims]
+        verdicts = self._judge_meaning(compared) if by_meaning else [None] * len(compared)
         sentences: list[Sentence] = []
         citations: list[Citation] = []
-        for index, (one, verdict) in enumerate(zip(compared, self._judge_meaning(compared), strict=True)):
+        for index, (one, verdict) in enumerate(zip(compared, verdicts, strict=True)):
             sentence, found, judgement = _with_verdict(one), one.found, one.judgement
             if verdict is not None:
                 sentence = _with_meaning(sentence, verdict)
@@ -104,6 +106,10 @@ class Grounder:
             sentences.append(sentence)
             citations += self._citations(index, one.statement or one.claim.sentence.text, found, judgement)
         return Grounded(tuple(sentences), tuple(citations))
+
+    def leaves_open(self, claims: Sequence[Claim], text: str = "") -> bool:
+        """Return whether words leave a claim to the judge; False if there is none."""
+        return self._judge is not None and any(self._compare(claim, text).is_open for claim in claims)
 
     def attribute(self, answer: ParsedAnswer) -> ParsedAnswer:
         """Return `answer` with citations for statements that cite nothing, or a source that says something else.

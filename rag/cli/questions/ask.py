@@ -121,9 +121,19 @@ def _print_answer(response: AnswerResponse) -> None:
         output.print_text(
             f"\nLikelihood that this is right: {response.likelihood:.0%} ({response.confidence})", style="dim"
         )
-    if response.status == "insufficient_context" and response.nearest:
+    if response.status == "insufficient_context":
+        _print_nearest(response)
+
+
+def _print_nearest(response: AnswerResponse) -> None:
+    """Print the passages found and, where several documents could be meant, the question for each."""
+    if response.nearest:
         output.print_text("\nNearest passages:")
         search.print_hits(response.nearest)
+    if response.follow_ups:
+        output.print_text("\nAsk one of these:")
+    for question in response.follow_ups:
+        output.print_text(f"  {question}")
 
 
 def _print_text(response: AnswerResponse) -> None:

@@ -100,6 +100,10 @@ class Chats:
             conversation_id, role=role, content=content, response=response, beside=beside
         )
 
+    def replace_answer(self, conversation_id: uuid.UUID, message_id: uuid.UUID, response: AnswerResponse) -> None:
+        """Replace a saved answer by the same with its final verdicts. Raises NotFoundError."""
+        self._workspace.store.conversations.replace_answer(conversation_id, message_id, response)
+
     def request(
         self,
         conversation_id: uuid.UUID,

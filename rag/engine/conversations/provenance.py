@@ -20,6 +20,7 @@ from rag.types import (
     Index,
     Provenance,
     UsedDocument,
+    with_changed_answer,
 )
 
 WRITING = ("provider", "model", "temperature", "max_output_tokens")
@@ -33,11 +34,12 @@ def with_provenance(
 ) -> Generator[AnswerEvent, None, None]:
     """Yield `events`, with the provenance added to the answer."""
     at = dt.datetime.now(dt.UTC)
+
+    def add(answer: AnswerResponse) -> AnswerResponse:
+        return answer.model_copy(update={"provenance": _provenance(answer, workspace, index, request, at)})
+
     for event in events:
-        if isinstance(event, AnswerResponse):
-            yield event.model_copy(update={"provenance": _provenance(event, workspace, index, request, at)})
-        else:
-            yield event
+        yield with_changed_answer(event, add)
 
 
 def _provenance(

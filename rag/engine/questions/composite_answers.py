@@ -67,13 +67,13 @@ class CompositeAnswers:
             document, listed = found
             note = prompts.LIST_NOTE if len(listed.items) == listed.count else prompts.LIST_IN_PART_NOTE
             label = answering.Label(f"*{note.format(shown=len(listed.items), count=listed.count)}*")
-            return _single_answer(self._compose([label, *summary.to_statements(listed.items, document)]))
+            return single_answer(self._compose([label, *summary.to_statements(listed.items, document)]))
         if extract := summary.requested_summary(question):
             return self._extract(question, extract)
         if sides := self.sides(question):
             return self._compare(self._answer_side(sides[0]), sides)  # errors are raised before the answer begins
         answer = self._calculate(question) or self._compare_years(question)
-        return None if answer is None else _single_answer(answer)
+        return None if answer is None else single_answer(answer)
 
     # --- comparisons ---
 
@@ -144,7 +144,7 @@ class CompositeAnswers:
                 return None
             message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(documents))
             model = answering.EXTRACTIVE_MODEL
-            return _single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
+            return single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
         for document in documents:
@@ -157,7 +157,7 @@ class CompositeAnswers:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
             parts += summary.to_statements(keys, self._with_pages(document.id), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
-        return _single_answer(self._compose([note, *parts])) if parts else None
+        return single_answer(self._compose([note, *parts])) if parts else None
 
     def _named_or_all(self, question: str) -> tuple[list[Document], list[Mention]]:
         """Return the documents that `question` names, or all in scope, and the mentions."""
@@ -333,7 +333,8 @@ class CompositeAnswers:
         return answering.compose(parts, locate=self._locate)
 
 
-def _single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+def single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+    """Yield the text of an answer that is there as a whole, then the answer."""
     yield AnswerToken(text=answer.answer)
     yield answer
 

@@ -51,6 +51,11 @@ class QueryPipeline:
         self.embedder = providers.CachedEmbedding(embedder, index.space, self._store.embedding_cache)
         self._llm = workspace.models.language_model() if self._options.needs_language_model else None
 
+    @property
+    def has_absolute_scores(self) -> bool:
+        """Whether the fused scores of different documents can be compared: not ranks, nor those of one search alone."""
+        return self._options.mode == "hybrid" and not self._options.by_ranks
+
     def retriever(self, depth: int | None = None) -> "retrieval.HybridRetriever":
         """Return the retriever of as many candidates as the stages need, or `depth`."""
         return retrieval.HybridRetriever(

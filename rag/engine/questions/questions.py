@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from rag import answering, errors, retrieval, tracing
 from rag.answering.conversation import suggested_questions
+from rag.answering.conversation.page_notes import page_note
 from rag.engine.conversations.provenance import with_provenance
-from rag.engine.questions.composite_answers import CompositeAnswers, with_retrieval_summary
+from rag.engine.library import saved_filters
+from rag.engine.questions.ambiguity import WhichDocument
+from rag.engine.questions.composite_answers import CompositeAnswers, single_answer, with_retrieval_summary
 from rag.engine.questions.explanation import Explainer
 from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.questions.suggestions import Suggestions
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, with_request_key_errors
 from rag.engine.workspace import Workspace
+from rag.ingestion.language_detection import detect
 from rag.types import (
     AnswerEvent,
     AnswerRequest,
     AnswerResponse,
-    Chunk,
+    Document,
+    DocumentQuery,
     Explanation,
     GenerationOptions,
     Hit,
@@ -26,6 +32,7 @@ from rag.types import (
     RetrievalSummary,
     SearchRequest,
     SearchResponse,
+    with_changed_answer,
 )
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -33,10 +40,6 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 
 QUESTION_TOP_K = 5
 """`top_k` of a bare question."""
-
-NEIGHBOUR_CHUNKS = 8
-SUGGESTION_CHUNKS = 120
-"""Number of first chunks from which starter questions are derived."""
 
 
 class Questions:
@@ -84,6 +87,7 @@ class Questions:
     ) -> Generator[AnswerEvent, None, None]:
         """Yield tokens of the answer, then the checked answer, which replaces them. Raises as `answer`.
 
+        While a language model judges sentences by meaning, the stage "judging" has the answer with the other verdicts.
         When `stop` returns True, writing ends; the answer is what was written so far, marked as `stopped`.
         """
         parsed = parse(AnswerRequest, request)
@@ -95,39 +99,90 @@ class Questions:
         generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
         with request_key_errors(generation.auth), tracing.span("condense", turns=len(request.history)):
-            names = CompositeAnswers(self._workspace, index, request).names() if request.history and llm is None else ()
-            question = answering.condense(request.question, request.history, llm, names)
-        understood = request.model_copy(update={"question": question})
+            if request.history and llm is None:
+                question = self._completed(request, index)
+            else:
+                question = answering.condense(request.question, request.history, llm)
+        understood = self._within_named_document(request.model_copy(update={"question": question}), index)
         events = self._composite_events(understood, index, started) if llm is None else None
         if events is None:
             events = self._search_events(understood, index, llm, generation, started=started, stop=stop)
         asked, rewritten = request.question, None if question == request.question else question
-        answered = self._with_follow_ups(events, asked, rewritten)
+        answered = self._with_follow_ups(events, asked, rewritten, understood, index)
         return with_provenance(answered, self._workspace, index, understood)
 
-    def _with_follow_ups(
-        self, events: Generator[AnswerEvent, None, None], asked: str, understood: str | None
-    ) -> Generator[AnswerEvent, None, None]:
-        """Add the question as it was understood, and follow-up questions, to the answer."""
-        for event in events:
-            if not isinstance(event, AnswerResponse):
-                yield event
-                continue
-            follow_ups = suggested_questions.follow_ups(understood or asked, event, self._neighbours(event))
-            yield event.model_copy(update={"question": understood, "follow_ups": follow_ups})
+    def _completed(self, request: AnswerRequest, index: Index) -> str:
+        """Complete a follow-up question by rules; it asks the document that the question before named at its end."""
+        names = CompositeAnswers(self._workspace, index, request).names()
+        asked = [turn for turn in request.history if turn.role == "user"]
+        document_names = {document.name for document in self._documents(request, index)}
+        turns = [suggested_questions.without_document(turn.content, document_names) for turn in asked]
+        history = [turn.model_copy(update={"content": text}) for turn, (text, _) in zip(asked, turns, strict=True)]
+        question = answering.condense(request.question, history, None, names)
+        place = turns[-1][1] if turns else None
+        return suggested_questions.in_document(question, place) if place and question != request.question else question
 
-    def _neighbours(self, response: AnswerResponse) -> Sequence[Chunk]:
-        """Return the chunks around the first source."""
+    def _within_named_document(self, request: AnswerRequest, index: Index) -> AnswerRequest:
+        """Ask only the document that the question names at its end, as suggested questions do."""
+        if not request.question.endswith(")"):
+            return request
+        documents = self._documents(request, index)
+        names = {document.name for document in documents}
+        question, name = suggested_questions.without_document(request.question, names)
+        if name is None:
+            return request
+        ids = tuple(document.id for document in documents if document.name == name)
+        filters = request.retrieval.filters.model_copy(update={"document_ids": ids})
+        retrieval_options = request.retrieval.model_copy(update={"filters": filters})
+        return request.model_copy(update={"question": question, "retrieval": retrieval_options})
+
+    def _documents(self, request: AnswerRequest, index: Index, limit: int | None = None) -> list[Document]:
+        """Return the documents that a request asks."""
+        filters = saved_filters.resolve_saved_filter(self._workspace.store, request).retrieval.filters
+        query = DocumentQuery(filters=filters, disabled=False)
+        return self._workspace.store.documents.list(index.id, query, limit=limit)
+
+    def _with_follow_ups(
+        self,
+        events: Generator[AnswerEvent, None, None],
+        asked: str,
+        rewritten: str | None,
+        understood: AnswerRequest,
+        index: Index,
+    ) -> Generator[AnswerEvent, None, None]:
+        """Add the question as it was understood, follow-up questions, and which page a page's number means."""
+
+        def add(answer: AnswerResponse) -> AnswerResponse:
+            known = self._known_questions(answer, understood.question)
+            is_alone = bool(answer.contexts) and len(self._documents(understood, index, limit=2)) == 1
+            follow_ups = answer.follow_ups or suggested_questions.follow_ups(
+                rewritten or asked, answer, known, is_alone=is_alone
+            )
+            hint = answer.hint or page_note(understood.question, answer)
+            return answer.model_copy(update={"question": rewritten, "follow_ups": follow_ups, "hint": hint})
+
+        for event in events:
+            yield with_changed_answer(event, add)
+
+    def _known_questions(self, response: AnswerResponse, question: str) -> Sequence[str]:
+        """Return questions in the language of `question` that the document of the first source answers."""
         if not response.contexts:
             return ()
-        chunk = response.contexts[0].chunk
-        first = max(chunk.ordinal - NEIGHBOUR_CHUNKS, 0)
-        return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * NEIGHBOUR_CHUNKS, offset=first)
+        with contextlib.suppress(errors.NotFoundError):  # purged meanwhile
+            document_id = response.contexts[0].chunk.document_id
+            return Suggestions(self._workspace).known_in(document_id, detect(question))
+        return ()
 
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
-        """Return starter questions that the document can answer, derived from its headings."""
-        chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTION_CHUNKS)
-        return suggested_questions.starter_questions(chunks)
+        """Return questions that the document likely answers, as found by asking it; this takes seconds the first time.
+
+        There are none before it is read completely.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.ProviderError: the embedding provider refuses or is down.
+        """
+        return Suggestions(self._workspace).find(document_id)
 
     def _composite_events(
         self, request: AnswerRequest, index: Index, started: float
@@ -164,7 +219,19 @@ class Questions:
         if not isinstance(response, answering.GroundedStream):
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
         found = pipeline.found(query, response.source_nodes, time.perf_counter() - started)
+        if llm is None and (asked_back := self._asked_back(query, pipeline, request, index)):
+            return with_retrieval_summary(single_answer(asked_back), pipeline, started)
         return with_request_key_errors(_events(response, found), generation.auth)
+
+    def _asked_back(
+        self, query: "retrieval.Query", pipeline: QueryPipeline, request: AnswerRequest, index: Index
+    ) -> AnswerResponse | None:
+        """Return the question which document is meant, if that is unclear; scores of other searches do not tell."""
+        if not pipeline.has_absolute_scores:
+            return None
+        with request_key_errors(request.auth):
+            which = WhichDocument(self._workspace, index.space)
+            return which.ask(query, lambda: self._documents(request, index), request.options)
 
     def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
         """Explain why a passage is, or is not, used to answer the request's query.
@@ -199,35 +266,27 @@ class Questions:
 
 
 def _events(response: "answering.GroundedStream", found: SearchResponse) -> Generator[AnswerEvent, None, None]:
-    """Yield the events of an answer, the last of them with its retrieval summary and usage."""
-    answer: AnswerResponse | None = None
-    if response.events is not None:
-        with contextlib.closing(response.events):
-            for event in response.events:
-                if isinstance(event, AnswerResponse):
-                    answer = event
-                else:
-                    yield event
-    if answer is None:
-        raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-    usage = answer.usage
-    yield answer.model_copy(
-        update={
-            "retrieval": RetrievalSummary(
-                top_k=found.top_k,
-                min_score=found.min_score,
-                mode=found.mode,
-                returned=len(found.results),
-                pages=_pages(found.results),
-            ),
-            "usage": usage.model_copy(
-                update={
-                    "embedding_tokens": found.usage.embedding_tokens,
-                    "latency_ms": found.usage.latency_ms + usage.latency_ms,
-                }
-            ),
-        }
+    """Yield the events of an answer, which gets its retrieval summary and usage."""
+    summary = RetrievalSummary(
+        top_k=found.top_k,
+        min_score=found.min_score,
+        mode=found.mode,
+        returned=len(found.results),
+        pages=_pages(found.results),
     )
+
+    def add(answer: AnswerResponse) -> AnswerResponse:
+        spent = {
+            "embedding_tokens": found.usage.embedding_tokens,
+            "latency_ms": found.usage.latency_ms + answer.usage.latency_ms,
+        }
+        return answer.model_copy(update={"retrieval": summary, "usage": answer.usage.model_copy(update=spent)})
+
+    if response.events is None:
+        raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+    with contextlib.closing(response.events):
+        for event in response.events:
+            yield with_changed_answer(event, add)
 
 
 def _pages(hits: Sequence[Hit]) -> dict[uuid.UUID, tuple[int, ...]]:

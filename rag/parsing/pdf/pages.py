@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.ocr import pictures
-from rag.parsing.pdf import layout_model, reading_order, ruled_tables, text_lines, text_runs
+from rag.parsing.pdf import layout_model, line_numbers, reading_order, ruled_tables, text_lines, text_runs
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
@@ -76,7 +76,9 @@ def page_blocks(
     for direction, _ in by_direction.most_common():
         of_direction = [piece for piece in found if piece.direction is direction]
         if direction is Direction.RIGHT:
-            yield from _upright_blocks(of_direction, rules, page_box, layout.tables)
+            numbers, text = line_numbers.split_line_numbers(of_direction)
+            yield from _upright_blocks(text, rules, page_box, layout.tables)
+            yield from text_lines.make_blocks(text_lines.make_rows(numbers))
             continue
         turned = [piece._replace(bbox=_rotate(piece.bbox, direction)) for piece in of_direction]
         turned_rules = [rule._replace(bbox=_rotate(rule.bbox, direction)) for rule in rules]

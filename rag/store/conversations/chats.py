@@ -110,6 +110,11 @@ class Conversations:
         )
         return _to_message(row)
 
+    def replace_answer(self, conversation_id: uuid.UUID, message_id: uuid.UUID, response: AnswerResponse) -> None:
+        """Replace the response of an answer's turn. Raises NotFoundError."""
+        values = {"content": response.answer, "response": _to_json(response)}
+        self._write("replace_answer", conversation_id, message_id=message_id, **values)
+
     def choose(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> None:
         """Continue the chat from a turn instead of its alternatives. Raises NotFoundError."""
         self._write("choose", conversation_id, message_id=message_id)

@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple, get_args
 
 from rag.store.server.database import Connection, Queries, UserDatabase
 
-CompletionKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "verdicts"]
-CacheKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "verdicts", "embeddings"]
+CompletionKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "verdicts", "suggestions"]
+CacheKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "verdicts", "suggestions", "embeddings"]
 
 CACHE_KINDS: tuple[CacheKind, ...] = get_args(CacheKind)
 

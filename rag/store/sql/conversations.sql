@@ -112,6 +112,11 @@ SELECT id, conversation_id, role, content, response, created_at, ARRAY(
     ORDER BY v.number) || id AS versions
 FROM added;
 
+-- name: replace_answer
+UPDATE messages SET content = :content, response = :response::jsonb
+WHERE user_id = :user_id AND conversation_id = :conversation_id AND id = :message_id AND role = 'assistant'
+RETURNING id;
+
 -- name: choose
 -- The chat continues from a turn and ends with the latest turn that followed it.
 WITH RECURSIVE below AS (

@@ -91,12 +91,21 @@ JOIN documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids
 ORDER BY best.place;
 
 -- name: landmarks
--- The chunks on pages with one of the names, each with the greatest strength.
+-- The chunks on pages with one of the names, each with the greatest strength. "page 5" is the page with that label, as
+-- printed or in the file; without one the fifth page. "page #5" is the fifth page whatever its label.
 SELECT c.chunk_id, c.document_id, c.page_number, max(l.strength)::float8 AS strength,
        bool_and(c.embedding IS NOT NULL) AS has_vector
 FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
-JOIN landmarks l ON l.user_id = :user_id AND l.document_id = scope.id AND l.name = ANY (:landmarks::text[])
+JOIN unnest(:landmarks::text[]) AS asked (name) ON true
+JOIN landmarks l ON l.user_id = :user_id AND l.document_id = scope.id AND l.name = replace(asked.name, '#', '')
+    AND CASE WHEN asked.name LIKE 'page #%' THEN l.name = 'page ' || l.page_number AND l.strength = 1
+        ELSE l.name <> 'page ' || l.page_number OR NOT EXISTS (
+            SELECT FROM landmarks labelled JOIN documents d ON d.user_id = labelled.user_id AND d.id = labelled.document_id
+            WHERE labelled.user_id = :user_id AND labelled.document_id = l.document_id AND labelled.name = l.name
+              AND labelled.page_number <> l.page_number
+              AND d.pages -> (l.page_number - 1) ->> 'label' IS DISTINCT FROM l.page_number::text)
+        END
 JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation
     AND c.ordinal BETWEEN l.first_ordinal AND l.last_ordinal
 WHERE scope.number = ANY (:numbers::int[])

@@ -109,10 +109,6 @@ function draw(answer, data) {
   answer.querySelector(".sources").replaceChildren(...data.sources.map(source));
   answer.querySelector(".hint").textContent = data.hint;
   answer.querySelector("footer").replaceChildren(...footer(data));
-  if (data.lit?.startsWith(`${data.id}:`)) {
-    show(answer);
-    setTimeout(() => foresee(data.marks.slice(0, MOST_NEAR)), 500); // the page that is shown comes first
-  }
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -123,12 +119,18 @@ export default function ({ data, parentElement, setTriggerValue }) {
     for (const node of answer.querySelectorAll("[data-citation]"))
       node.classList.toggle("active", lit === own(node.dataset.citation));
   };
-  const drawn = [data.id, ...data.sources.map(({ later }) => later)].join();
+  const drawn = JSON.stringify([data.id, data.html, data.sources]);
   if (answer.drawn === undefined) tooltip(answer);
   if (answer.drawn !== drawn) {
     answer.drawn = drawn;
     draw(answer, data);
+    light(answer.lit);
   }
+  if (answer.shown !== data.id && data.lit?.startsWith(`${data.id}:`)) {
+    show(answer);
+    setTimeout(() => foresee(data.marks.slice(0, MOST_NEAR)), 500); // the page that is shown comes first
+  }
+  answer.shown = data.id;
   answer.classList.toggle("insufficient", data.insufficient);
   answer.classList.toggle("dark", isDark(answer));
   if (answer.told !== data.lit) light((answer.told = data.lit));

@@ -17,13 +17,14 @@ from rag.ui.chat.answer import marks, show_answer
 from rag.ui.chat.conversation_list import FIRST_QUESTION, conversation_id
 from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer, pending_answers
+from rag.ui.chat.suggestions import suggested_questions
 from rag.ui.chat.turn_actions import answer_actions, question_actions
 from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
 from rag.ui.library import document_metadata
-from rag.ui.page_frame import empty_state, error_boundary
+from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
-from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place
+from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place, update_marks
 
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
@@ -32,20 +33,23 @@ SLOW_SECONDS = 3.0
 """Shorter times are not announced."""
 CACHED_CHATS = 64
 """Maximum number of chats in the cache of later places."""
-SUGGESTIONS_TTL_SECONDS = 60
-"""A document that is still being read may yield more suggestions later."""
 
 
 @st.fragment(key="chat")
-def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
-    """Show the conversation and the question field; `first` is the document for suggested questions."""
+def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool) -> None:
+    """Show the conversation and the question field.
+
+    `first` is the document for suggested questions, which `is_alone` in the scope or one of several.
+    """
     with error_boundary():
         current = conversation_id()
         messages = session.engine().chats.messages(current) if current else []
         pending = pending_answers().get(current) if current else None
         shown = _turns_before(messages, pending)
         with st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages)):
-            suggestion = None if messages else st.session_state.pop(FIRST_QUESTION, None) or _suggested_questions(first)
+            suggestion = None if messages else st.session_state.pop(FIRST_QUESTION, None)
+            if not messages and not suggestion:
+                suggestion = suggested_questions(first, is_alone=is_alone)
             later = later_places(shown)
             is_asked = pending is None or pending.error is not None
             for message in shown:
@@ -194,19 +198,26 @@ def _write(
 
 @st.fragment(run_every=POLL_SECONDS)
 def _show_pending() -> None:
-    """Show the answer so far; when it is complete, rerun to show the saved answer."""
+    """Show the text so far, then rerun to show the saved answer, first while it is judged."""
     current = conversation_id()
     pending = pending_answers().get(current) if current else None
     if current is None or pending is None:
         st.rerun()
     if pending.done:
         if not pending.error:
-            _finish(current)
+            _finish(current, pending)
         st.rerun()
-    said_so_far = render(pending.text) if pending.text else html.escape(_reading(pending.stage))
-    st.html(f'<div class="pending">{said_so_far}</div>')
-    if pending.stage and pending.stage.name == "checking":
-        st.caption(_("Checking the sentences …"))
+    if pending.so_far and not pending.is_so_far_shown:
+        pending.is_so_far_shown = True
+        _show_first_citation(current)
+        st.rerun()
+    if pending.so_far:
+        st.caption(_("A model judges what is said in other words …"))
+    else:
+        said_so_far = render(pending.text) if pending.text else html.escape(_reading(pending.stage))
+        st.html(f'<div class="pending">{said_so_far}</div>')
+        if pending.stage and pending.stage.name == "checking":
+            st.caption(_("Checking the sentences …"))
     st.button(
         _("Stopping …") if pending.stopping else _("Stop"),
         key="stop",
@@ -225,15 +236,24 @@ def _reading(stage: AnswerStage | None) -> str:
 
 
 def _stop(conversation: uuid.UUID) -> None:
-    """Stop writing. Text written so far is saved; without any text nothing is waited for."""
+    """Stop writing or judging. Text written so far is saved; without text, or if it is saved, nothing is waited for."""
     pending = pending_answers().get(conversation)
     if pending and not pending.stop():
         del pending_answers()[conversation]
 
 
-def _finish(conversation: uuid.UUID) -> None:
-    """Show the saved answer and highlight its first citation."""
+def _finish(conversation: uuid.UUID, pending: PendingAnswer) -> None:
+    """Show the saved answer; one that was shown while it was judged stays where the reader is."""
     del pending_answers()[conversation]
+    if pending.so_far and pending.is_so_far_shown:
+        (last,) = session.engine().chats.messages(conversation, last=1)
+        update_marks(last, pending.so_far)
+    else:
+        _show_first_citation(conversation)
+
+
+def _show_first_citation(conversation: uuid.UUID) -> None:
+    """Highlight the first citation of the answer that was just saved."""
     (last,) = session.engine().chats.messages(conversation, last=1)
     if last.response and marks(last.response):
         show_citation(last, 0)
@@ -244,19 +264,3 @@ def _show_failure(conversation: uuid.UUID, pending: PendingAnswer) -> None:
     if st.button(_("Ask again"), icon=":material/refresh:"):
         pending_answers()[conversation] = PendingAnswer(session.engine(), conversation, pending.request, pending.beside)
         st.rerun()
-
-
-def _suggested_questions(document_id: uuid.UUID) -> str | None:
-    """Show suggested questions and return the chosen one."""
-    text = _("Every sentence of an answer cites its source. Click a citation to see the words on the page.")
-    with empty_state("forum", _("Ask your documents"), text):
-        for number, question in enumerate(_suggestions(session.engine().user_id, document_id)):
-            if st.button(escape(question), key=f"topic-{number}-{document_id}"):
-                return question
-    return None
-
-
-@st.cache_data(max_entries=CACHED_CHATS, show_spinner=False, ttl=SUGGESTIONS_TTL_SECONDS)
-def _suggestions(user_id: str, document_id: uuid.UUID) -> tuple[str, ...]:
-    """Return suggested questions; `user_id` is part of the cache key."""
-    return session.engine().questions.suggestions(document_id)

@@ -8,14 +8,17 @@ import streamlit as st
 
 from rag import errors
 from rag.engine import RAGEngine
-from rag.types import AnswerRequest, AnswerStage, AnswerToken
+from rag.types import AnswerRequest, AnswerResponse, AnswerStage, AnswerToken
 from rag.ui.language import N_
 
 log = logging.getLogger(__name__)
 
 
 class PendingAnswer:
-    """An answer written in a background thread; it is saved even if the user leaves the page."""
+    """An answer written in a background thread; it is saved even if the user leaves the page.
+
+    While a model judges it, the answer `so_far` is saved already; its final verdicts replace those.
+    """
 
     def __init__(
         self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest, beside: uuid.UUID | None = None
@@ -26,6 +29,8 @@ class PendingAnswer:
         self._stopped = threading.Event()
         self.text = ""
         self.stage: AnswerStage | None = None
+        self.so_far: AnswerResponse | None = None
+        self.is_so_far_shown = False
         self.error: str | None = None
         self._thread = threading.Thread(target=self._write, args=(engine, conversation_id, request), daemon=True)
         self._thread.start()
@@ -36,9 +41,9 @@ class PendingAnswer:
         return not self._thread.is_alive()
 
     def stop(self) -> bool:
-        """Stop writing; return whether there is text, which is then checked and saved."""
+        """Stop writing or judging; return whether there is text that is still to be checked and saved."""
         self._stopped.set()
-        return bool(self.text)
+        return bool(self.text) and self.so_far is None
 
     @property
     def stopping(self) -> bool:
@@ -46,6 +51,7 @@ class PendingAnswer:
         return self._stopped.is_set()
 
     def _write(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
+        saved: uuid.UUID | None = None
         try:
             for event in engine.questions.stream(request, self._stopped.is_set):
                 if self.stopping and not self.text:
@@ -53,14 +59,27 @@ class PendingAnswer:
                 if isinstance(event, AnswerToken):
                     self.text += event.text
                 elif isinstance(event, AnswerStage):
+                    if event.so_far is not None:
+                        saved = self._append(engine, conversation_id, event.so_far)
+                        self.so_far = event.so_far
                     self.stage = event
-                else:
-                    engine.chats.append(conversation_id, "assistant", event.answer, event, beside=self.beside)
+                elif saved is None:
+                    self._append(engine, conversation_id, event)
+                elif not self.stopping:
+                    engine.chats.replace_answer(conversation_id, saved, event)
         except errors.Error as error:
-            self.error = error.message
+            self._fail(error.message)
         except Exception:
             log.exception("An answer failed")
-            self.error = N_("The answer failed. Ask again; if it persists, check the log.")
+            self._fail(N_("The answer failed. Ask again; if it persists, check the log."))
+
+    def _append(self, engine: RAGEngine, conversation_id: uuid.UUID, answer: AnswerResponse) -> uuid.UUID:
+        return engine.chats.append(conversation_id, "assistant", answer.answer, answer, beside=self.beside).id
+
+    def _fail(self, message: str) -> None:
+        """Report an error, unless the answer is saved: it stays with the verdicts that it has."""
+        if self.so_far is None:
+            self.error = message
 
 
 def pending_answers() -> dict[uuid.UUID, PendingAnswer]:

@@ -19,6 +19,7 @@ CACHE_NAMES = {
     "rerank": N_("Reranking"),
     "answers": N_("Answers"),
     "verdicts": N_("Checks by a language model"),
+    "suggestions": N_("Suggested questions"),
     "embeddings": N_("Embeddings"),
 }
 """Names of the caches on the page."""

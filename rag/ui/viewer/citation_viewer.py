@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from rag import errors
-from rag.types import ChatMessage, LaterPlace
+from rag.types import AnswerResponse, ChatMessage, LaterPlace
 from rag.ui import session
 from rag.ui.chat.answer import found_pages, keyed_marks, marks
 from rag.ui.formatting import escape
@@ -62,6 +62,22 @@ def show_citation(message: ChatMessage, number: int, click: int = 0) -> None:
         click=click,
         found=tuple(found_pages(message.response).get(str(document_id), ())),
     )
+
+
+def update_marks(message: ChatMessage, before: AnswerResponse) -> None:
+    """Show the marks of an answer whose verdicts are final where those of the answer `before` are shown.
+
+    The same quote stays highlighted, or the first of its sentence; the viewer stays where it is.
+    """
+    viewing: Viewing | None = st.session_state.get("viewing")
+    if viewing is None or viewing.citation is None or viewing.message_id != message.id or message.response is None:
+        return
+    old = before.citations[viewing.citation]
+    now = message.response.citations
+    of_sentence = [number for number, one in enumerate(now) if one.sentence == old.sentence]
+    if of_sentence:
+        show_citation(message, min(of_sentence, key=lambda number: now[number].quote != old.quote), viewing.click)
+        st.session_state["viewing"] = replace(st.session_state["viewing"], jump=viewing.jump)
 
 
 def show_first_citation(conversation: uuid.UUID | None) -> None:

@@ -1,0 +1,158 @@
+"""Questions to begin with: asked of the document before they are offered, and offered only if it likely answers."""
+
+import itertools
+import json
+import uuid
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib import metadata
+
+import numpy as np
+
+from rag import answering, errors, providers, retrieval, vocabulary
+from rag.answering.conversation import suggested_questions
+from rag.engine.questions.composite_answers import CompositeAnswers
+from rag.engine.workspace import Workspace
+from rag.types import (
+    LIKELY_THRESHOLD,
+    AnswerRequest,
+    AnswerResponse,
+    Chunk,
+    Document,
+    DocumentStatus,
+    Filters,
+    RetrievalOptions,
+)
+
+MAX_SUGGESTIONS = 5
+"""Maximum number of questions to begin with."""
+
+ENOUGH = 2
+"""With so many questions of its kind or terms that it answers, a document is not asked about its headings."""
+
+FIRST_CHUNKS = 120
+"""Number of first chunks that are read for terms, headings and the kind."""
+
+MARKED_CHUNKS = 12
+"""Number of first chunks whose words mark the kind where vectors leave it open."""
+
+OWN_QUESTIONS = (suggested_questions.term_questions, suggested_questions.topic_questions)
+"""What a document is asked about itself, in its own words."""
+
+
+class Suggestions:
+    """Questions that one user's documents answer.
+
+    Asking takes seconds, so the outcome is cached: digests of the questions, not their words, since terms and headings
+    are the document's and must go with it.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def find(self, document_id: uuid.UUID) -> tuple[str, ...]:
+        """Return the questions that a document answers, the best first; asks it unless they are cached.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.ProviderError: the embedding provider refuses or is down.
+        """
+        document = self._workspace.store.documents.get(document_id)
+        if document.status is not DocumentStatus.READY:
+            return ()
+        known = self._known(document)
+        if known is None:
+            known = tuple(itertools.islice(self._answered(document), MAX_SUGGESTIONS))
+            digests = [_digest(question) for question in known]
+            self._workspace.store.caches.keep("suggestions", _key(document), json.dumps(digests))
+        return known
+
+    def known_in(self, document_id: uuid.UUID, language: str) -> tuple[str, ...]:
+        """Return the cached questions if the document is in that language. Raises NotFoundError."""
+        document = self._workspace.store.documents.get(document_id)
+        return (self._known(document) or ()) if document.language == language else ()
+
+    def _known(self, document: Document) -> tuple[str, ...] | None:
+        cached = self._workspace.store.caches.recall("suggestions", _key(document))
+        if cached is None:
+            return None
+        digests: list[str] = json.loads(cached)
+        language = document.language
+        possible = [vocabulary.question_templates(language).summary]
+        possible += [one for kind in vocabulary.document_kinds().values() for one in kind.questions.get(language, ())]
+        found = {_digest(question): question for question in possible}
+        if not found.keys() >= {*digests}:
+            chunks = self._first_chunks(document)
+            own = itertools.chain(*(of(chunks, language) for of in OWN_QUESTIONS))
+            found |= {_digest(question): question for question in own}
+        return tuple(found[digest] for digest in digests if digest in found)
+
+    def _first_chunks(self, document: Document) -> Sequence[Chunk]:
+        return self._workspace.store.chunks.of_document(document.id, limit=FIRST_CHUNKS)
+
+    # --- asking ---
+
+    def _answered(self, document: Document) -> Iterator[str]:
+        """Yield the questions that the document answers, the best first, as long as they are wanted."""
+        chunks, language = self._first_chunks(document), document.language
+        words = " ".join(chunk.text for chunk in chunks[:MARKED_CHUNKS])
+        kind = self._nearest_kind(document, chunks) or suggested_questions.marked_kind(words)
+        usual = kind.questions.get(language, ()) if kind else ()
+        tried = itertools.chain(usual, suggested_questions.term_questions(chunks, language))
+        is_answered = partial(self._is_answered, document)
+        best = [*itertools.islice(filter(is_answered, tried), MAX_SUGGESTIONS - 1)]
+        yield from best
+        if len(best) < ENOUGH:
+            yield from filter(is_answered, suggested_questions.topic_questions(chunks, language))
+        summary = vocabulary.question_templates(language).summary
+        if is_answered(summary):
+            yield summary
+
+    def _nearest_kind(self, document: Document, chunks: Sequence[Chunk]) -> vocabulary.DocumentKind | None:
+        """Return the kind whose description is nearest to the chunks' vectors, if the model reads their language."""
+        models, index = self._workspace.models, self._workspace.store.indexes.get_by_id(document.index_id)
+        languages = models.languages(index.space)
+        vectors = [*self._workspace.store.chunks.vectors([chunk.id for chunk in chunks]).values()]
+        if not vectors or (languages and document.language not in languages):
+            return None
+        embedder = providers.CachedEmbedding(
+            models.embedder(index.space), index.space, self._workspace.store.embedding_cache
+        )
+        scale = models.scales.of(index.space, embedder)
+        centroid = np.mean(vectors, axis=0)
+        similarity = {
+            name: float(centroid @ np.array(embedder.get_query_embedding(kind.description)))
+            for name, kind in vocabulary.document_kinds().items()
+        }
+        width = max(scale.related - scale.unrelated, 1e-9)
+        return suggested_questions.nearest_kind({name: value / width for name, value in similarity.items()})
+
+    def _is_answered(self, document: Document, question: str) -> bool:
+        """Return whether the extract that answers is likely right; what is put together from several has no odds."""
+        answer = self._answer(document, question)
+        return answer.status == "ok" and (answer.likelihood is None or answer.likelihood >= LIKELY_THRESHOLD)
+
+    def _answer(self, document: Document, question: str) -> AnswerResponse:
+        filters = Filters(document_ids=(document.id,))
+        request = AnswerRequest(
+            index_name=str(document.index_id), question=question, retrieval=RetrievalOptions(filters=filters)
+        )
+        composite = CompositeAnswers(
+            self._workspace, self._workspace.store.indexes.get_by_id(document.index_id), request
+        )
+        if events := composite.events(question):
+            return answering.final_answer(events)
+        pipeline = composite.pipeline()
+        response = pipeline.engine(pipeline.synthesizer(None)).query(retrieval.Query(question))
+        if not isinstance(response, answering.GroundedResponse) or response.answer is None:
+            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+        return response.answer
+
+
+def _digest(question: str) -> str:
+    return retrieval.request_digest(question).hex()
+
+
+def _key(document: Document) -> bytes:
+    """Return the key of a reading of a document by this version of the program."""
+    return retrieval.request_digest(metadata.version("pagelight"), str(document.id), str(document.indexed_at))

@@ -1,0 +1,91 @@
+"""Suggested questions of a document. They are looked for in the background, since this takes seconds."""
+
+import datetime as dt
+import logging
+import threading
+import uuid
+
+import streamlit as st
+
+from rag import errors
+from rag.answering.conversation.suggested_questions import in_document
+from rag.engine import RAGEngine
+from rag.types import UNFINISHED
+from rag.ui import session
+from rag.ui.formatting import escape
+from rag.ui.language import _
+from rag.ui.page_frame import empty_state
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 1.0
+KNOWN_SECONDS = 0.2
+"""Time to wait for questions that were found before, so that they are there at once."""
+
+
+class _Search:
+    """A search for the questions that a document answers, in a background thread."""
+
+    def __init__(self, engine: RAGEngine, document_id: uuid.UUID) -> None:
+        self.found: tuple[str, ...] = ()
+        self._thread = threading.Thread(target=self._find, args=(engine, document_id), daemon=True)
+        self._thread.start()
+
+    def is_done(self, seconds: float = 0.0) -> bool:
+        """Return whether it has ended, after up to `seconds`."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _find(self, engine: RAGEngine, document_id: uuid.UUID) -> None:
+        try:
+            self.found = engine.questions.suggestions(document_id)
+        except errors.Error as error:
+            log.info("no questions are suggested: %s", error.code)
+        except Exception:
+            log.exception("A search for suggested questions failed")
+
+
+def suggested_questions(document_id: uuid.UUID, *, is_alone: bool) -> str | None:
+    """Show suggested questions and return the chosen one.
+
+    Unless the document `is_alone` in the scope, they name it.
+    """
+    try:
+        document = session.engine().documents.get(document_id)
+    except errors.NotFoundError:  # deleted while the page is open
+        return None
+    text = _("Every sentence of an answer cites its source. Click a citation to see the words on the page.")
+    with empty_state("forum", _("Ask your documents"), text):
+        if document.status in UNFINISHED:
+            _wait_for_reading(document_id)
+            return None
+        search = _search(document_id, document.indexed_at)
+        if not search.is_done(KNOWN_SECONDS):
+            _wait_for(search)
+            return None
+        for number, question in enumerate(search.found):
+            asked = question if is_alone else in_document(question, document.name)
+            if st.button(escape(asked), key=f"topic-{number}-{document_id}"):
+                return asked
+    return None
+
+
+def _search(document_id: uuid.UUID, indexed_at: dt.datetime | None) -> _Search:
+    """Return this session's search, begun at the first call for this state of the document."""
+    searches: dict[tuple[uuid.UUID, dt.datetime | None], _Search] = st.session_state.setdefault("suggestions", {})
+    key = (document_id, indexed_at)
+    if key not in searches:
+        searches[key] = _Search(session.engine(), document_id)
+    return searches[key]
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def _wait_for(search: _Search) -> None:
+    if search.is_done():
+        st.rerun("chat")
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def _wait_for_reading(document_id: uuid.UUID) -> None:
+    if session.engine().documents.get(document_id).status not in UNFINISHED:
+        st.rerun("chat")

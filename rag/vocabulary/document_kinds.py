@@ -1,0 +1,27 @@
+"""Kinds of documents (`rag/vocabulary/kinds`): how they are recognised, and what is asked of them first."""
+
+import functools
+import tomllib
+from collections.abc import Mapping
+
+from rag.types import Model
+from rag.vocabulary.vocabulary import packaged_files
+
+
+class DocumentKind(Model):
+    """A kind of documents.
+
+    `description` is compared with a document by meaning; `marks` are phrases in lower case of which its first pages
+    have some. `questions` are the first ones to ask, the most important first, by language.
+    """
+
+    description: str
+    marks: tuple[str, ...]
+    questions: Mapping[str, tuple[str, ...]]
+
+
+@functools.cache
+def document_kinds() -> Mapping[str, DocumentKind]:
+    """Return all kinds by name."""
+    files = packaged_files("kinds").items()
+    return {name: DocumentKind.model_validate(tomllib.loads(text)) for name, text in files}

@@ -1,0 +1,125 @@
+"""Questions that are suggested: of the document's kind, found when they were tried, and the reader's own."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from rag import errors
+from rag.config import load_config
+from rag.engine import Installation, RAGEngine
+from tests import pdfs
+
+LEASE = (
+    "Lease agreement",
+    "This agreement was made between Harbour Board of Lindmark and Nordlicht Ferries Ltd.",
+    "The term of the agreement is ten years and begins on 1 March 2021.",
+    "The tenant pays a rent of 4,200 euros a month, due on the third working day.",
+    "Either party may terminate the agreement with six months notice in writing.",
+    "The agreement is governed by the laws of Norway.",
+)
+TERMS = (
+    "Terms of the harbour",
+    '"Quay" means the eastern quay of the harbour with its two cranes.',
+    '"Herring Season" means the weeks from the first of May to the last of August.',
+)
+MIETVERTRAG = (
+    "Mietvertrag",
+    "Der Vermieter vermietet dem Mieter die Halle am östlichen Kai des Hafens.",
+    "Die Laufzeit des Vertrags beträgt zehn Jahre und beginnt am 1. März 2021.",
+    "Jede Vertragspartei kann den Vertrag mit einer Kündigungsfrist von sechs Monaten kündigen.",
+)
+
+
+@pytest.fixture
+def installation(database_url: str, tmp_path: Path) -> Iterator[Installation]:
+    with Installation(load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ada(installation: Installation) -> RAGEngine:
+    return installation.for_user("ada")
+
+
+def add(engine: RAGEngine, content: bytes, name: str) -> uuid.UUID:
+    return engine.documents.process(engine.documents.add(content, name, enqueue=False).id).id
+
+
+def test_a_report_is_asked_what_reports_are_asked(ada: RAGEngine) -> None:
+    report = add(ada, pdfs.annual_report("Acme Harbours"), "acme.pdf")
+    suggested = ada.questions.suggestions(report)
+    assert {"What was the revenue?", "What was the net income?"} <= {*suggested}
+    assert suggested[-1] == "Summarise the document."
+    for question in suggested:
+        answer = ada.answer(question, report)
+        assert answer.status == "ok"
+        assert answer.confidence in (None, "likely")
+
+
+def test_a_contract_is_asked_what_contracts_are_asked(ada: RAGEngine) -> None:
+    suggested = ada.questions.suggestions(add(ada, pdfs.plain(LEASE), "lease.pdf"))
+    assert {"What is the term of the agreement?", "Which law governs the agreement?"} <= {*suggested}
+    assert not any("revenue" in question for question in suggested)
+
+
+def test_a_german_document_is_asked_in_german(ada: RAGEngine) -> None:
+    suggested = ada.questions.suggestions(add(ada, pdfs.plain(MIETVERTRAG), "mietvertrag.pdf"))
+    assert "Wie kann der Vertrag gekündigt werden?" in suggested
+    assert suggested[-1] == "Fasse das Dokument zusammen."
+    assert not any(question.startswith(("What", "Which", "How")) for question in suggested)
+
+
+def test_questions_without_a_likely_answer_are_not_suggested(ada: RAGEngine) -> None:
+    words = ("Lease agreement of the parties", "The parties like the agreement.")
+    suggested = ada.questions.suggestions(add(ada, pdfs.plain(words), "lease.pdf"))
+    assert not any("law" in question or "term" in question for question in suggested)
+
+
+def test_they_are_found_once_and_kept_without_the_documents_words(ada: RAGEngine, database_url: str) -> None:
+    lease = add(ada, pdfs.plain(TERMS), "terms.pdf")
+    first = ada.questions.suggestions(lease)
+    assert "What does “Quay” mean?" in first
+    (cache,) = [one for one in ada.caches.stats() if one.kind == "suggestions"]
+    assert (cache.entries, cache.hits, cache.misses) == (1, 0, 1)
+    assert ada.questions.suggestions(lease) == first
+    (cache,) = [one for one in ada.caches.stats() if one.kind == "suggestions"]
+    assert (cache.entries, cache.hits) == (1, 1)
+    with psycopg.connect(database_url) as connection:
+        rows = connection.execute("SELECT completion FROM completion_cache WHERE kind = 'suggestions'").fetchall()
+    assert "Quay" not in str(rows)
+
+
+def test_others_are_told_nothing(installation: Installation, ada: RAGEngine) -> None:
+    lease = add(ada, pdfs.plain(LEASE), "lease.pdf")
+    ada.questions.suggestions(lease)
+    with pytest.raises(errors.NotFoundError):
+        installation.for_user("bob").questions.suggestions(lease)
+
+
+def test_what_is_not_read_yet_is_not_asked(ada: RAGEngine) -> None:
+    waiting = ada.documents.add(pdfs.plain(LEASE), "lease.pdf", enqueue=False)
+    assert ada.questions.suggestions(waiting.id) == ()
+
+
+def test_after_an_answer_what_is_known_of_the_document_is_suggested(ada: RAGEngine) -> None:
+    lease = add(ada, pdfs.plain(LEASE), "lease.pdf")
+    question = "Which law governs the agreement?"
+    assert ada.answer(question).follow_ups == ()  # nothing is known yet, and nobody waits for it
+    known = [one for one in ada.questions.suggestions(lease) if one != question]
+    assert ada.answer(question).follow_ups == tuple(known[:3])
+    add(ada, pdfs.plain(), "herons.pdf")
+    named = tuple(f"{one} (in lease.pdf)" for one in known[:3])
+    assert ada.answer(question).follow_ups == named
+    assert ada.answer(question, lease).follow_ups == tuple(known[:3])
+
+
+def test_a_question_that_names_a_document_at_its_end_asks_it_alone(ada: RAGEngine) -> None:
+    oldest = add(ada, pdfs.plain(LEASE), "lease.pdf")
+    newest = add(ada, pdfs.plain([line.replace("Norway", "Chile") for line in LEASE]), "lease (2).pdf")
+    for name, document_id, law in (("lease.pdf", oldest, "Norway"), ("lease (2).pdf", newest, "Chile")):
+        answer = ada.answer(f"Which law governs the agreement? (in {name})")
+        assert {hit.chunk.document_id for hit in answer.contexts} == {document_id}
+        assert law in answer.answer

@@ -118,9 +118,7 @@ def test_a_figure_is_given_beside_its_change_if_both_are_asked(question: str) ->
     )
 
 
-@pytest.mark.parametrize(
-    "question", ["How did net income change in 2021?", "By how much did net income rise?"]
-)
+@pytest.mark.parametrize("question", ["How did net income change in 2021?", "By how much did net income rise?"])
 def test_of_a_change_alone_the_change_is_told(question: str) -> None:
     (statement,) = said(question)
     assert statement.startswith("Net income, change from 2020 to 2021 = 60 − 45")

@@ -76,7 +76,7 @@ def no_documents() -> None:
             if documents:
                 st.page_link("pages/library.py", label=_("Open the library"), icon=":material/folder_open:")
             if st.button(_("Upload documents"), icon=":material/upload_file:", type="primary"):
-                st.switch_page("pages/upload.py")
+                st.switch_page("pages/library.py")
             if not documents:
                 tour.offer_sample()
 

@@ -50,9 +50,7 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
             )
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.text(f"{names[document_id]} · {page_range(copy.page_numbers)}")
-            if st.toggle(
-                _("All pages"), help=_("The whole document, not only the quoted pages.")
-            ):
+            if st.toggle(_("All pages"), help=_("The whole document, not only the quoted pages.")):
                 taken = pages.marked(response, document_id, whole=True, say=translate_message)
             st.download_button(
                 _("Download"),

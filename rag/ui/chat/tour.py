@@ -33,7 +33,7 @@ def offer_sample() -> None:
         told = _("A short made-up report with three questions.")
         if st.button(_("Try a sample"), icon=":material/explore:", type="tertiary", help=told):
             _add_sample()
-            st.switch_page("pages/upload.py")
+            st.switch_page("pages/library.py")
 
 
 def questions() -> None:

@@ -75,7 +75,7 @@ def _finding(finding: HealthFinding) -> None:
 
 def _repair_button(finding: HealthFinding) -> None:
     if finding.kind not in REPAIRABLE:
-        st.page_link("pages/upload.py", label=_("Enter password"), icon=":material/key:")
+        st.page_link("pages/library.py", label=_("Enter password"), icon=":material/key:")
         return
     refusal = session.read_only_reason()
     st.button(

@@ -111,7 +111,7 @@ def _state(document: Document) -> str:
 def _reason(document: Document) -> str:
     """Return why it failed or what it waits for."""
     if document.status is DocumentStatus.NEEDS_PASSWORD:
-        return _("Enter it on the Upload page.")
+        return _("Enter it above.")
     return translate_message(document.error or "")
 
 

@@ -49,7 +49,7 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
 
 @st.fragment(run_every=POLL_SECONDS)
 def no_documents() -> None:
-    """Show reading progress, or the way to the upload page, while no document is ready."""
+    """Show reading progress, or the way to the library, while no document is ready."""
     with error_boundary():
         documents = session.engine().documents.list(disabled=False)
         if any(document.searchable for document in documents):

@@ -18,7 +18,7 @@ DESCRIPTIONS: dict[FindingKind, tuple[str, str]] = {
         N_("could not be read"),
         N_("The cause may be gone now."),
     ),
-    "password": (N_("waiting for a password"), N_("Enter it on the Upload page.")),
+    "password": (N_("waiting for a password"), N_("Enter it in the library.")),
     "vectors": (
         N_("not fully indexed"),
         N_("Parts of them are found by words only, not by meaning. Read them again."),

@@ -88,7 +88,8 @@ def drop_zone() -> None:
     turn = st.session_state.setdefault("upload-turn", 0)
     with st.container(horizontal=True, vertical_alignment="bottom", key="ways"):
         files = st.file_uploader(
-            _("Drop or paste files anywhere on this page: {kinds}").format(kinds=", ".join(map(_, KINDS))),
+            _("Drop or paste files anywhere on this page"),
+            help=", ".join(map(_, KINDS)),
             accept_multiple_files=True,
             max_upload_size=session.engine().config.rag_parsing.max_file_mb,
             key=f"drop-{turn}",

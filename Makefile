@@ -53,7 +53,7 @@ mutants: $(VENV)/installed-dev ## Run mutation tests
 lock: ## Update the lock files from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
 	@echo pip | uv pip compile - $(LOCK_FORM) $(UPGRADE) --output-file requirements-pip.lock
 	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp $(UPGRADE) --output-file requirements.lock
-	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp --extra drive --extra telemetry --group dev $(UPGRADE) --constraints requirements.lock --output-file requirements-dev.lock
+	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp --extra drive --extra fastembed --extra telemetry --group dev $(UPGRADE) --constraints requirements.lock --output-file requirements-dev.lock
 
 LOCK_FORM := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"

@@ -169,6 +169,11 @@ class Config(pydantic_settings.BaseSettings):
         return _split(self.cors_origin)
 
     @property
+    def models_dir(self) -> Path:
+        """The folder of the user's own and downloaded embedding models, each in a subfolder."""
+        return self.rag_data_dir / "models"
+
+    @property
     def cache_dir(self) -> Path:
         """The folder of files that can be made again: local copies of remote renditions."""
         return self.rag_data_dir / "cache"
@@ -182,6 +187,16 @@ def _split(setting: str | None) -> tuple[str, ...]:
 def silence_telemetry() -> None:
     """Disable the telemetry of onnxruntime (since 1.29); call this before it is imported."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
+def download_environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a process that downloads a model, and keeps what it needs in `folder`.
+
+    No key and no telemetry leaves the machine. https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}}
+    silent = ("TELEMETRY", "IMPLICIT_TOKEN", "PROGRESS_BARS", "SYMLINKS_WARNING", "XET")
+    return kept | {f"HF_HUB_DISABLE_{name}": "1" for name in silent} | {"HF_HOME": str(folder), "DO_NOT_TRACK": "1"}
 
 
 def load_config(**overrides: object) -> Config:

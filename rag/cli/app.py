@@ -103,7 +103,13 @@ GROUPS: dict[Command, dict[str, Command]] = {
         "try": glossary.try_question,
     },
     filters.filters: {"save": filters.save, "delete": filters.delete},
-    models.models: {"write": models.write, "embed": models.embed, "test": models.try_models, "key": models.key},
+    models.models: {
+        "write": models.write,
+        "embed": models.embed,
+        "download": models.download,
+        "test": models.try_models,
+        "key": models.key,
+    },
     share.share: {"give": share.give, "withdraw": share.withdraw},
     chats.chats: {
         "export": chats.export_chat,

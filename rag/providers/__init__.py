@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from rag import lazy_imports
 from rag.config import Config
+from rag.providers.downloads.catalogue import MULTILINGUAL_DOWNLOAD
+from rag.providers.downloads.model_downloads import ModelDownloads
 from rag.providers.google_drive import DriveFolder, is_drive_url
 from rag.providers.local_servers import find_servers
 from rag.providers.oidc_tokens import OpenIdProvider
@@ -64,6 +66,7 @@ else:
 __all__ = [
     "EXTRACTIVE",
     "LOCAL",
+    "MULTILINGUAL_DOWNLOAD",
     "CachedEmbedding",
     "CrossEncoder",
     "DriveFolder",
@@ -72,6 +75,7 @@ __all__ = [
     "EmbeddingModel",
     "EntailmentModel",
     "LocalEmbedding",
+    "ModelDownloads",
     "OpenIdProvider",
     "Provider",
     "Registry",

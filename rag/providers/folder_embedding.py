@@ -3,7 +3,8 @@
 A folder is laid out as sentence-transformers exports it: `model.onnx` (or `onnx/model_quantized.onnx`,
 `onnx/model.onnx`) and `tokenizer.json`; optional are `1_Pooling/config.json` (the mean of the tokens by default),
 `config_sentence_transformers.json` with the `prompts` before a `query` and a `document` or `passage`, and
-`sentence_bert_config.json` with `max_seq_length`. Nothing is downloaded.
+`sentence_bert_config.json` with `max_seq_length`. Downloaded models
+are laid out in the same way (`rag.providers.downloads`). Nothing is downloaded here.
 """
 
 import functools
@@ -21,7 +22,6 @@ from rag.config import Config
 from rag.providers import onnx_models
 from rag.providers.batch_embedding import BatchEmbedding
 
-FOLDER_NAME = "models"
 BATCH_SIZE = 64
 
 
@@ -74,10 +74,10 @@ def open_folder_embedding(config: Config, name: str) -> FolderEmbedding:
     Raises:
         errors.ConfigError: there is no such folder, or not with a model that can be read.
     """
-    folder = config.rag_data_dir / FOLDER_NAME / name
-    if name in {"", ".", ".."} or Path(name).name != name or not folder.is_dir():
+    folder = config.models_dir / name
+    if not name or name.startswith(".") or Path(name).name != name or not folder.is_dir():
         raise errors.ConfigError(
-            f"There is no folder {name!r} in RAG_DATA_DIR/{FOLDER_NAME}. Put the model there, or choose another one."
+            f"There is no folder {name!r} in RAG_DATA_DIR/models. Put the model there, or choose another one."
         )
     return _open(name, folder)
 

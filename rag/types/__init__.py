@@ -188,7 +188,16 @@ from rag.types.search import (
     Usage,
     Variant,
 )
-from rag.types.settings import FoundServer, KeyPlace, ModelChoice, ModelTest, Origin, ServedModel, VendorKey
+from rag.types.settings import (
+    DownloadableModel,
+    FoundServer,
+    KeyPlace,
+    ModelChoice,
+    ModelTest,
+    Origin,
+    ServedModel,
+    VendorKey,
+)
 from rag.types.sharing import (
     AnswerLink,
     Grantee,

@@ -60,6 +60,20 @@ class FoundServer(Model):
     models: tuple[ServedModel, ...]
 
 
+class DownloadableModel(Model):
+    """An embedding model that is downloaded on request; `languages` is empty if it has about a hundred."""
+
+    name: str
+    licence: str
+    megabytes: int
+    languages: tuple[str, ...]
+
+    @property
+    def choice(self) -> str:
+        """The model as `provider:model`, once it is here."""
+        return f"folder:{self.name}"
+
+
 class ModelTest(Model):
     """The result of a test request to a model: its text or vector size, and the duration.
 

@@ -27,7 +27,10 @@ MESSAGES = (
     N_("{taken} of {total} files in it was taken in."),
     N_("{taken} of {total} files in it were taken in."),
     # Advice on the index
-    N_("{model} does not speak the language of most of this text. A multilingual model finds more: {command}"),
+    N_(
+        "{model} does not speak the language of most of this text. A multilingual model, which runs on this machine, "
+        "finds more: {command}"
+    ),
     # The matrix
     N_("Before it changed (version {version}): {told}"),
     N_("Says yes, others say otherwise"),

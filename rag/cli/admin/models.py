@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from rag import errors
-from rag.cli import output
+from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
+from rag.config import MEGABYTE
+from rag.providers import ModelDownloads
 from rag.types import FoundServer, ModelChoice, VendorKey
 
 Model = Annotated[
@@ -18,6 +20,8 @@ Model = Annotated[
 Unset = Annotated[bool, typer.Option("--unset", help="Use the best model that the given keys allow.")]
 Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="As listed.", show_default=False)]
 
+POLL_SECONDS = 0.5
+"""How often the progress of a download is shown."""
 ORIGINS = {"environment": "set in the environment", "kept": "chosen", "default": "by the keys that are given"}
 
 
@@ -31,6 +35,7 @@ def models(as_json: AsJson = False) -> None:
         pagelight models write ollama:llama3.2
         pagelight models write --unset
         pagelight models test
+        pagelight models download
         pagelight models key openai
     """
     with open_engine() as engine:
@@ -76,6 +81,55 @@ def embed(model: Model = None, *, unset: Unset = False, as_json: AsJson = False)
         output.print_note(
             f"The index “{index.name}” keeps {index.space.name}. To change it: pagelight reembed --model {choice.model}"
         )
+
+
+def download(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="As listed; without it, the models are listed.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Download an embedding model, which then runs on this machine without a network, or list those that are offered.
+
+    Nothing else leaves this machine: no text, no question, no key. An interrupted download goes on when it is started
+    again. It needs the package fastembed: pip install "pagelight[fastembed]".
+
+        pagelight models download
+        pagelight models download multilingual-e5-large
+        pagelight models embed folder:multilingual-e5-large
+    """
+    with open_engine() as engine:
+        downloads = engine.installation.settings.downloads
+        if name is None:
+            _print_offered(downloads, as_json=as_json)
+            return
+        model = next((model for model in downloads.offered() if name in {model.name, model.choice}), None)
+        downloads.start(name)  # says so if there is no such model
+        assert model is not None
+        with progress.show(download=f"Downloading {model.name}") as bar:
+            while not downloads.wait(name, POLL_SECONDS):
+                bar("download", downloads.done_bytes(name), model.megabytes * MEGABYTE)
+    output.print_result(
+        model, f"{model.choice} is here. To use it: pagelight models embed {model.choice}", as_json=as_json
+    )
+
+
+def _print_offered(downloads: ModelDownloads, *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(downloads.offered())
+        return
+    rows = [
+        (
+            model.name,
+            output.size(model.megabytes * MEGABYTE),
+            model.licence,
+            ", ".join(model.languages) or "about 100",
+            "is here" if downloads.is_here(model.name) else "",
+        )
+        for model in downloads.offered()
+    ]
+    output.print_table(["model", "size", "licence", "languages", ""], rows, right=["size"])
 
 
 def try_models(as_json: AsJson = False) -> None:

@@ -9,9 +9,6 @@ from rag.types import DEFAULT_INDEX, Index, IndexStats
 
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
 
-MULTILINGUAL = "openai:text-embedding-3-small"
-"""The model suggested for documents in many languages."""
-
 
 class Indexes:
     """One user's indexes."""
@@ -49,9 +46,14 @@ class Indexes:
         foreign = sum(chunks for language, chunks in stats.languages.items() if language not in spoken)
         if not spoken or foreign * 2 <= sum(stats.languages.values()):
             return None
-        command = f"pagelight reembed --index {shlex.quote(stats.index.name)} --model {MULTILINGUAL}"
+        name = providers.MULTILINGUAL_DOWNLOAD
+        commands = (
+            f"pagelight models download {name}",
+            f"pagelight reembed --index {shlex.quote(stats.index.name)} --model folder:{name}",
+        )
         return (
-            f"{space.name} does not speak the language of most of this text. A multilingual model finds more: {command}"
+            f"{space.name} does not speak the language of most of this text. A multilingual model, which runs on this "
+            f"machine, finds more: {' && '.join(commands)}"
         )
 
     def models(self, name: str = DEFAULT_INDEX) -> dict[str, str]:

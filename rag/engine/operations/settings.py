@@ -37,13 +37,14 @@ _KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
 
 
 class Settings:
-    """The models of an installation; `keys` are those of their vendors."""
+    """The models of an installation; `keys` are those of their vendors, `downloads` those on request."""
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
         self._environment = environment
         self._preferences = preferences
         self._models = models
         self.keys = VendorKeys(environment, preferences, models)
+        self.downloads = providers.ModelDownloads(environment)
 
     # --- models ---
 

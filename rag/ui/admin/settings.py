@@ -22,6 +22,7 @@ from rag.types import (
     VendorKey,
 )
 from rag.ui import session
+from rag.ui.admin.model_downloads import model_downloads
 from rag.ui.formatting import decimal, escape
 from rag.ui.language import LANGUAGES, N_, _, browser_language
 from rag.ui.page_frame import empty_state, error_boundary
@@ -121,12 +122,15 @@ def embedding_model(servers: Sequence[FoundServer]) -> None:
     offered: dict[str, str | None] = {AUTOMATIC: None}
     offered |= {name: name for name in settings.default_embedders()}
     offered |= {name: name for name in _models(servers, embeds=True)}
+    offered |= {one.choice: one.choice for one in settings.downloads.offered() if settings.downloads.is_here(one.name)}
     with st.container(border=True, key="embedder"):
         st.subheader(_("Search by meaning"), anchor=False)
         choice = settings.embedder()
         _choose(N_("Embedding model for new indexes"), choice, offered, _choose_embedder)
         if choice.model.startswith(f"{providers.LOCAL.name}:"):
             st.caption(_("Included in Pagelight: nothing leaves this machine."))
+        elif choice.model.startswith("folder:"):
+            st.caption(_("It runs on this machine: nothing leaves it."))
         else:
             st.caption(
                 _("The text of their documents and each question are sent to {label}.").format(
@@ -137,6 +141,7 @@ def embedding_model(servers: Sequence[FoundServer]) -> None:
         for index in session.engine().indexes.list():
             if index.name == DEFAULT_INDEX and index.space.name != choice.model:
                 _reembedding_hint(index, choice)
+        model_downloads(choice, _choose_embedder)
 
 
 def _choose_embedder(model: str | None) -> ModelChoice:

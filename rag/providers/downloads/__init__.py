@@ -1,0 +1,1 @@
+"""Download embedding models on the user's request."""

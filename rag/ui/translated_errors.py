@@ -297,15 +297,15 @@ ERRORS = (
         "{name} needs {needed} MB on the disk of RAG_DATA_DIR, with the reserve of RAG_DISK_RESERVE_MB; {free} MB are "
         "free. Make room and try again."
     ),
-    N_("The download of {name} was interrupted. Start it again: what has arrived is kept."),
+    N_("The download of {name} was interrupted. Start it again: complete files are kept."),
     N_("{name} is being downloaded by another process. Wait until it is done."),
     N_("The model hub does not give {name}: it answers with {status}. Try again later."),
     N_(
         "{name} could not be downloaded: the model hub cannot be reached, or the connection broke off. Start it again: "
-        "what has arrived is kept."
+        "complete files are kept."
     ),
-    N_("{name} arrived damaged or incomplete. Start it again: what has arrived is kept."),
-    N_("The disk is full, and the download stopped. Make room. Start it again: what has arrived is kept."),
+    N_("{name} arrived damaged or incomplete. Start it again: complete files are kept."),
+    N_("The disk is full, and the download stopped. Make room. Start it again: complete files are kept."),
     N_("The model cannot be saved: {reason}. Check the folder of RAG_DATA_DIR."),
     N_(
         '{path} does not describe an entailment model: its "id2label" must name a label "entailment". '

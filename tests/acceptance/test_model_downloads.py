@@ -125,6 +125,8 @@ def test_what_does_not_arrive_whole_is_not_used_and_a_second_attempt_succeeds(
     harm(hub)
     with pytest.raises(errors.ProviderError, match=message):
         fetched(downloads)
+    if harm is cut:  # the client goes on by itself where the connection broke off
+        assert any("range" in map(str.lower, headers) for _, headers in hub.requests)
     assert not downloads.is_here(NAME)
     assert downloads.failure(NAME) is not None
     with pytest.raises(errors.ConfigError, match="There is no folder"):
@@ -134,8 +136,6 @@ def test_what_does_not_arrive_whole_is_not_used_and_a_second_attempt_succeeds(
     hub.status = 200
     hub.requests.clear()
     fetched(downloads)
-    if harm is cut:
-        assert any("range" in map(str.lower, headers) for _, headers in hub.requests)  # the rest, not all of it
     assert downloads.failure(NAME) is None
     assert models(config) == {NAME}
 

@@ -92,8 +92,8 @@ def download(
 ) -> None:
     """Download an embedding model, which then runs on this machine without a network, or list those that are offered.
 
-    Nothing else leaves this machine: no text, no question, no key. An interrupted download goes on when it is started
-    again. It needs the package fastembed: pip install "pagelight[fastembed]".
+    Nothing else leaves this machine: no text, no question, no key. An interrupted download keeps its complete
+    files. It needs the package fastembed: pip install "pagelight[fastembed]".
 
         pagelight models download
         pagelight models download multilingual-e5-large

@@ -92,7 +92,7 @@ class ModelDownloads:
         return True
 
     def stop(self, name: str | None = None) -> None:
-        """Stop one or all downloads of this process; what has arrived is kept for the next attempt."""
+        """Stop one or all downloads of this process; complete files are kept for the next attempt."""
         with self._lock:
             for running, process in self._running.items():
                 if name in {None, running}:
@@ -130,9 +130,7 @@ def _failure(name: str, told: str) -> errors.Error:
         kind: type[errors.Error] = getattr(errors, failure["kind"])
         return kind(failure["message"])
     except ValueError:
-        return errors.ProviderError(
-            f"The download of {name} was interrupted. Start it again: what has arrived is kept."
-        )
+        return errors.ProviderError(f"The download of {name} was interrupted. Start it again: complete files are kept.")
 
 
 def _size(folder: Path) -> int:

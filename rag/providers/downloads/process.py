@@ -2,7 +2,7 @@
 
 A process of its own can be stopped at any time, and its libraries stay out of ours and off the user's terminal. It
 prints nothing but how it failed, as JSON. The model appears in `FOLDER/NAME` after it was checked; until then all files
-are in a hidden folder beside it, from which an interrupted download goes on.
+are in a hidden folder beside it, where an interrupted download keeps its complete files.
 """
 
 import errno
@@ -92,7 +92,7 @@ def _fetch(row: ModelRow, cache: Path) -> Path:
     except (*unreachable, huggingface_hub.errors.LocalEntryNotFoundError) as error:
         raise errors.ProviderError(
             f"{name} could not be downloaded: the model hub cannot be reached, or the connection broke off. "
-            f"Start it again: what has arrived is kept."
+            f"Start it again: complete files are kept."
         ) from error
     except OSError as error:
         if error.errno is not None:
@@ -104,7 +104,7 @@ def _fetch(row: ModelRow, cache: Path) -> Path:
 
 
 def _damaged(name: str) -> errors.Error:
-    return errors.ProviderError(f"{name} arrived damaged or incomplete. Start it again: what has arrived is kept.")
+    return errors.ProviderError(f"{name} arrived damaged or incomplete. Start it again: complete files are kept.")
 
 
 def _require_intact(name: str, snapshot: Path, partial: Path) -> None:
@@ -160,7 +160,7 @@ def _write_settings(row: ModelRow, folder: Path) -> None:
 def _disk_error(error: OSError) -> errors.Error:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return errors.DiskFullError(
-            "The disk is full, and the download stopped. Make room. Start it again: what has arrived is kept."
+            "The disk is full, and the download stopped. Make room. Start it again: complete files are kept."
         )
     return errors.StoreError(f"The model cannot be saved: {error.strerror or error}. Check the folder of RAG_DATA_DIR.")
 

@@ -14,7 +14,7 @@ POLL_SECONDS = 1.0
 def main(path: Path) -> None:
     """Run until killed."""
     page = AppTest.from_file(str(APP), default_timeout=PATIENCE_SECONDS).run()
-    page.switch_page("pages/upload.py").run()
+    page.switch_page("pages/library.py").run()
     page.file_uploader[0].upload(path.name, path.read_bytes(), "application/pdf")
     while not page.run().exception:
         time.sleep(POLL_SECONDS)

@@ -315,12 +315,12 @@ def add_and_organise_files(user: SimulatedUser, desk: Desk) -> None:
     page = user.page
     tenders = [_tender(number) for number in range(desk.added)]
     with user.counting():
-        user.go_to("Upload")
+        user.go_to("Library")
         field = page.locator('[data-testid="stFileUploaderDropzone"]:visible input[type=file]')
         user.bring(field, tenders)
         expect(page.locator('[class*="st-key-file-ready"]')).to_have_count(desk.added)
         user.see("they are read")
-        user.click(page.get_by_role("button", name="Edit"))
+        user.click(page.get_by_role("button", name="Edit these"))
         dialog = page.get_by_role("dialog")
         user.type(dialog.get_by_role("combobox").first, TAG)
         page.keyboard.press("Tab")  # the list of tags would cover the button

@@ -108,7 +108,7 @@ def report() -> bytes:
 
 def fill(page: Page) -> None:
     """Bring the papers in."""
-    page.goto("/upload")
+    page.goto("/library")
     papers = {
         "Northmoor annual report 2025.pdf": ("application/pdf", report()),
         "Board minutes November.md": ("text/markdown", MINUTES.encode()),

@@ -1,4 +1,4 @@
-"""The library page: documents and the trash."""
+"""The library page: upload, documents and the trash."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ from rag.ui.library import library_page, sharing, trash
 page_frame.page(N_("Library"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Library"), anchor=False, width="content")
-    views = {N_("Documents"): library_page.documents, N_("Trash"): trash.trash}
+    views = {N_("Documents"): library_page.documents_view, N_("Trash"): trash.trash}
     view = page_frame.choose_view(views)
     with page_frame.error_boundary():
         sharing.share_menu()

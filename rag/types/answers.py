@@ -89,6 +89,10 @@ class QuotedRow(Model):
     asked: int | None = None
 
 
+def _has_letter(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
 class Citation(Model):
     """A claim's source, the verbatim quote in its passage, and the boxes of exactly those characters.
 
@@ -108,6 +112,20 @@ class Citation(Model):
     row: QuotedRow | None = None
     page_label: str | None = None
     cells: str | None = None
+
+    @property
+    def shown_quote(self) -> str | None:
+        """The quote on one line, table cells separated by dots; column names of several lines column by column."""
+        if self.quote is None:
+            return None
+        rows = [[" ".join(cell.split()) for cell in row.split("\t") if cell.strip()] for row in self.quote.split("\n")]
+        if "\t" not in self.quote:
+            return " ".join(cell for row in rows for cell in row)
+        *names, below = [row for row in rows if row]
+        are_named = all(map(_has_letter, (cell for row in names for cell in row))) and not any(map(_has_letter, below))
+        if names and are_named and {len(row) for row in names} == {len(below)}:
+            return " · ".join(" ".join(column) for column in zip(*names, below, strict=True))
+        return " · ".join(cell for row in rows for cell in row)
 
     def lines_in(self, hit: Hit) -> tuple[Line, ...]:
         """Return the lines of the quote or, without a quote, of the cited chunk."""

@@ -321,10 +321,12 @@ def reading_progress(document: Document) -> str | None:
     match document.status:
         case DocumentStatus.QUEUED:
             done = "waiting"
+        case DocumentStatus.PARSING if 0 < progress.total <= progress.done:
+            return "indexing"  # all pages are read, and what follows is not counted
         case DocumentStatus.PARSING:
             done = f"page {progress.done:,} of {progress.total:,}" if progress.total else "reading"
         case DocumentStatus.EMBEDDING if document.vector_count < document.chunk_count:
-            done = f"words only; meaning {100 * document.vector_count // document.chunk_count} %"
+            done = f"searchable by words, {100 * document.vector_count // document.chunk_count} % by meaning"
         case DocumentStatus.EMBEDDING:
             done = f"chunk {progress.done:,} of {progress.total:,}"
         case _:

@@ -169,6 +169,9 @@ class WordError(Model):
     expected: str
 
 
+MAX_NEGLIGIBLE_LOSS = 0.001
+"""The share of missing characters below which a loss is reported without a warning."""
+
 MAX_WORD_ERROR_SHARE = 0.001
 """The share of glued or split words up to which a document counts as complete."""
 
@@ -197,6 +200,11 @@ class Completeness(Model):
     def is_complete(self) -> bool:
         """Whether all characters are kept and word errors are negligible."""
         return self.kept_characters == self.source_characters and not self.has_word_errors
+
+    @property
+    def is_nearly_complete(self) -> bool:
+        """Whether the loss, if any, is negligible."""
+        return 1 - self.share < MAX_NEGLIGIBLE_LOSS and not self.has_word_errors
 
     @property
     def has_word_errors(self) -> bool:

@@ -21,17 +21,20 @@ from rag.ui.translated_messages import translate_message
 SIDEBAR_PX = 264
 PAGES = {
     N_("Chat"): ("pages/chat.py", ":material/forum:"),
-    N_("Upload"): ("pages/upload.py", ":material/upload_file:"),
     N_("Library"): ("pages/library.py", ":material/folder_open:"),
     N_("Matrix"): ("pages/matrix.py", ":material/table:"),
-    N_("Glossary"): ("pages/glossary.py", ":material/dictionary:"),
-    N_("Index"): ("pages/index.py", ":material/manage_search:"),
-    N_("Audit"): ("pages/audit.py", ":material/history:"),
     N_("Settings"): ("pages/settings.py", ":material/tune:"),
-    N_("Admin"): ("pages/admin.py", ":material/admin_panel_settings:"),
-    N_("Status"): ("pages/status.py", ":material/monitor_heart:"),
 }
+MORE_PAGES = {
+    N_("Index"): ("pages/index.py", ":material/manage_search:"),
+    N_("Glossary"): ("pages/glossary.py", ":material/dictionary:"),
+    N_("Status"): ("pages/status.py", ":material/monitor_heart:"),
+    N_("Audit"): ("pages/audit.py", ":material/history:"),
+    N_("Admin"): ("pages/admin.py", ":material/admin_panel_settings:"),
+}
+"""Pages under one entry of the menu: they are needed seldom."""
 ADMIN_PAGES = {"Admin", "Status"}
+TEAM_PAGES = {"Audit", "Admin"}
 
 RETRY_SECONDS = 3.0
 HEALTH_TIMEOUT_SECONDS = 3.0
@@ -58,7 +61,7 @@ def page(title: str) -> None:
         if set_language(account.language):
             st.set_page_config(page_title=_page_title(title))
         _native_words()
-        _sidebar(account)
+        _sidebar(account, title)
         return
     st.stop()  # the user is unknown; the error is shown above
 
@@ -74,12 +77,16 @@ def _native_words() -> None:
             component("native")(key="native-words")
 
 
-def _sidebar(account: Account) -> None:
+def _sidebar(account: Account, title: str) -> None:
     st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "icon.png"))
     with st.sidebar.container(key="pages", gap=None):
         for label, (path, icon) in PAGES.items():
-            if account.role.may_administer or label not in ADMIN_PAGES:
-                st.page_link(path, label=_(label), icon=icon)
+            st.page_link(path, label=_(label), icon=icon)
+        hidden = (set() if account.role.may_administer else ADMIN_PAGES) | (set() if session.has_team() else TEAM_PAGES)
+        with st.expander(_("More"), expanded=title in MORE_PAGES):
+            for label, (path, icon) in MORE_PAGES.items():
+                if label not in hidden:
+                    st.page_link(path, label=_(label), icon=icon)
     with st.sidebar, error_boundary():
         sharing.choose_collection()
         if session.requires_login() and session.own_engine().answers.with_me():

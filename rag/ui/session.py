@@ -53,6 +53,11 @@ def requires_login() -> bool:
     return has_login() or "is_logged_in" in st.user.to_dict()
 
 
+def has_team() -> bool:
+    """Return whether others use this installation too: by logins, or by API keys of their own."""
+    return requires_login() or bool(own_engine().sharing.colleagues())
+
+
 def providers() -> list[str]:
     """Return the names of the login providers to choose from; empty for a single unnamed provider."""
     given = st.secrets.get("auth", {}) if st.secrets.load_if_toml_exists() else {}

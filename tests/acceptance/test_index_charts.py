@@ -71,7 +71,7 @@ def test_the_map_has_every_chunk_and_says_how_much_it_shows(app: AppTest, engine
     documents = engine.documents.list()
     chunks = {str(chunk.id): document.name for document in documents for chunk in engine.chunks.list(document.id)}
     assert points == chunks
-    assert any("principal components" in caption.value and "%" in caption.value for caption in app.caption)
+    assert any("of their differences" in caption.value and "%" in caption.value for caption in app.caption)
 
 
 def test_what_failed_is_read_again_by_a_button(app: AppTest, engine: RAGEngine) -> None:
@@ -106,7 +106,7 @@ def test_two_settings_are_searched_side_by_side(app: AppTest, engine: RAGEngine)
     assert "1 place found by both" in next(caption.value for caption in app.caption if "both" in caption.value)
     app.toggle(key="search-beside").set_value(False).run()
     assert not app.exception
-    assert "v. rank" in app.dataframe[0].value
+    assert "rank by meaning" in app.dataframe[0].value
 
 
 def test_sets_of_questions_are_filled_from_files(app: AppTest, engine: RAGEngine) -> None:

@@ -423,8 +423,32 @@ def upload(app: AppTest, name: str, content: bytes) -> None:
     assert not app.exception
 
 
-def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
+def test_the_former_address_of_the_upload_leads_to_the_library(app: AppTest) -> None:
     open_page(app, "upload")
+    assert [header.value for header in app.header] == ["Library"]
+    assert app.file_uploader
+
+
+def links(app: AppTest) -> list[str]:
+    """The pages in the menu."""
+    return [link.proto.label for link in app.sidebar.get("page_link")]
+
+
+def test_menu_of_one_user_has_no_pages_for_teams(app: AppTest, engine: RAGEngine) -> None:
+    app.run()
+    assert links(app) == ["Chat", "Library", "Matrix", "Settings", "Index", "Glossary", "Status"]
+    assert [expander.label for expander in app.sidebar.expander] == ["More"]
+    add(engine)
+    open_page(app, "library")
+    assert "Share" not in [popover.proto.popover.label for popover in app.get("popover")]
+    with RAGEngine(user_id="bert") as other:
+        add(other, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
+    open_page(app, "library")
+    assert links(app)[-2:] == ["Audit", "Admin"]
+
+
+def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
+    open_page(app, "library")
     upload(app, "minutes.pdf", MINUTES)
     assert [document.name for document in engine.documents.list()] == ["minutes.pdf"]
     assert "Waiting" in texts(app)
@@ -432,13 +456,13 @@ def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
 
 def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "plan.pdf")
-    open_page(app, "upload")
+    open_page(app, "library")
     for name, line in (("may.pdf", "The herons came in May."), ("june.pdf", "The herons left in June.")):
-        assert "Edit" not in [button.label for button in app.button]
+        assert "Edit these" not in [button.label for button in app.button]
         upload(app, name, pdfs.plain((line,)))
     ids = [engine.documents.process(one.id).id for one in engine.documents.list(status=DocumentStatus.QUEUED)]
     app.run()
-    next(button for button in app.button if button.label == "Edit").click().run()
+    next(button for button in app.button if button.label == "Edit these").click().run()
     assert "2 documents" in texts(app)
     assert "Add tags" in [field.label for field in app.multiselect]
     engine.catalogue.tag(ids, add=["Council"])
@@ -448,19 +472,19 @@ def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngi
 
 def test_what_was_brought_in_is_asked_alone(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "plan.pdf")
-    open_page(app, "upload")
+    open_page(app, "library")
     upload(app, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
     (brought,) = engine.documents.list(status=DocumentStatus.QUEUED)
-    assert "Ask about them" not in [button.label for button in app.button]
+    assert "Ask about these" not in [button.label for button in app.button]
     engine.documents.process(brought.id)
     app.run()
-    next(button for button in app.button if button.label == "Ask about them").click().run()
+    next(button for button in app.button if button.label == "Ask about these").click().run()
     assert not app.exception
     assert app.multiselect("scope").value == [str(brought.id)]
 
 
 def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> None:
-    open_page(app, "upload")
+    open_page(app, "library")
     upload(app, "Offer.eml", mails.eml({"minutes.pdf": MINUTES, "logo.svg": b"<svg></svg>"}))
     mail = engine.documents.list()[0]
     engine.documents.process(mail.id)
@@ -476,13 +500,13 @@ def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> 
 
 def test_what_the_upload_takes_is_what_the_settings_allow(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
     monkeypatch.setenv("RAG_PARSING__MAX_FILE_MB", "7")
-    open_page(app, "upload")
+    open_page(app, "library")
     assert {uploader.proto.max_upload_size_mb for uploader in app.get("file_uploader")} == {7}
 
 
 def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine)
-    open_page(app, "upload")
+    open_page(app, "library")
     upload(app, "again.pdf", MINUTES)
     assert "already in the library" in texts(app)
     engine.documents.trash([document.id])
@@ -496,7 +520,7 @@ def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> 
 
 def test_a_file_of_the_same_name_is_asked_about_and_becomes_a_version(app: AppTest, engine: RAGEngine) -> None:
     first = add(engine)
-    open_page(app, "upload")
+    open_page(app, "library")
     upload(app, "minutes.pdf", pdfs.plain(("The herons left in May.",)))
     assert "new version of" in texts(app)
     app.button("version-0").click().run()
@@ -570,11 +594,11 @@ def shelf(app: AppTest, field: str) -> list[Any]:
 
 
 def test_encrypted_file_is_unlocked_by_its_password(app: AppTest, engine: RAGEngine) -> None:
-    open_page(app, "upload")
+    open_page(app, "library")
     upload(app, "sealed.pdf", pdfs.encrypted("open sesame"))
     (document,) = engine.documents.list()
-    assert [one["reason"] for one in shelf(app, "status")] == ["Enter it on the Upload page."]
-    open_page(app, "upload")
+    assert [one["reason"] for one in shelf(app, "status")] == ["Enter it above."]
+    open_page(app, "library")
     password(app).set_value("wrong")
     app.button[-1].click().run()
     (error,) = app.error
@@ -588,7 +612,7 @@ def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEng
     document = add(engine, "damaged.pdf", b"%PDF-1.7\nnothing that could be read")
     assert document.status == "failed"
     assert shelf(app, "status") == [{"text": "Failed", "reason": document.error}]
-    open_page(app, "upload")
+    open_page(app, "library")
     assert document.error is not None
     assert "Failed" in texts(app)
     app.button(f"retry-{document.id}").click().run()
@@ -597,6 +621,20 @@ def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEng
     app.run()
     app.button(f"remove-{document.id}").click().run()
     assert engine.documents.list() == []
+
+
+def test_a_loss_of_a_few_characters_is_told_quietly(app: AppTest, engine: RAGEngine) -> None:
+    text = "High water at noon, low water at six.\n" * 40
+    few = add(engine, "few.txt", f"{text}One of no font: \u0378.\n".encode())
+    many = add(engine, "many.txt", f"{text}Three of no font: \u0378\u0379\u0380.\n".encode())
+    open_page(app, "library")
+    tick(app, few)
+    assert not app.warning
+    assert "1 of 1,2" in texts(app)
+    assert "line 41: 1 character" in texts(app)
+    tick(app, many)
+    (warning,) = app.warning
+    assert "is incomplete: 1,214 of 1,218" in warning.value.replace("\\", "")
 
 
 # --- Library and index ------------------------------------------------------------------------------
@@ -719,7 +757,7 @@ def test_trash_lists_what_was_deleted(app: AppTest, engine: RAGEngine) -> None:
 def test_hostile_name_is_shown_as_it_is(app: AppTest, engine: RAGEngine) -> None:
     name = "![x](https:evil.example) :red[b] www.evil.example.pdf"
     engine.documents.add(MINUTES, name)
-    open_page(app, "upload")
+    open_page(app, "library")
     (row,) = [element.value for element in app.markdown if "evil" in element.value]
     assert all(active not in row for active in ("![", ":red[", "www.", "]("))
 
@@ -767,8 +805,8 @@ def test_playground_shows_every_score(app: AppTest, engine: RAGEngine) -> None:
     app.toggle[0].set_value(True)
     app.button[0].click().run()
     best = app.dataframe[0].value.iloc[0]
-    assert all(0 <= best[score] <= 1 for score in ("final", "vector", "lexical", "rerank"))
-    assert (best["v. rank"], best["l. rank"]) == (1, 1)
+    assert all(0 <= best[score] <= 1 for score in ("final", "meaning", "words", "rerank"))
+    assert (best["rank by meaning"], best["rank by words"]) == (1, 1)
 
 
 def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: RAGEngine) -> None:
@@ -782,9 +820,9 @@ def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: 
     assert "accounts receivable" in shown.iloc[2]["Also searched for"]
     assert shown.iloc[2]["Why"] == "calculated from · Finance"
     hits = app.dataframe[0].value.set_index("document")
-    assert 0 < hits.loc["report.pdf", "landmark"] <= 1
+    assert 0 < hits.loc["report.pdf", "place"] <= 1
     assert 1 >= hits.loc["report.pdf", "fit"] == hits["fit"].max() > 0
-    assert hits["landmark"].isna()["minutes.pdf"]
+    assert hits["place"].isna()["minutes.pdf"]
 
 
 @pytest.mark.parametrize(
@@ -960,7 +998,7 @@ def test_the_status_page_tells_how_the_installation_is(
     assert "nearly full" in warned
     assert "no worker is alive" in warned
     assert str(tmp_path / "kept.tar") in texts(page)
-    assert "nearly full" in "".join(warning.value for warning in open_page(app, "upload").warning)
+    assert "nearly full" in "".join(warning.value for warning in open_page(app, "library").warning)
 
 
 def test_the_status_page_is_for_administrators(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,14 +14,14 @@ from tests.e2e.papers import Paper
 
 def upload(page: Page, *papers: Paper) -> None:
     """Bring papers in and wait until each is ready."""
-    page.goto("/upload")
+    page.goto("/library")
     drop(page, *(FilePayload(name=paper.name, mimeType="application/pdf", buffer=paper.content) for paper in papers))
     for paper in papers:
         page.locator('[class*="st-key-file-ready"]').filter(has_text=paper.name).wait_for()
 
 
 def drop(page: Page, *files: FilePayload) -> None:
-    """Put files into the one field that the upload page shows."""
+    """Put files into the one field that the library shows."""
     page.locator('[data-testid="stFileUploaderDropzone"]:visible input[type=file]').set_input_files(files)
 
 

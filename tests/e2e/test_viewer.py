@@ -1,12 +1,15 @@
 """Reading in the viewer: pages, zoom, text; and that every page of the app fits into the window."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e import steps
 from tests.e2e.conftest import visit
-from tests.e2e.papers import Paper, long, of_many_sizes
+from tests.e2e.papers import Paper, long, of_many_sizes, plain
 
+SHEEP = {"Aurora": 48, "Celeste": 31}
 SENTENCE = "The windmill grinds mustard on every second Thursday."
 
 
@@ -97,6 +100,23 @@ def test_a_citation_of_the_open_document_is_lit_by_the_browser_alone(page: Page,
     assert steps.lit(page, 30)
 
 
+def test_arrows_walk_citations_and_a_slash_goes_to_the_question(page: Page) -> None:
+    sentences = {name: f"The ferry {name} carries at most {count} sheep." for name, count in SHEEP.items()}
+    steps.upload(page, *(Paper(f"{name}.pdf", said, "", plain(said)) for name, said in sentences.items()))
+    answer = steps.ask(page, "How many sheep do the ferries Aurora and Celeste carry?")
+    chips = answer.locator(".text .chip")
+    expect(chips.nth(1)).to_be_visible()
+    steps.rest(page)
+    answer.locator(".text").click()
+    for key, lit in (("ArrowRight", 1), ("ArrowLeft", 0)):
+        page.keyboard.press(key)
+        expect(chips.nth(lit)).to_have_class(re.compile("active"))
+    page.keyboard.press("/")
+    expect(page.get_by_placeholder("Ask about your documents")).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.get_by_placeholder("Ask about your documents")).to_have_value("/")
+
+
 def test_words_are_found_and_marked_where_they_stand(page: Page, book: Paper) -> None:
     steps.ask(page, book.question)
     steps.lit(page, 30)  # the answer has moved the reader
@@ -176,7 +196,6 @@ def test_every_page_fits_into_the_window(page: Page, book: Paper) -> None:
     steps.ask(page, book.question)
     for path, landmark in {
         page.url: ".source",
-        "/upload": '[data-testid="stFileUploader"]',
         "/library": ".documents tbody tr",
         "/index": '[data-testid="stMetric"]',
     }.items():

@@ -202,7 +202,7 @@ def chunk_rows(engine: RAGEngine, document: Document) -> tuple[int, int]:
 def test_words_are_searched_before_there_is_a_vector(engine: RAGEngine, words_only: Document) -> None:
     assert (words_only.status, words_only.searchable) == (DocumentStatus.EMBEDDING, True)
     assert (words_only.vector_count, words_only.chunk_count) == (0, PAGES)
-    assert reading_progress(words_only) == "words only; meaning 0 %"
+    assert reading_progress(words_only) == "searchable by words, 0 % by meaning"
     assert pages_found(engine, 7)[0] == 7
     assert pages_found(engine, 7, diversity=0.5)[0] == 7
     assert pages_found(engine, 7, fusion="rrf")[0] == 7

@@ -103,6 +103,27 @@ def test_figures_are_worked_out(question: str, answer: str) -> None:
     assert answer in statement
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was the net income in 2021 and how did it change?",
+        "What was Acme's net income in 2021? Did it increase?",
+        "net income 2021, and its growth",
+    ],
+)
+def test_a_figure_is_given_beside_its_change_if_both_are_asked(question: str) -> None:
+    (statement,) = said(question)
+    assert (
+        statement == "Net income, 2021: 60 million; change from 2020 to 2021 = 60 − 45 = 15 million; 15 / 45 = 33.3 %"
+    )
+
+
+@pytest.mark.parametrize("question", ["How did net income change in 2021?", "By how much did net income rise?"])
+def test_of_a_change_alone_the_change_is_told(question: str) -> None:
+    (statement,) = said(question)
+    assert statement.startswith("Net income, change from 2020 to 2021 = 60 − 45")
+
+
 def test_several_years_are_worked_out_one_by_one() -> None:
     assert said("How did the current ratio change from 2020 to 2021?") == [
         "Current ratio 2020 = 166 / 80 = 2.08",

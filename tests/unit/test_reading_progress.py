@@ -52,9 +52,10 @@ def document(status: DocumentStatus, **fields: Any) -> Document:
             document(DocumentStatus.PARSING, progress=Progress(done=1, total=3, seconds_left=0.2)),
             "page 1 of 3, 1 s left",
         ),
+        (document(DocumentStatus.PARSING, progress=Progress(done=3, total=3, seconds_left=0.0)), "indexing"),
         (
             document(DocumentStatus.EMBEDDING, chunk_count=5, vector_count=2, progress=Progress(seconds_left=150.0)),
-            "words only; meaning 40 %, 2 min left",
+            "searchable by words, 40 % by meaning, 2 min left",
         ),
         (
             document(  # read again: what is found is the whole of what it was

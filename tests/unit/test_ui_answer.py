@@ -222,9 +222,31 @@ def test_a_sentence_that_quotes_more_than_its_row_stays_prose() -> None:
     assert "<figure" not in answer.answer_html(further)
 
 
-def test_the_cells_of_a_row_are_told_apart_below_the_answer() -> None:
+def test_a_row_that_is_the_answer_is_not_repeated_below_it() -> None:
     (row,) = answer.source_rows(quoting_a_row())
-    assert row["quote"] == "Cargo & <b>mail</b> · 1,204 · (88)"
+    assert row["quote"] == ""
+
+
+def test_the_cells_of_a_row_in_prose_are_told_apart_below_the_answer() -> None:
+    quoted = quoting_a_row()
+    further = quoted.model_copy(update={"citations": (*quoted.citations, citation(1, 0))})
+    assert answer.source_rows(further)[0]["quote"] == "Cargo & <b>mail</b> · 1,204 · (88)"
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown"),
+    [
+        ("Sales\nrose.", "Sales rose."),
+        ("Total revenue\t195,929\t166,761", "Total revenue · 195,929 · 166,761"),
+        ("December 2,\tDecember 3,\n2022\t2021", "December 2, 2022 · December 3, 2021"),
+        ("Year ended\tYear ended\nMay 1,\tMay 2,\n2022\t2021", "Year ended May 1, 2022 · Year ended May 2, 2021"),
+        ("Net sales\t500\nCosts\t300", "Net sales · 500 · Costs · 300"),
+        ("Year ended\n2022\t2021", "Year ended · 2022 · 2021"),
+        ("2022\t2021\n", "2022 · 2021"),
+    ],
+)
+def test_quoted_cells_are_told_apart_and_names_of_columns_put_together(quote: str, shown: str) -> None:
+    assert citation(0, 0).model_copy(update={"quote": quote}).shown_quote == shown
 
 
 def test_what_a_model_writes_before_a_sentence_is_no_place() -> None:
@@ -258,19 +280,14 @@ def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:
     assert answer.marks(none)[0][0] == SOURCE.passage.document_id
 
 
-def test_soft_light_covers_the_paragraph_of_a_quote() -> None:
-    assert pdf_viewer.surroundings(citation(3, 1), SOURCE) == SOURCE.passage.lines[2:]
-
-
-def test_soft_light_does_not_cover_all_of_a_short_file() -> None:
-    lines = SOURCE.passage.lines[2:]
-    short = SOURCE.model_copy(update={"passage": SOURCE.passage.model_copy(update={"lines": lines})})
-    assert pdf_viewer.surroundings(citation(3, 1), short) == ()
+def test_soft_light_covers_the_lines_of_a_quote_and_no_more() -> None:
+    mark = pdf_viewer.Mark.of_citation(citation(3, 1), SOURCE, "S1")
+    assert mark.passage == (Region(page_number=1, rects=(SOURCE.passage.lines[3].bbox,)),)
 
 
 def test_soft_light_of_a_quote_that_is_nowhere_is_the_chunk() -> None:
     nowhere = citation(0, 0).model_copy(update={"quote": None, "lines": (), "regions": ()})
-    assert pdf_viewer.surroundings(nowhere, SOURCE) == SOURCE.chunk.lines
+    assert pdf_viewer.Mark.of_citation(nowhere, SOURCE, "S1").passage == SOURCE.chunk.regions
 
 
 def test_outline_begins_anew_with_each_column() -> None:

@@ -242,7 +242,7 @@ def _change(asked: FigureRequest, rows: Sequence[FigureRow]) -> list[Statement |
         usable = [(rank, row) for rank, row in labelled if late in row.amounts and early in row.amounts]
         row = _unambiguous_row(usable, (late, early))
         if row is not None and row.amounts[late].is_percent == row.amounts[early].is_percent:
-            return [_difference(row, late, early)]
+            return [_difference(row, late, early, with_level=asked.with_level)]
     return None
 
 
@@ -256,12 +256,13 @@ def _year_pairs(asked: Sequence[int], rows: Sequence[FigureRow]) -> Iterator[tup
         yield from itertools.pairwise(known)
 
 
-def _difference(row: FigureRow, late: int, early: int) -> Statement:
+def _difference(row: FigureRow, late: int, early: int, *, with_level: bool) -> Statement:
     after, before = row.amounts[late], row.amounts[early]
     points = " percentage points" if after.is_percent else f" {row.scale}" if row.scale not in ("", "?") else ""
     difference = after.value - before.value
     first, second = format_amount(after, inside=True), format_amount(before, inside=True)
-    text = f"{row.label}, change from {early} to {late} = {first} − {second} = {format_decimal(difference)}{points}"
+    lead = f"{_stated(row, late).text}; " if with_level else f"{row.label}, "
+    text = f"{lead}change from {early} to {late} = {first} − {second} = {format_decimal(difference)}{points}"
     if before.value > 0 and not after.is_percent:
         growth = format_decimal(round_half_up(100 * difference / before.value, 1))
         text += f"; {format_decimal(difference)} / {second} = {growth} %"

@@ -50,6 +50,7 @@ _CHANGE = re.compile(
     r"|improv(?:e|ed|ing)|higher|lower)\b",
     re.IGNORECASE,
 )
+_PARTS = re.compile(r"[,;.?!]|\band\b", re.IGNORECASE)
 _SHARE = re.compile(
     r"\s+(?:as\s+an?\s+(?:percentage|percent|%|share|proportion)\s+of|divided\s+by|relative\s+to|to)\s+", re.IGNORECASE
 )
@@ -78,7 +79,7 @@ class FigureRequest:
     """The figure asked for: a formula, or without one the change of `measure`, for `years` or the latest.
 
     `is_fiscal` says that the question says fiscal year, `places` how many decimals it wants. With `is_level` the line
-    item `measure` itself is wanted.
+    item `measure` itself is wanted, with `with_level` also itself: "What was revenue, and how did it change?"
     """
 
     formula: Formula | None
@@ -87,6 +88,7 @@ class FigureRequest:
     is_fiscal: bool = False
     places: int | None = None
     is_level: bool = False
+    with_level: bool = False
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -164,7 +166,16 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
     if share:
         return FigureRequest(share, "", asked, is_fiscal, _places(question))
     measure = _phrase(_CHANGE.sub(" ", rest), known) if _CHANGE.search(rest) else ""
-    return FigureRequest(None, measure, asked, is_fiscal) if measure else None
+    with_level = _asks_level_too(rest, known)
+    return FigureRequest(None, measure, asked, is_fiscal, with_level=with_level) if measure else None
+
+
+def _asks_level_too(question: str, names: frozenset[str]) -> bool:
+    """Return whether one part names the figure and another asks for its change alone: "and how did it change"."""
+    parts = _PARTS.split(question)
+    changes = [part for part in parts if _CHANGE.search(part)]
+    names_it = any(_content(part, names) for part in parts if part not in changes)
+    return names_it and bool(changes) and not any(_content(_CHANGE.sub(" ", part), names) for part in changes)
 
 
 def _places(question: str) -> int | None:

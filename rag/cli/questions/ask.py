@@ -189,6 +189,6 @@ def _print_citation(sentence: Sentence, citation: Citation, hit: Hit) -> None:
     head = Text.assemble((f"[{citation.citation_id}]", "bold"), f" {name}, {place}  ", (verdict, style))
     console.print(head, soft_wrap=True)
     if citation.quote and not citation.row:
-        output.print_text(f"     “{' '.join(citation.quote.split())}”", style="dim")
+        output.print_text(f"     “{citation.shown_quote}”", style="dim")
     if citation.unsupported_numbers:
         output.print_text(f"     not in the source: {', '.join(citation.unsupported_numbers)}", style="red")

@@ -64,7 +64,7 @@ def synonyms() -> None:
 
 
 def _explanation(known: vocabulary.Vocabulary) -> str:
-    what = _("A question that contains a term of a row is also searched with the row's other terms.")
+    what = _("Terms in one row mean the same: a question with one also finds the others.")
     others = [_(name) for field, name in OTHERS.items() if getattr(known, field)]
     return f"{what} {_('The file also has {others}.').format(others=join_names(others))}" if others else what
 
@@ -117,7 +117,7 @@ def file() -> None:
         if toml:
             _download(_("Download"), toml, FILE_NAME)
             with st.popover(_("Remove"), icon=":material/delete:"):
-                st.text(_("Questions will then use only the built-in vocabularies."))
+                st.text(_("Only the built-in words are used then."))
                 if st.button(_("Remove the glossary"), type="primary"):
                     session.engine().glossary.clear()
                     st.rerun()

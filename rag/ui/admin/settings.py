@@ -340,14 +340,8 @@ def suggest_model() -> None:
     if choice.model != providers.EXTRACTIVE or choice.origin is not Origin.DEFAULT:
         return
     with st.container(key="offer", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        st.caption(
-            _(
-                "Answers are quotes from your documents. A language model, which can run on this machine, writes "
-                "answers that combine several passages."
-            ),
-            width="stretch",
-        )
-        st.page_link("pages/settings.py", label=_("Settings"), icon=":material/tune:", width="content")
+        st.caption(_("Answers are quotes. A language model can write them in its own words."), width="content")
+        st.page_link("pages/settings.py", label=_("Choose a model"), width="content")
         if st.button(":material/close:", key="dismiss-offer", type="tertiary", help=_("Do not show this again")):
             settings.dismiss(NOTE)
             st.rerun()

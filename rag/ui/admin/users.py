@@ -188,7 +188,7 @@ def _logins(one: AccountUse) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Logged in since {since}, last seen {seen}").format(since=since, seen=seen), width="content")
             _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
-    help_text = _("Ends all logins and rejects the provider's tokens issued so far. API keys stay valid.")
+    help_text = _("Ends all logins of this user. API keys stay valid.")
     _button(_("Log out everywhere"), "end-all", lambda: _open_logins().end_all(one.user_id), help_text)
 
 

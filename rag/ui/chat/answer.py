@@ -56,7 +56,7 @@ SUPPORT_EXPLANATIONS = {
     Support.QUOTED: N_("Quoted: these are the document's own words."),
     Support.SUPPORTED: N_("Supported: the quotes say all of it."),
     Support.PARTLY: N_("Partly supported: the quotes say only part of it."),
-    Support.NOT_VERIFIED: N_("Not verified: whether the document says this could not be decided. Read the page."),
+    Support.NOT_VERIFIED: N_("Not verified: it is unclear whether the document says this. Read the page."),
     Support.CONTRADICTED: N_("Contradicted: the document says otherwise."),
     Support.UNCITED: N_("No source: it makes a claim without a citation."),
 }
@@ -152,7 +152,9 @@ def _html_of_sign(response: AnswerResponse, sign: re.Match[str]) -> str:
 def _chip(response: AnswerResponse, number: int) -> str:
     citation = response.citations[number]
     sentence = response.sentences[citation.sentence]
-    title = html.escape(f"{support_explanation(sentence)}\n{citation.quote or verdict_explanation(citation)}".strip())
+    title = html.escape(
+        f"{support_explanation(sentence)}\n{citation.shown_quote or verdict_explanation(citation)}".strip()
+    )
     tone = tone_of(sentence, citation)
     return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
 
@@ -281,8 +283,11 @@ def found_pages(response: AnswerResponse) -> dict[str, list[int]]:
 def source_rows(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
     """Return the rows below an answer: its citations, or the nearest passages if there is no answer."""
     if response.status == "ok":
+        in_answer = _rows_shown(response)
         return [
-            _cited_row(number, label, response.sentences[cited[0].sentence], *cited) | _later(later.get(number))
+            _cited_row(number, label, response.sentences[cited[0].sentence], *cited)
+            | ({"quote": ""} if number in in_answer else {})
+            | _later(later.get(number))
             for number, (label, cited) in enumerate(zip(response.labels, response.cited, strict=True))
         ]
     return [_nearest_row(number, hit) for number, hit in enumerate(response.nearest)]
@@ -316,8 +321,14 @@ def _later(place: LaterPlace | None) -> dict[str, Any]:
 def _quoted(citation: Citation) -> str | None:
     """Return the quote; of a table row, its cells separated by dots."""
     if citation.row is None:
-        return citation.quote
+        return citation.shown_quote
     return " · ".join(part for part in (citation.row.label, *citation.row.cells) if part)
+
+
+def _rows_shown(response: AnswerResponse) -> set[int]:
+    """Return the citations whose table row is the answer itself, so that their quote need not be repeated."""
+    marked = {*response.struck, *response.unverified}
+    return {citation for sentence, citation in response.rows.items() if sentence not in marked}
 
 
 def verdict_explanation(citation: Citation) -> str:
@@ -411,7 +422,7 @@ def likelihood(response: AnswerResponse) -> dict[str, str] | None:
         "name": _(response.confidence),
         "kind": response.confidence,
         "explanation": _(
-            "Probability that this answer is right: {likelihood}, calibrated on questions with known answers. "
-            "Answers of {likely} or more are called likely."
+            "Chance that this answer is right: {likelihood}, measured on questions with known answers. "
+            "From {likely} on it is called likely."
         ).format(likelihood=percent(response.likelihood), likely=percent(LIKELY_THRESHOLD)),
     }

@@ -49,7 +49,7 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
 
 @st.fragment(run_every=POLL_SECONDS)
 def no_documents() -> None:
-    """Show reading progress, or the way to the upload page, while no document is ready."""
+    """Show reading progress, or the way to the library, while no document is ready."""
     with error_boundary():
         documents = session.engine().documents.list(disabled=False)
         if any(document.searchable for document in documents):
@@ -69,13 +69,14 @@ def no_documents() -> None:
                     st.caption(line, width="content")
             return
         title = _("No document is ready") if documents else _("No documents yet")
-        text = _("Upload PDFs, Word files or slides, then ask about them here.")
+        text = _("Upload PDFs, Word files or slides, then ask about them.")
         if documents:
             text = _("Your documents could not be read or need a password. See the library for details.")
         with empty_state("upload_file", title, text):
             if documents:
                 st.page_link("pages/library.py", label=_("Open the library"), icon=":material/folder_open:")
-            st.page_link("pages/upload.py", label=_("Upload documents"), icon=":material/upload_file:")
+            if st.button(_("Upload documents"), icon=":material/upload_file:", type="primary"):
+                st.switch_page("pages/library.py")
             if not documents:
                 tour.offer_sample()
 

@@ -22,11 +22,11 @@ FILES: dict[ExportFormat, str] = {
     "json": "JSON",
 }
 DESCRIPTIONS: dict[ExportFormat, str] = {
-    "pdf": N_("With each claim's verdict, its quote, and a picture of the place."),
-    "docx": N_("With each claim's verdict, its quote, and a picture of the place, to be edited."),
-    "markdown": N_("With each claim's verdict, its quote, and a picture of the place; one file."),
-    "xlsx": N_("A row for each claim and place: verdict, quote, document, version, page."),
-    "json": N_("Everything, with the boxes of each quote, for programs."),
+    "pdf": N_("With verdicts, quotes and pictures."),
+    "docx": N_("With verdicts, quotes and pictures; can be edited."),
+    "markdown": N_("With verdicts, quotes and pictures; one file."),
+    "xlsx": N_("One row for each quote."),
+    "json": N_("Everything, for programs."),
 }
 COPIES: dict[ExportFormat, str] = {"text": N_("Plain text"), "clipping": "Markdown"}
 STATES = {
@@ -85,7 +85,6 @@ def _copy(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
         )
         file = _engine(conversation_id).answers.export(conversation_id, chosen, message_id, say=translate_message)
         st.code(file.content.decode("utf-8"), language=None, wrap_lines=True, height=360)
-        st.caption(_("Use the button in the corner to copy everything."))
 
 
 @dialog("Save as")

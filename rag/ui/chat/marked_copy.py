@@ -16,7 +16,7 @@ from rag.ui.language import N_, _, ngettext
 from rag.ui.page_frame import dialog, error_boundary
 from rag.ui.translated_messages import translate_message
 
-HELP = N_("The quoted pages as a PDF: each quote is highlighted, with its sentence and verdict as a note.")
+HELP = N_("The quoted pages as a PDF, with the quotes highlighted.")
 
 
 def offer_copy(response: AnswerResponse, message_id: uuid.UUID) -> None:
@@ -50,9 +50,7 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
             )
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.text(f"{names[document_id]} · {page_range(copy.page_numbers)}")
-            if st.toggle(
-                _("All pages"), help=_("The whole document with these highlights, not the quoted pages alone.")
-            ):
+            if st.toggle(_("All pages"), help=_("The whole document, not only the quoted pages.")):
                 taken = pages.marked(response, document_id, whole=True, say=translate_message)
             st.download_button(
                 _("Download"),

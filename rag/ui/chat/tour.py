@@ -30,10 +30,10 @@ def offer_sample() -> None:
     if session.read_only_reason():
         return
     with st.container(key="tour-offer", horizontal=True, horizontal_alignment="center"):
-        told = _("A short fictional report with three questions. You can delete it at any time.")
-        if st.button(_("Try a sample document"), icon=":material/explore:", help=told):
+        told = _("A short made-up report with three questions.")
+        if st.button(_("Try a sample"), icon=":material/explore:", type="tertiary", help=told):
             _add_sample()
-            st.switch_page("pages/upload.py")
+            st.switch_page("pages/library.py")
 
 
 def questions() -> None:
@@ -77,7 +77,7 @@ def _card(document_id: uuid.UUID, waited: bool) -> None:
                 _("The sample was deleted.") if document.deleted_at else escape(translate_message(document.error or ""))
             )
             return
-        told = _("Reading {name}: this takes a few seconds") if waits else _("{name} is ready. Ask a question:")
+        told = _("Reading {name} …") if waits else _("{name} is ready. Ask a question:")
         st.caption(told.format(name=escape(document.name)))
         for number, question in enumerate(QUESTIONS):
             if st.button(escape(question), key=f"tour-{number}", disabled=waits, icon=":material/forum:"):

@@ -93,4 +93,4 @@ def columns(widths: list[int]) -> list[DeltaGenerator]:
 def empty_index() -> None:
     """Show a placeholder if nothing is indexed."""
     with empty_state("manage_search", _("Nothing is indexed yet"), _("Upload documents to see their chunks here.")):
-        st.page_link("pages/upload.py", label=_("Upload documents"), icon=":material/upload_file:")
+        st.page_link("pages/library.py", label=_("Upload documents"), icon=":material/upload_file:")

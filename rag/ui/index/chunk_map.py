@@ -48,9 +48,8 @@ def _explanation(shown: EmbeddingMap) -> None:
         drawn = _("{count} of {all}, sampled at random").format(count=decimal(len(shown.points)), all=drawn)
     st.caption(
         _(
-            "{drawn}. Chunks with similar meaning are close together. The map shows the first two principal "
-            "components of the vectors, which explain **{sum}** of their variance: distant chunks differ, while "
-            "close chunks may still differ in ways that the map cannot show. Click a point to read its chunk."
+            "{drawn}. Chunks of similar meaning are close together; the map shows **{sum}** of their differences. "
+            "Click a point to read its chunk."
         ).format(drawn=drawn, sum=percent(sum(shown.spread)))
     )
 

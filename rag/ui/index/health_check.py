@@ -16,12 +16,12 @@ SHOWN_PAGES = 12
 DESCRIPTIONS: dict[FindingKind, tuple[str, str]] = {
     "failed": (
         N_("could not be read"),
-        N_("The cause, such as too little memory or a missing program, may be fixed now."),
+        N_("The cause may be gone now."),
     ),
-    "password": (N_("waiting for a password"), N_("Enter it on the Upload page.")),
+    "password": (N_("waiting for a password"), N_("Enter it in the library.")),
     "vectors": (
-        N_("not fully embedded"),
-        N_("Some chunks have no vector and are found by keywords only. Read the documents again to embed them."),
+        N_("not fully indexed"),
+        N_("Parts of them are found by words only, not by meaning. Read them again."),
     ),
     "pages": (N_("with pages that could not be read"), N_("All other pages are searched.")),
     "wordless": (
@@ -75,7 +75,7 @@ def _finding(finding: HealthFinding) -> None:
 
 def _repair_button(finding: HealthFinding) -> None:
     if finding.kind not in REPAIRABLE:
-        st.page_link("pages/upload.py", label=_("Enter password"), icon=":material/key:")
+        st.page_link("pages/library.py", label=_("Enter password"), icon=":material/key:")
         return
     refusal = session.read_only_reason()
     st.button(

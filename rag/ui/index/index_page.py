@@ -13,12 +13,12 @@ from rag.ui.numeric_tables import format_numbers
 from rag.ui.translated_messages import translate_message
 
 CACHE_NAMES = {
-    "rewrites": N_("Query rewrites"),
-    "hyde": N_("Hypothetical answers (HyDE)"),
-    "lookups": N_("Look-ups of multi-step questions"),
+    "rewrites": N_("Reworded questions"),
+    "hyde": N_("Draft answers to search with (HyDE)"),
+    "lookups": N_("Questions split into steps"),
     "rerank": N_("Reranking"),
     "answers": N_("Answers"),
-    "verdicts": N_("Verdicts of a language model"),
+    "verdicts": N_("Checks by a language model"),
     "suggestions": N_("Suggested questions"),
     "embeddings": N_("Embeddings"),
 }
@@ -79,14 +79,14 @@ def _caches() -> None:
                 _("cache"): _(CACHE_NAMES.get(cache.kind, cache.kind)),
                 _("entries"): cache.entries,
                 _("size"): file_size(cache.bytes),
-                _("lookups"): cache.hits + cache.misses,
+                _("times used"): cache.hits + cache.misses,
                 _("hit rate"): cache.hit_rate,
             }
             for cache in session.engine().caches.stats()
             if cache.entries or cache.hits or cache.misses or cache.kind == "embeddings"
         ]
         st.dataframe(
-            format_numbers(shown, {_("entries"): decimal, _("lookups"): decimal, _("hit rate"): percent}),
+            format_numbers(shown, {_("entries"): decimal, _("times used"): decimal, _("hit rate"): percent}),
             hide_index=True,
             height="content",
             placeholder="–",

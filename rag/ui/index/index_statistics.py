@@ -38,7 +38,7 @@ def statistics() -> None:
 
 
 def _growth(growth: Sequence[Growth]) -> None:
-    st.caption(_("Current contents of the index by the date they were added."))
+    st.caption(_("By the date added; deleted documents are not counted."))
     for column, counted in zip(st.columns(len(COUNTS), gap="small"), COUNTS, strict=True):
         rows = [{"at": step.at.isoformat(), "count": getattr(step, counted)} for step in growth]
         total = f"{decimal(rows[-1]['count'])} {_(counted)}"

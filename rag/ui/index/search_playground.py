@@ -166,7 +166,7 @@ def _hits(response: SearchResponse) -> int | None:
     state = table.dataframe(
         format_numbers(
             [_hit_row(rank, hit, traced.get(hit.chunk.id)) for rank, hit in enumerate(response.results, 1)],
-            dict.fromkeys((_("vector"), _("lexical"), _("landmark"), _("fit"), _("rerank")), format_score),
+            dict.fromkeys((_("meaning"), _("words"), _("place"), _("fit"), _("rerank")), format_score),
         ),
         key=f"hits-{hash(response.query + response.mode)}",
         column_config={
@@ -174,11 +174,11 @@ def _hits(response: SearchResponse) -> int | None:
             _("document"): st.column_config.TextColumn(width=100),
             _("page"): st.column_config.NumberColumn(width=44),
             _("final"): FINAL,
-            _("vector"): SCORE,
-            _("v. rank"): RANK,
-            _("lexical"): SCORE,
-            _("l. rank"): RANK,
-            _("landmark"): st.column_config.NumberColumn(
+            _("meaning"): SCORE,
+            _("rank by meaning"): RANK,
+            _("words"): SCORE,
+            _("rank by words"): RANK,
+            _("place"): st.column_config.NumberColumn(
                 width=66, help=_("How likely it is at the place that the question names")
             ),
             _("fit"): st.column_config.NumberColumn(
@@ -207,11 +207,11 @@ def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str,
         _("document"): hit.document_name,
         _("page"): hit.chunk.main_page,
         _("final"): hit.final_score,
-        _("vector"): hit.vector_score,
-        _("v. rank"): hit.vector_rank,
-        _("lexical"): hit.lexical_score,
-        _("l. rank"): hit.lexical_rank,
-        _("landmark"): candidate.landmark_score if candidate else None,
+        _("meaning"): hit.vector_score,
+        _("rank by meaning"): hit.vector_rank,
+        _("words"): hit.lexical_score,
+        _("rank by words"): hit.lexical_rank,
+        _("place"): candidate.landmark_score if candidate else None,
         _("fit"): candidate.document_score if candidate else None,
         _("rerank"): hit.rerank_score,
         _("text"): " ".join(hit.chunk.text.split())[:200],

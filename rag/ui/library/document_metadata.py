@@ -14,7 +14,7 @@ from rag.ui.page_frame import dialog, error_boundary
 
 FILTER = "library-filter"
 """Session key prefix of the library's filter."""
-STATUSES = ("Ready", "Waiting", "Parsing", "Embedding", "Needs password", "Failed", "Disabled")
+STATUSES = ("Ready", "Waiting", "Reading", "Indexing", "Needs password", "Failed", "Disabled")
 """Labels of `rag.ui.library.document_rows.STATUS_NAMES`."""
 EARLIEST, LATEST = dt.date(1500, 1, 1), dt.date(2200, 1, 1)
 
@@ -148,7 +148,7 @@ def _edit_one(document: Document) -> None:
     given["disabled"] = not st.toggle(
         _("Include in search"),
         not document.disabled,
-        help=_("When off, the document stays in the library but is left out of every search."),
+        help=_("When off, it is left out of every search."),
     )
     st.caption(_("Leave title, author or date empty to use the file's own. The file name extension stays the same."))
     if st.button(_("Save"), type="primary", icon=":material/check:"):

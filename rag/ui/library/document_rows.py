@@ -26,8 +26,8 @@ KIND_NAMES = {
 STATUS_NAMES = {
     DocumentStatus.QUEUED: N_("Waiting"),
     DocumentStatus.NEEDS_PASSWORD: N_("Needs password"),
-    DocumentStatus.PARSING: N_("Parsing"),
-    DocumentStatus.EMBEDDING: N_("Embedding"),
+    DocumentStatus.PARSING: N_("Reading"),
+    DocumentStatus.EMBEDDING: N_("Indexing"),
     DocumentStatus.READY: N_("Ready"),
     DocumentStatus.FAILED: N_("Failed"),
 }
@@ -111,7 +111,7 @@ def _state(document: Document) -> str:
 def _reason(document: Document) -> str:
     """Return why it failed or what it waits for."""
     if document.status is DocumentStatus.NEEDS_PASSWORD:
-        return _("Enter it on the Upload page.")
+        return _("Enter it above.")
     return translate_message(document.error or "")
 
 

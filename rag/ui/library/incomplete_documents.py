@@ -18,16 +18,28 @@ def is_incomplete(document: Document) -> bool:
 
 
 def warn_if_incomplete(documents: Iterable[Document]) -> None:
-    """A warning for each of `documents` that is not complete, with the places where text is missing."""
+    """Report the missing text of `documents` with its places: a warning for each, or a caption if it is negligible."""
     for document in documents:
-        if document.completeness is None or document.completeness.is_complete:
+        kept = document.completeness
+        if kept is None or kept.is_complete:
+            continue
+        if kept.is_nearly_complete:
+            st.caption(_few_missing(kept))
             continue
         st.warning(
-            _("**{name}** is incomplete: {loss}").format(
-                name=escape(document.name), loss=missing_text(document.completeness)
-            ),
+            _("**{name}** is incomplete: {loss}").format(name=escape(document.name), loss=missing_text(kept)),
             icon=":material/content_cut:",
         )
+
+
+def _few_missing(kept: Completeness) -> str:
+    return plural(
+        kept.source_characters - kept.kept_characters,
+        "{count} of {total} characters is missing: {places}",
+        "{count} of {total} characters are missing: {places}",
+        total=decimal(kept.source_characters),
+        places="; ".join(_place(missing) for missing in kept.missing[:MAX_PLACES]),
+    )
 
 
 def missing_text(kept: Completeness) -> str:
@@ -67,7 +79,7 @@ def _word_errors(kept: Completeness) -> str:
 def _place(missing: Missing) -> str:
     return plural(
         missing.characters,
-        "{place}: {count} characters, “{text}”",
+        "{place}: {count} character, “{text}”",
         "{place}: {count} characters, “{text}”",
         place=escape(translate_message(missing.place)),
         text=escape(missing.text),

@@ -11,7 +11,7 @@ from rag.ui import session
 from rag.ui.chat import conversation_list, tour
 from rag.ui.formatting import escape, n_pages
 from rag.ui.language import _
-from rag.ui.library import bulk_actions, document_metadata, document_rows, document_table
+from rag.ui.library import bulk_actions, document_metadata, document_rows, document_table, upload
 from rag.ui.library.incomplete_documents import warn_if_incomplete
 from rag.ui.library.versions import show_versions
 from rag.ui.matrix import matrix_form
@@ -24,6 +24,17 @@ OPENED = "library-opened"
 """Session key of the clicked document until it is shown."""
 MAX_WARNINGS = 3
 """Documents whose missing text is reported at once."""
+
+
+def documents_view() -> None:
+    """Show the upload and, below it, the documents."""
+    with error_boundary(), st.container(key="upload", gap="small"):
+        upload.quota_usage()
+        upload.drop_zone()
+        tour.questions()
+        with st.container(key="files", gap="xsmall"):
+            upload.uploads()
+    documents()
 
 
 @st.fragment(key="library")
@@ -115,8 +126,7 @@ def _no_documents(*, is_filtered: bool) -> None:
     if is_filtered:
         with empty_state("search_off", _("No matching documents"), _("No document matches the search and the filter.")):
             return
-    with empty_state("folder_open", _("Your library is empty"), _("Upload documents to fill it.")):
-        st.page_link("pages/upload.py", label=_("Upload documents"), icon=":material/upload_file:")
+    with empty_state("folder_open", _("Your library is empty"), _("Drop PDFs, Word files or slides here.")):
         tour.offer_sample()
 
 

@@ -52,7 +52,7 @@ def share_menu() -> None:
     engine = session.own_engine()
     sharing, name = engine.sharing, session.collection()
     own = {DEFAULT_INDEX, *(str(index.id) for index in engine.indexes.list())}
-    if name not in own or not sharing.allowed:
+    if name not in own or not sharing.allowed or not session.has_team():
         return
     with st.popover(_("Share"), icon=":material/group:"):
         known = people_picker.merge_people(sharing.colleagues())

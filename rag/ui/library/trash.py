@@ -108,7 +108,7 @@ def _purge(chosen: Sequence[uuid.UUID]) -> None:
         documents = session.engine().documents
         names = [documents.get(document_id).name for document_id in chosen[:MAX_NAMES]]
         st.text("\n".join(names) + ("\n…" if len(chosen) > MAX_NAMES else ""))
-        st.text(_("The files and their index entries will be deleted. This cannot be undone."))
+        st.text(_("This cannot be undone."))
         if st.button(
             plural(len(chosen), "Delete {count} document", "Delete {count} documents"),
             type="primary",

@@ -1,4 +1,4 @@
-"""The upload page: add files and follow their progress."""
+"""Add files to the library and follow their progress."""
 
 import datetime as dt
 import uuid
@@ -11,13 +11,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from rag import errors
 from rag.types import UNFINISHED, Document, DocumentStatus, Filters, parts_summary, reading_progress
 from rag.ui import session
-from rag.ui.chat import conversation_list, tour
+from rag.ui.chat import conversation_list
 from rag.ui.components import accept_dropped_files
 from rag.ui.formatting import date_time, escape, file_size, n_chunks, n_pages, plural
 from rag.ui.language import N_, _
 from rag.ui.library import document_metadata
 from rag.ui.library.incomplete_documents import warn_if_incomplete
-from rag.ui.page_frame import empty_state, error_boundary
+from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
 KINDS = {
@@ -41,7 +41,7 @@ STAGES = {
     DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
     DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs password")),
     DocumentStatus.PARSING: ("description", N_("Reading")),
-    DocumentStatus.EMBEDDING: ("scatter_plot", N_("Reading")),
+    DocumentStatus.EMBEDDING: ("scatter_plot", N_("Indexing")),
     DocumentStatus.READY: ("check_circle", N_("Ready")),
     DocumentStatus.FAILED: ("error", N_("Failed")),
 }
@@ -86,16 +86,17 @@ def drop_zone() -> None:
     for warning in session.installation().disk_warnings:
         st.warning(escape(translate_message(warning)), icon=":material/hard_drive:")
     turn = st.session_state.setdefault("upload-turn", 0)
-    files = st.file_uploader(
-        _("Drop files anywhere on this page, or paste them: {kinds}").format(kinds=", ".join(map(_, KINDS))),
-        accept_multiple_files=True,
-        max_upload_size=session.engine().config.rag_parsing.max_file_mb,
-        key=f"drop-{turn}",
-    )
-    accept_dropped_files()
-    with st.container(horizontal=True, key="more-ways"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="ways"):
+        files = st.file_uploader(
+            _("Drop or paste files anywhere on this page"),
+            help=", ".join(map(_, KINDS)),
+            accept_multiple_files=True,
+            max_upload_size=session.engine().config.rag_parsing.max_file_mb,
+            key=f"drop-{turn}",
+        )
         files = [*files, *_folder(turn)]
         address = _address(turn) if session.installation().config.rag_web_addresses else None
+    accept_dropped_files()
     if not files and not address:
         return
     with st.spinner(
@@ -125,7 +126,7 @@ def _address(turn: int) -> str | None:
     """Show a field for a web address and return what was entered."""
     with st.popover(_("Web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
         address = st.text_input(_("Address of a file or web page"), placeholder="https://", max_chars=2000)
-        st.caption(_("Pagelight downloads it once from the Internet and stores a copy."))
+        st.caption(_("Pagelight downloads it once and keeps a copy."))
         if st.form_submit_button(_("Fetch"), type="primary", icon=":material/download:"):
             return address.strip() or None
     return None
@@ -188,7 +189,7 @@ def _same_name(file: UploadedFile, error: errors.SameNameError) -> Refusal:
     return Refusal(file.name, message, version_of=uuid.UUID(str(error.details["document_id"])), file=file)
 
 
-def documents() -> None:
+def uploads() -> None:
     """Show each file of this session and each unfinished document; refresh while work is in progress."""
     busy = any(document.status in UNFINISHED for document in _documents())
     st.fragment(_rows, run_every=POLL_SECONDS if busy else None)(busy)
@@ -201,22 +202,7 @@ def _rows(followed: bool) -> None:
         if busy != followed:
             st.rerun()
         if not documents and not _refusals():
-            if total := session.engine().catalogue.count():
-                st.caption(
-                    plural(
-                        total,
-                        "{count} document in the library, all processed.",
-                        "{count} documents in the library, all processed.",
-                    )
-                )
-                return
-            tour.offer_sample()
-            with empty_state(
-                "draft",
-                _("Nothing uploaded yet"),
-                _("Files you add appear here with their progress. You can leave this page meanwhile."),
-            ):
-                return
+            return
         for number, refusal in enumerate(_refusals()):
             _refusal_row(number, refusal)
         _actions_when_read(documents, is_all=not busy)
@@ -228,12 +214,15 @@ def _actions_when_read(documents: list[Document], *, is_all: bool) -> None:
     """Show the actions on documents that have been read."""
     with st.container(horizontal=True, vertical_alignment="center", key="read"):
         asked = tuple(document.id for document in documents if document.searchable and not document.disabled)
-        if asked and st.button(_("Ask about them"), icon=":material/forum:"):
+        if asked and st.button(_("Ask about these"), icon=":material/forum:"):
             conversation_list.open_conversation(None, asked)
             st.switch_page("pages/chat.py")
         own = [document for document in documents if document.id in _uploaded()]
-        if own and is_all and not session.read_only_reason() and st.button(_("Edit"), icon=":material/edit:"):
+        if own and is_all and not session.read_only_reason() and st.button(_("Edit these"), icon=":material/edit:"):
             document_metadata.edit(own)
+        if own and is_all and st.button(":material/close:", key="hide-read", type="tertiary", help=_("Hide")):
+            _uploaded().clear()
+            st.rerun()
 
 
 def _documents() -> list[Document]:
@@ -261,8 +250,9 @@ def _document_row(document: Document) -> None:
             )
             st.caption(f"{file_size(document.size)} · {_stage(document, stage)}", width="content")
             _actions(document)
-        if document.status in UNFINISHED:
-            st.progress(min(document.progress.done / max(document.progress.total, 1), 1.0))
+        share = document.progress.done / max(document.progress.total, 1)
+        if document.status in UNFINISHED and share < 1:  # a full bar would say that it is ready
+            st.progress(share)
         if document.container_name:
             st.caption(
                 _(":material/attach_file: in {container_name}").format(container_name=escape(document.container_name))
@@ -294,9 +284,8 @@ def _stage(document: Document, stage: str) -> str:
         pages = n_pages(document.page_count)
         chunks = n_chunks(document.chunk_count)
         return f"{pages} · {chunks}"
-    reading = reading_progress(document)
-    waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after
-    return f"{_(stage)}: {translate_message(reading)}" if reading and not waits_in_line else _(stage)
+    reading = translate_message(reading_progress(document) or "")
+    return reading[:1].upper() + reading[1:] or _(stage)
 
 
 def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:

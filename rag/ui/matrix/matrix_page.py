@@ -40,7 +40,7 @@ VERDICTS = {
     Support.QUOTED: N_("Quoted word for word."),
     Support.SUPPORTED: N_("The quote supports it."),
     Support.PARTLY: N_("The quote supports part of it."),
-    Support.NOT_VERIFIED: N_("Not verified: whether the quote answers the question could not be decided."),
+    Support.NOT_VERIFIED: N_("Not verified: it is unclear whether the quote answers the question."),
     Support.CONTRADICTED: N_("The quote contradicts it."),
     Support.UNCITED: N_("It cites nothing."),
 }
@@ -299,7 +299,7 @@ def _selected_cell(filled: FilledMatrix) -> tuple[Document, int] | None:
 def _assurance(cell: MatrixCell) -> str:
     """Return what supports the answer."""
     if cell.likelihood is not None:
-        told = _("These words match the question best. Probability that they answer it: {likelihood}.")
+        told = _("These words match best. Chance that they answer the question: {likelihood}.")
         return told.format(likelihood=percent(cell.likelihood))
     return _(VERDICTS[cell.verdict]) if cell.verdict else ""
 

@@ -6,7 +6,6 @@ a document of 5,000 pages loads equally fast, the file itself never reaches the 
 measured.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ from rag.types import (
     Document,
     Hit,
     LaterPlace,
-    Line,
     ParagraphText,
     Passage,
     Rect,
@@ -35,12 +33,10 @@ SCRIPTS = tuple(
     for part in ("source", "sheet", "stack", "badges", "strip", "finder", "panel", "selection", "keys", "viewer")
 )
 """Parts of the viewer's script in `assets/viewer`, concatenated in this order."""
-NEAR_LINES = 8
-"""Lines of a long paragraph before and after a quote that are highlighted softly."""
 
 
 class Mark(NamedTuple):
-    """A place on the pages: a quote and the passage around it."""
+    """A place on the pages: a quote and the lines that it stands in."""
 
     label: str
     title: str
@@ -51,8 +47,8 @@ class Mark(NamedTuple):
 
     @classmethod
     def of_citation(cls, citation: Citation, hit: Hit, label: str) -> "Mark":
-        """Return the mark of a citation: the quote and its surroundings."""
-        around = Passage(document_id=hit.passage.document_id, lines=surroundings(citation, hit))
+        """Return the mark of a citation: the quote, and softly its lines, so that the quote stands out."""
+        around = Passage(document_id=hit.passage.document_id, lines=citation.lines_in(hit))
         return cls(label, citation.quote or "", citation.regions, around.regions)
 
     @classmethod
@@ -95,23 +91,6 @@ class Mark(NamedTuple):
 
 def _shape(kind: str, region: Region, rects: Sequence[Rect]) -> dict[str, Any]:
     return {"kind": kind, "page": region.page_number, "rects": rects}
-
-
-def surroundings(citation: Citation, hit: Hit) -> tuple[Line, ...]:
-    """Return the lines to highlight softly around a quote: its paragraph, or the nearby lines of a long one.
-
-    Without a quote, return the chunk's lines; if the paragraph is the whole passage, return nothing. The passage
-    itself would be too much: for a short file it is all of it.
-    """
-    if not citation.lines:
-        return hit.chunk.lines
-    quoted = {line.number for line in citation.lines}
-    lines = hit.passage.lines
-    first = max((line.number for line in lines if line.starts_block and line.number <= min(quoted)), default=0)
-    after = min((line.number for line in lines if line.starts_block and line.number > max(quoted)), default=math.inf)
-    near = range(min(quoted) - NEAR_LINES, max(quoted) + NEAR_LINES + 1)
-    around = tuple(line for line in lines if first <= line.number < after and line.number in near)
-    return around if len(around) < len(lines) else ()
 
 
 def outlines(rects: Sequence[Rect]) -> list[Rect]:

@@ -2,9 +2,9 @@
 
 const OFF = "pagelight:keys-off";
 const KEYS = [
-  ["n", _("Next citation")],
-  ["p", _("Previous citation")],
-  ["q", _("Go to the question field")],
+  ["/", _("Go to the question field")],
+  ["→", _("Next citation")],
+  ["←", _("Previous citation")],
   ["f", _("Find in the document")],
   ["g", _("Go to a page")],
   ["o", _("Outline")],
@@ -43,8 +43,16 @@ class Keys {
     if (event.key === "Escape") this.escape(event, inside);
     if (event.ctrlKey || event.metaKey || event.altKey || typesInto(focus) || document.querySelector('[role="dialog"]')) return;
     if (localStorage.getItem(OFF) && !(inside && event.key === "?")) return;
+    if (/^Arrow/.test(event.key) && this.movesBy(event, focus)) return;
     const action = this.actions[event.key];
     if (action) this.take(event, action);
+  }
+
+  /** Returns whether what has the focus uses the arrow keys itself: tabs, menus, or pages wider than their window. */
+  movesBy(event, focus) {
+    const { scroller } = this.viewer;
+    const isWide = event.composedPath().includes(scroller) && scroller.scrollWidth > scroller.clientWidth;
+    return isWide || Boolean(focus.closest?.("[role=tab], [role^=menu], [role=option], [role=slider], [role=radio]"));
   }
 
   take(event, action) {
@@ -56,8 +64,11 @@ class Keys {
   get actions() {
     const { viewer } = this;
     return {
+      ArrowRight: () => step(1),
+      ArrowLeft: () => step(-1),
       n: () => step(1),
       p: () => step(-1),
+      "/": () => document.querySelector(FIELD)?.focus(),
       q: () => document.querySelector(FIELD)?.focus(),
       f: () => viewer.finder.open(),
       g: () => viewer.find(".number").select(),

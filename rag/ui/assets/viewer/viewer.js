@@ -106,13 +106,14 @@ class Viewer {
     const key = JSON.stringify([marks, active, found]);
     if (key === this.drawn) return;
     Object.assign(this, { drawn: key, marks, active, found });
-    this.scroller.querySelectorAll(".mark.passage, .mark.quote, .mark.other, .badge").forEach((node) => node.remove());
+    this.scroller.querySelectorAll(".mark.plain, .mark.passage, .mark.quote, .mark.other, .badge").forEach((node) => node.remove());
     marks.forEach((mark, number) => this.draw(mark, number, number === active));
     this.cover();
   }
 
   draw({ key, label, title, lit, outlined }, number, isActive) {
     const shapes = (isActive ? lit : outlined).filter(({ page }) => this.sheets[page - 1]);
+    for (const { page, rects } of isActive ? shapes : []) draw(this.sheets[page - 1], "mark plain", rects);
     for (const { kind, page, rects } of shapes)
       draw(this.sheets[page - 1], `mark ${kind}`, rects, title).forEach((node) => Object.assign(node.dataset, { mark: number, key }));
     const first = shapes.find(({ kind }) => kind !== "passage") ?? shapes[0];

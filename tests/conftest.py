@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from multiprocessing import util
 from pathlib import Path
 
+import hypothesis
 import psutil
 import pytest
 import xdist
 from xdist import scheduler
 
 from tests import programs
+
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent

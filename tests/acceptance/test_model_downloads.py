@@ -262,4 +262,4 @@ def test_the_settings_page_says_why_a_download_failed_and_offers_it_again(hub: H
         session.installation().settings.downloads.wait(NAME, PATIENCE_SECONDS)
     page.run()
     assert ["answers with 503" in str(error.value) for error in page.error] == [True]
-    assert page.button(key=f"fetch-{NAME}")
+    assert page.button(key=f"fetch-{NAME}").label == "Download"

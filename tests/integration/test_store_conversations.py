@@ -92,7 +92,7 @@ def test_chats_are_found_by_their_words_and_kept_at_the_top(owner: Owner) -> Non
     assert found("northmoor", "FERRIES") == [("Ferries", said.id, said.content)]
     assert found("northmoor", "debt") == []
     assert found("0%") == [("Debt 100%", None, "Debt 100%")]  # no pattern
-    conversations.pin(debt.id, pinned=True)
+    conversations.update(debt.id, pinned=True)
     assert [chat.title for chat in conversations.list(owner.index.id)] == ["Debt 100%", "Ferries"]
     conversations.rate(ferries.id, said.id, "bad", "There were eight.")
     rated = conversations.messages(ferries.id)[-1]
@@ -110,7 +110,7 @@ def test_the_latest_chat_comes_first(owner: Owner) -> None:
 def test_changing_and_deleting(owner: Owner) -> None:
     conversations, document_id = owner.db.of("ann").conversations, uuid.uuid4()
     chat = conversations.create(owner.index.id, title="old", document_ids=[document_id])
-    conversations.rename(chat.id, "new")
+    conversations.update(chat.id, title="new")
     conversations.append(chat.id, role="user", content="hello")
     changed = conversations.get(chat.id)
     assert (changed.title, changed.document_ids) == ("new", (document_id,))

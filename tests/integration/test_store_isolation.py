@@ -334,7 +334,7 @@ CASES |= {
     "conversations.create": lambda w, user: w.db.of(user).conversations.create(w.owner.index.id, title="theirs"),
     "conversations.list": lambda w, user: w.db.of(user).conversations.list(w.owner.index.id),
     "conversations.get": lambda w, user: w.db.of(user).conversations.get(w.conversation.id),
-    "conversations.rename": lambda w, user: w.db.of(user).conversations.rename(w.conversation.id, "theirs"),
+    "conversations.update": lambda w, user: w.db.of(user).conversations.update(w.conversation.id, title="theirs"),
     "conversations.delete": lambda w, user: w.db.of(user).conversations.delete(w.conversation.id),
     "conversations.messages": lambda w, user: w.db.of(user).conversations.messages(w.conversation.id),
     "answer_links.list": lambda w, user: w.db.of(user).answer_links.list(),
@@ -346,7 +346,6 @@ CASES |= {
         w.conversation.id, role="user", content="theirs"
     ),
     "conversations.search": lambda w, user: w.db.of(user).conversations.search(w.owner.index.id, ["hello"], most=5),
-    "conversations.pin": lambda w, user: w.db.of(user).conversations.pin(w.conversation.id, pinned=True),
     "conversations.choose": lambda w, user: w.db.of(user).conversations.choose(w.conversation.id, w.answer.id),
     "conversations.replace_answer": lambda w, user: w.db.of(user).conversations.replace_answer(
         w.conversation.id, w.answer.id, AnswerResponse(status="ok", answer="theirs", model="theirs")

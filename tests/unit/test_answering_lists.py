@@ -66,7 +66,7 @@ def items(chunks: Sequence[Chunk], question: str) -> tuple[list[str], int] | Non
     asked = requested_list(question)
     assert asked is not None
     found = find_list(chunks, asked)
-    return found and ([" ".join(key.chunk.text[slice(*key.span)].split()) for key in found.items], found.count)
+    return found and ([" ".join(key.chunk.text[slice(*key.span)].split()) for key in found.items], found.total)
 
 
 def risks(name: str, count: int, first: int) -> Chunk:

@@ -182,8 +182,8 @@ def asked_kind(question: ParsedQuestion) -> AskedKind:
         what = frozenset(term_weights.content_words(recurs["what"] or recurs["what_de"]))
         verb = (recurs["verb"] or recurs["verb_de"]).lower()
         return AskedKind(frozenset(), what=what, recurs=_ENDS if verb in ("end", "close", "endet") else _BEGINS)
-    what = _WHAT_IS.fullmatch(text)
-    return AskedKind(_topic(question), term=_definition(what["term"]) if what else None)
+    asked = _WHAT_IS.fullmatch(text)
+    return AskedKind(_topic(question), term=_definition(asked["term"]) if asked else None)
 
 
 def _definition(term: str) -> re.Pattern[str]:

@@ -86,7 +86,7 @@ class FoundList(NamedTuple):
     """The shown items of a list, and how many it has."""
 
     items: list[KeySentence]
-    count: int
+    total: int
 
 
 def requested_list(question: str) -> AskedList | None:

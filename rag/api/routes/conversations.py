@@ -128,10 +128,7 @@ def get_conversation(sender: Reader, conversation_id: uuid.UUID) -> Conversation
 @router.patch("/conversations/{conversation_id}")
 def edit_conversation(sender: Writer, conversation_id: uuid.UUID, body: ConversationEdit) -> Conversation:
     """Rename a chat, or pin it to the top."""
-    if body.title is not None:
-        sender.engine.chats.rename(conversation_id, body.title)
-    if body.pinned is not None:
-        sender.engine.chats.pin(conversation_id, pinned=body.pinned)
+    sender.engine.chats.update(conversation_id, title=body.title, pinned=body.pinned)
     return sender.engine.chats.get(conversation_id)
 
 

@@ -163,13 +163,9 @@ class Chats:
         """Continue from a turn instead of its alternatives. Raises NotFoundError."""
         self._workspace.store.conversations.choose(conversation_id, message_id)
 
-    def pin(self, conversation_id: uuid.UUID, *, pinned: bool = True) -> None:
-        """Pin or unpin a chat. Raises NotFoundError."""
-        self._workspace.store.conversations.pin(conversation_id, pinned=pinned)
-
-    def rename(self, conversation_id: uuid.UUID, title: str) -> None:
-        """Rename a chat. Raises NotFoundError."""
-        self._workspace.store.conversations.rename(conversation_id, title)
+    def update(self, conversation_id: uuid.UUID, *, title: str | None = None, pinned: bool | None = None) -> None:
+        """Rename a chat, or pin or unpin it; None changes nothing. Raises NotFoundError."""
+        self._workspace.store.conversations.update(conversation_id, title=title, pinned=pinned)
 
     def delete(self, conversation_id: uuid.UUID) -> None:
         """Delete a chat and its turns. Raises NotFoundError."""

@@ -65,8 +65,8 @@ class CompositeAnswers:
         """
         if found := self._list(question):
             document, listed = found
-            note = prompts.LIST_NOTE if len(listed.items) == listed.count else prompts.LIST_IN_PART_NOTE
-            label = answering.Label(f"*{note.format(shown=len(listed.items), count=listed.count)}*")
+            note = prompts.LIST_NOTE if len(listed.items) == listed.total else prompts.LIST_IN_PART_NOTE
+            label = answering.Label(f"*{note.format(shown=len(listed.items), count=listed.total)}*")
             return single_answer(self._compose([label, *summary.to_statements(listed.items, document)]))
         if extract := summary.requested_summary(question):
             return self._extract(question, extract)
@@ -288,9 +288,9 @@ class CompositeAnswers:
 
     def model_passages(self, question: str) -> list[Hit]:
         """Return passages for a language model: from each compared document, or from all of a document to summarise."""
-        if found := self._list(question):
-            document, listed = found
-            return summary.passages(listed.items, document)
+        if listed := self._list(question):
+            document, items = listed[0], listed[1].items
+            return summary.passages(items, document)
         if extract := summary.requested_summary(question):
             documents = self._named_or_all(question)[0]
             if len(documents) != 1:

@@ -58,13 +58,9 @@ class Conversations:
             raise _unknown(conversation_id)
         return _to_conversation(row)
 
-    def rename(self, conversation_id: uuid.UUID, title: str) -> None:
-        """Set the title of a chat. Raises NotFoundError."""
-        self._write("rename", conversation_id, title=title)
-
-    def pin(self, conversation_id: uuid.UUID, *, pinned: bool) -> None:
-        """Pin a chat to the top of the list, or unpin it. Raises NotFoundError."""
-        self._write("pin", conversation_id, pinned=pinned)
+    def update(self, conversation_id: uuid.UUID, *, title: str | None = None, pinned: bool | None = None) -> None:
+        """Rename a chat, or pin it to the top of the list; None changes nothing. Raises NotFoundError."""
+        self._write("update", conversation_id, title=title, pinned=pinned)
 
     def delete(self, conversation_id: uuid.UUID) -> None:
         """Delete a chat and its turns. Raises NotFoundError."""

@@ -21,10 +21,15 @@ number of the last merged line, and whether it is bold."""
 def pack(lines: Sequence[Line]) -> list[PackedLine]:
     """Encode lines without their text."""
     return [
-        [line.number, line.page_number, *line.bbox, len(line.text), line.kind.value, line.starts_block]
-        + ([line.last_number, True] if line.is_bold else [line.last_number] if line.last_number else [])
+        [line.number, line.page_number, *line.bbox, len(line.text), line.kind.value, line.starts_block, *_rare(line)]
         for line in lines
     ]
+
+
+def _rare(line: Line) -> PackedLine:
+    if line.is_bold:
+        return [line.last_number, True]
+    return [line.last_number] if line.last_number else []
 
 
 def unpack(content: str, packed: Sequence[Sequence[Any]]) -> tuple[Line, ...]:

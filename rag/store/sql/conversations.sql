@@ -20,14 +20,12 @@ ORDER BY pinned DESC, updated_at DESC, id;
 -- name: get
 SELECT * FROM conversations WHERE user_id = :user_id AND id = :conversation_id;
 
--- name: rename
-UPDATE conversations SET title = :title WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
+-- name: update
+UPDATE conversations SET title = coalesce(:title::text, title), pinned = coalesce(:pinned::boolean, pinned)
+WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
 
 -- name: delete
 DELETE FROM conversations WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
-
--- name: pin
-UPDATE conversations SET pinned = :pinned WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
 
 -- name: search
 -- The chats with all words in the title or in one turn, which is returned.

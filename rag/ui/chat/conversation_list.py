@@ -105,7 +105,7 @@ def _conversation(conversation: Conversation, *, current: bool) -> None:
             format_func=_,
         )
     if choice == pin:
-        session.engine().chats.pin(conversation.id, pinned=not conversation.pinned)
+        session.engine().chats.update(conversation.id, pinned=not conversation.pinned)
         st.rerun()
     elif choice:
         {"Rename": _rename, "Delete": _delete}[choice](conversation.id, conversation.title)
@@ -116,7 +116,7 @@ def _rename(chosen: uuid.UUID, title: str) -> None:
     name = st.text_input(_("Title"), title, max_chars=200)
     if st.button(_("Save"), type="primary", disabled=not name.strip()):
         with error_boundary():
-            session.engine().chats.rename(chosen, name.strip())
+            session.engine().chats.update(chosen, title=name.strip())
             st.rerun()
 
 

@@ -1,5 +1,19 @@
 # Pagelight with its embedded database, models and OCR. All data is stored below /data.
 #   docker build -t pagelight . && docker run --init --shm-size=1g -p 127.0.0.1:8501:8501 -v pagelight:/data pagelight
+FROM python:3.11-slim-bookworm AS build
+
+WORKDIR /build
+COPY requirements.lock ./
+RUN pip install --no-cache-dir --no-deps --require-hashes --prefix /dependencies -r requirements.lock
+
+COPY pyproject.toml README.md LICENSE app.py server.py ./
+COPY .streamlit .streamlit
+COPY pages pages
+COPY rag rag
+# setuptools is among the locked dependencies.
+RUN PYTHONPATH=/dependencies/lib/python3.11/site-packages \
+    pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheel .
+
 FROM python:3.11-slim-bookworm
 
 # OCR for scanned pages; add languages with packages such as tesseract-ocr-deu.
@@ -11,17 +25,10 @@ RUN apt-get update \
 RUN useradd --uid 10001 --user-group --create-home pagelight \
     && install --directory --owner pagelight --group pagelight --mode 0700 /data
 
-WORKDIR /app
-
-# Install dependencies before the code, so that code changes keep this layer.
-COPY requirements.lock ./
-RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
-
-COPY pyproject.toml README.md LICENSE app.py server.py ./
-COPY .streamlit .streamlit
-COPY pages pages
-COPY rag rag
-RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable .
+# Dependencies first, so that code changes keep this layer.
+COPY --from=build /dependencies /usr/local
+RUN --mount=type=bind,from=build,source=/wheel,target=/wheel \
+    pip install --no-cache-dir --no-deps --no-compile /wheel/*.whl
 
 # Listen on all addresses of the container; `docker run --publish` decides who can connect.
 ENV RAG_DATA_DIR=/data \
@@ -29,6 +36,7 @@ ENV RAG_DATA_DIR=/data \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
     PYTHONUNBUFFERED=1
 
+WORKDIR /home/pagelight
 USER pagelight
 VOLUME /data
 EXPOSE 8501

@@ -14,10 +14,10 @@ USABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test lint format messages bench mutants lock clean
+.PHONY: help run setup test wheel-test site lint format messages bench mutants lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/installed ## Install what is missing and open the app
 	@$(BIN)/pagelight run
@@ -29,6 +29,12 @@ test: $(VENV)/installed-dev ## Run the tests; `make test ARGS="tests/unit -k fus
 
 # Some tests wait, so four processes keep two cores busy.
 JOBS ?= 4
+
+wheel-test: $(VENV)/installed-dev ## Build the wheel and test it in a fresh virtual environment
+	@$(BIN)/python -m pytest tests/packaging $(ARGS)
+
+site: $(VENV)/installed-dev ## Build the documentation as a static site in site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 
 lint: $(VENV)/installed-dev ## Check style, types and layers
 	@$(BIN)/ruff check .

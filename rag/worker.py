@@ -197,7 +197,8 @@ def log_work() -> None:
 def spawn() -> subprocess.Popen[bytes]:
     """Start a worker that ends when this process ends."""
     return subprocess.Popen(
-        [sys.executable, "-m", "rag.worker", "--parent", str(os.getpid())],
+        # -P: a module in the working folder must not take the place of one of Python's.
+        [sys.executable, "-P", "-m", "rag.worker", "--parent", str(os.getpid())],
         stdin=subprocess.DEVNULL,
     )
 

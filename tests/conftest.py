@@ -120,7 +120,7 @@ def _is_memory_free() -> bool:
     return min(shutil.disk_usage(MEMORY).free, available) > MEMORY_BYTES
 
 
-FOLDERS = ("benchmarks", "e2e", "acceptance", "integration", "unit")
+FOLDERS = ("packaging", "benchmarks", "e2e", "acceptance", "integration", "unit")
 """Order of execution: the slowest tests first, so that they do not run alone at the end.
 
 In a single process the order is reversed: quick tests find most faults early.

@@ -6,6 +6,7 @@ Commands import models, database drivers and servers where they use them, so tha
 import contextlib
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -85,12 +86,22 @@ def _report_errors(function: Command) -> Command:
     @functools.wraps(function)
     def run(**options: Any) -> None:
         try:
+            _require_fork()
             function(**options)
         except errors.Error as error:
             output.print_error(error, as_json=bool(options.get("as_json")))
             raise typer.Exit(error.exit_code) from error
 
     return run
+
+
+def _require_fork() -> None:
+    """Raise ConfigError where documents cannot be read in processes of their own, as on Windows."""
+    if not hasattr(os, "fork"):
+        raise errors.ConfigError(
+            "Pagelight does not run on Windows itself. Install it in WSL 2 or use its container, and open "
+            "http://localhost:8501 in your browser."
+        )
 
 
 def _unless_subcommand(own_command: Command) -> Command:

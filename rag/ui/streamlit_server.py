@@ -1,6 +1,8 @@
 """Run Streamlit with limits for slow clients: `python streamlit_server.py run server.py`."""
 
 import functools
+import signal
+import sys
 from typing import Any
 
 SERVES = "auto"
@@ -20,8 +22,14 @@ def protocol(**options: Any) -> Any:
     return _protocol()(**options)
 
 
+def _stop(*_: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends the process at once; uvx sends two
+    sys.exit()
+
+
 def main() -> None:
-    """Run Streamlit's command line."""
+    """Run Streamlit's command line until Ctrl-C, which is how the app is stopped and no failure."""
+    signal.signal(signal.SIGINT, _stop)
     from rag import lazy_imports
 
     lazy_imports.collect_rarely()

@@ -1,11 +1,13 @@
 """The options of a search: each field of the model, its bounds, and what becomes of what is typed in."""
 
+import os
 from typing import Annotated, Any
 
 import pytest
 import typer
 from typer import testing
 
+from rag import errors
 from rag.cli.app import app
 from rag.cli.command import add_command
 from rag.cli.options import takes_retrieval
@@ -90,3 +92,12 @@ def test_each_command_that_searches_has_them_explained(command: str) -> None:
     explained = {flag: option.help for option in options if option.param_type_name == "option" for flag in option.opts}
     assert explained.keys() >= FLAGS
     assert all(explained[flag] for flag in FLAGS)
+
+
+def test_a_system_without_fork_is_told_what_runs_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents are read in forked processes, which Windows does not have."""
+    monkeypatch.delattr(os, "fork")
+    result = testing.CliRunner().invoke(app, ["doctor"])
+    assert result.exit_code == errors.ConfigError.exit_code
+    assert "WSL 2" in result.output
+    assert testing.CliRunner().invoke(app, ["--version"]).exit_code == 0

@@ -93,6 +93,15 @@ def test_a_killed_server_is_started_again(tmp_path: Path) -> None:
     assert eventually(lambda: forked() == [server()])
 
 
+def test_modules_of_the_working_folder_are_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder may hold files with the names of Python's modules."""
+    for name in ("rag", "types", "enum"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError('from the working folder')", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    forks._servers.close()
+    assert read_plain(tmp_path) == "The tide is high."
+
+
 def test_a_server_that_is_killed_while_it_loads_is_followed_by_another(tmp_path: Path) -> None:
     forks._servers.close()
     with ThreadPoolExecutor(1) as pool:

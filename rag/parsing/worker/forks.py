@@ -12,13 +12,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, BinaryIO
 
 from rag import errors
 from rag.parsing.worker import protocol
 
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT_SECONDS = 120.0
 """Timeout for a server to load and fork; long, for machines that swap."""
 MAX_STARTS = 3
@@ -82,14 +80,14 @@ class _Server:
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "rag.parsing.worker.fork_server", str(theirs.fileno())]
+        # -P: a module in the working folder must not take the place of one of Python's.
+        command = [sys.executable, "-P", "-m", "rag.parsing.worker.fork_server", str(theirs.fileno())]
         with theirs:
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                cwd=PACKAGE_ROOT,
             )
 
     def fork(self, request: bytes, stderr: IO[bytes]) -> Fork:

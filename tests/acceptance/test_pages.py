@@ -109,6 +109,10 @@ def test_empty_library_leads_to_the_upload(app: AppTest) -> None:
     app.run()
     assert "No documents yet" in texts(app)
     assert not app.chat_input
+    weights = {button.label: button.proto.type for button in app.main.button}
+    assert weights == {"Upload documents": "primary", "Try a sample": "tertiary"}
+    next(button for button in app.main.button if button.label == "Upload documents").click().run()
+    assert [header.value for header in app.header] == ["Library"]
 
 
 def test_answer_cites_and_lights_its_words(app: AppTest, engine: RAGEngine) -> None:

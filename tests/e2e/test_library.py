@@ -112,4 +112,8 @@ def test_what_is_dropped_anywhere_or_pasted_comes_in(page: Page) -> None:
         }""",
         "The quay was mended in June.",
     )
-    page.locator('[class*="st-key-file-ready"]').filter(has_text="Pasted The quay was mended in June").wait_for()
+    pasted = page.locator('[class*="st-key-file-ready"]').filter(has_text="Pasted The quay was mended in June")
+    pasted.wait_for()
+    zone = page.get_by_test_id("stFileUploaderDropzone")
+    left = "node => node.getBoundingClientRect().left"
+    assert pasted.evaluate(left) == zone.evaluate(left)

@@ -1,9 +1,9 @@
 """`python -m benchmarks.extractive QA.jsonl`: fit the constants that choose and refuse extractive answers.
 
 Each question is asked of its own document and of all documents of an existing index. `WEIGHTS` of
-`rag.answering.extraction.extractive_answer` are a multinomial logit over the candidates of a question, `COEFFICIENTS`
-of `rag.answering.extraction.likelihood` a logistic regression of whether the best one is right. Both are fitted to all
-questions, which gives the constants, and to six sevenths of the documents, which measures their quality on the rest.
+`rag.answering.extraction.extractive_answer` are a multinomial logit over the candidates of a question, `ODDS` a
+logistic regression of whether the best one is right. Both are fitted to all questions, which gives the constants, and
+to six sevenths of the documents, which measures their quality on the rest.
 """
 
 import argparse
@@ -19,20 +19,18 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import fitting
-from benchmarks.fitting import Choice, Numbers, Truths
-from benchmarks.questions import PublicQuestion, load_documents, load_questions
+from benchmarks.fitting import Choice, Numbers
 from rag import answering, evaluation
 from rag.answering.extraction import extractive_answer, question_intent
 from rag.answering.extraction.candidates import Candidate, Features, collect_candidates
-from rag.answering.extraction.extractive_answer import MIN_LIKELIHOOD, WEIGHTS, Extract
-from rag.answering.extraction.likelihood import BASE, COEFFICIENTS, GROUPS, Evidence
+from rag.answering.extraction.extractive_answer import MIN_LIKELIHOOD, ODDS, WEIGHTS
 from rag.engine import RAGEngine
 from rag.engine.evaluation.evaluator import Corpus, Evaluation
 from rag.evaluation.answers import says
 from rag.types import Filters, Hit, RetrievalOptions, SearchRequest
 
 FOLDS = 7
-CHOICE_RIDGE, ODDS_RIDGE = 2.0, 20.0
+CHOICE_RIDGE, ODDS_RIDGE = 2.0, 1.0
 SAYS, STANDS = 1.0, 0.7
 """Weight of a question in which no candidate has the gold answer and those on gold pages count as right."""
 
@@ -40,9 +38,6 @@ LEAST = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35)
 """Minimum likelihoods to evaluate."""
 
 SCOPES = ("own", "all")
-
-STRIDE = 5
-"""Public questions in turn are asked of every fifth document of another kind."""
 
 
 @dataclass(frozen=True)
@@ -81,43 +76,32 @@ class Case:
         return self.question.answerable and bool(evaluation.answers.normalize(gold)) and says(candidate.text, gold)
 
     def best(self, weights: Numbers) -> "Best | None":
-        """Return the candidate that is shown first if `weights` order them, or None."""
+        """Return the candidate with the highest score, or None."""
+        if not self.candidates:
+            return None
         scores = self.measures @ weights
         order = np.argsort(-scores, kind="stable")
-        found = [
-            Extract(
-                self.candidates[place],
-                float(scores[place]),
-                extractive_answer.asked_row(self.asked, self.candidates[place]),
-            )
-            for place in order
-        ]
-        ranked = extractive_answer.fitting(self.asked.text, found)
-        if not ranked:
-            return None
-        evidence = extractive_answer.gather_evidence(self.asked, ranked[0], found)
-        return Best(self, ranked[0].candidate, evidence)
+        candidate = self.candidates[order[0]]
+        lead = float(scores[order[0]] - scores[order[min(3, len(order) - 1)]])
+        features = candidate.features
+        return Best(self, candidate, (features.page_relevance, features.found, features.about, lead))
 
 
 class Best(NamedTuple):
-    """The chosen candidate and the evidence for it."""
+    """The chosen candidate and the inputs of its likelihood: the fields of `Odds` without the intercept."""
 
     case: Case
     candidate: Candidate
-    evidence: Evidence
+    measures: tuple[float, ...]
 
     @property
     def is_right(self) -> bool:
-        """Whether the chosen candidate is on a gold page and, where its words are known, says them."""
-        if not self.case.is_on_gold_page(self.candidate):
-            return False
-        question = self.case.question
-        groups = question.required if isinstance(question, PublicQuestion) else ()
-        return all(any(says(self.candidate.text, text) for text in group) for group in groups)
+        """Whether the chosen candidate is on a gold page."""
+        return self.case.is_on_gold_page(self.candidate)
 
     def is_refused(self, likely: float, least: float) -> bool:
         """Return whether the answer is refused at the minimum likelihood `least`."""
-        if not extractive_answer.is_likely(self.case.asked, self.candidate, likely, least):
+        if not extractive_answer.is_relevant(self.case.asked, self.candidate, likely, least):
             return True
         return extractive_answer.explain_missing(self.case.asked, self.case.hits, self.candidate) is not None
 
@@ -135,14 +119,9 @@ def main() -> None:
     made = argparse.ArgumentParser(prog="python -m benchmarks.extractive", description="Fit answers without a model.")
     made.add_argument("questions", type=Path, metavar="QA.jsonl", help="questions in the format of `pagelight eval`")
     made.add_argument("--index", default="default", help="the index of their documents")
-    made.add_argument(
-        "--public", action="store_true", help="also ask the public questions, whose documents are in the index as well"
-    )
     arguments = made.parse_args()
     console = Console()
-    asked: list[evaluation.Question] = [*evaluation.load_questions(arguments.questions)]
-    if arguments.public:
-        asked += public_questions()
+    asked = evaluation.load_questions(arguments.questions)
     with RAGEngine() as engine, console.status("Asking …"):
         cases = list(ask(engine, arguments.index, asked))
     if not any(case.choice() for case in cases):
@@ -155,34 +134,20 @@ def main() -> None:
 
 def report(cases: Sequence[Case]) -> Iterator[Table]:
     """Print the tables: constants, first candidate, calibration, refusals."""
-    in_use = np.array(WEIGHTS), np.array([*COEFFICIENTS, BASE])
+    in_use = np.array(WEIGHTS), np.array(ODDS)
     fitted = fit_weights(cases), fit_odds(cases, in_use[0])
     per_fold, held_out = cross_validated(cases)
     found = {"in use": judge(cases, *in_use), "held out": held_out}
     yield _constants("WEIGHTS", WEIGHTS._fields, in_use[0], fitted[0], [weights for weights, _ in per_fold])
-    yield _constants("COEFFICIENTS", (*Evidence._fields, "base"), in_use[1], fitted[1], [odds for _, odds in per_fold])
+    yield _constants("ODDS", ODDS._fields, in_use[1], fitted[1], [odds for _, odds in per_fold])
     yield _scores("The first candidate", {name: first_candidate(judged) for name, judged in found.items()})
     yield _calibration(found)
-    yield _without(cases)
     for name, judged in found.items():
         title = f"Refused below a likelihood, {name} ({MIN_LIKELIHOOD:g} is the least in use)"
         yield _scores(title, {f"{least:g}": refusals(judged, least) for least in LEAST})
 
 
 # --- asking ---
-
-
-def public_questions() -> list[PublicQuestion]:
-    """Return the questions of the open split, and each once more of a document of another kind, which cannot answer."""
-    asked = [question for question in load_questions() if question.split == "open"]
-    kinds = {document.name: document.kind for document in load_documents() if document.split == "open"}
-    answerable = [question for question in asked if question.answerable]
-    for place, question in enumerate(answerable):
-        others = [name for name, kind in kinds.items() if kind != kinds[question.file_name]]
-        other = others[place * STRIDE % len(others)]
-        changes = {"id": f"{question.id} of {other}", "pdf": other, "answerable": False, "gold_pages": ()}
-        asked.append(question.model_copy(update=changes))
-    return asked
 
 
 def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]) -> Iterator[Case]:
@@ -195,8 +160,6 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
         if question.file_name not in ids:
             continue
         for scope, documents in zip(SCOPES, ((ids[question.file_name],), ()), strict=True):
-            if scope == "all" and isinstance(question, PublicQuestion):  # hardly any names its document
-                continue
             retrieval = RetrievalOptions(filters=Filters(document_ids=documents), trace=True)
             request = SearchRequest(index_name=index_name, query=question.question, retrieval=retrieval)
             found = engine.search(request)
@@ -214,13 +177,10 @@ def fit_weights(cases: Sequence[Case]) -> Numbers:
 
 
 def fit_odds(cases: Sequence[Case], weights: Numbers) -> Numbers:
-    """Fit `COEFFICIENTS` and `BASE` for candidates chosen by `weights`, which also set the scale of the lead.
-
-    Each question counts once, as asked of one document.
-    """
-    chosen = [best for case in cases if case.scope == "own" and (best := case.best(weights))]
+    """Fit `ODDS` for candidates chosen by `weights`, which also set the scale of the best one's lead."""
+    chosen = [best for case in cases if (best := case.best(weights))]
     right = np.array([best.is_right for best in chosen], dtype=bool)
-    return fitting.standardized_odds(np.array([best.evidence for best in chosen]), right, ODDS_RIDGE)
+    return fitting.odds_weights(np.array([best.measures for best in chosen]), right, ODDS_RIDGE)
 
 
 def judge(cases: Sequence[Case], weights: Numbers, odds: Numbers) -> list[Judged]:
@@ -228,7 +188,7 @@ def judge(cases: Sequence[Case], weights: Numbers, odds: Numbers) -> list[Judged
     judged = []
     for case in cases:
         best = case.best(weights)
-        likely = float(fitting.likelihoods(odds, np.array([best.evidence]))[0]) if best else 0.0
+        likely = float(fitting.likelihoods(odds, np.array([best.measures]))[0]) if best else 0.0
         judged.append(Judged(case, best, likely))
     return judged
 
@@ -304,7 +264,7 @@ def with_interval(scores: evaluation.Scores, measure: str) -> str:
 
 def _calibration(found: dict[str, list[Judged]]) -> Table:
     """Return a table of the share of right answers per bin of likelihood, refused or not."""
-    table = Table("likelihood", "n", "mean", "right", title="Calibration", title_justify="left")
+    table = Table("likelihood", "n", "mean", "right", title="Calibration of ODDS", title_justify="left")
     for name, judged in found.items():
         chosen = [one for one in judged if one.best]
         likely = np.array([one.likelihood for one in chosen])
@@ -317,34 +277,6 @@ def _calibration(found: dict[str, list[Judged]]) -> Table:
         for one in fitting.calibration(likely, right):
             table.add_row(f"{one.low:g} … {one.high:g}", str(one.size), f"{one.likelihood:.2f}", f"{one.right:.2f}")
     return table
-
-
-def _without(cases: Sequence[Case]) -> Table:
-    """Return how well the likelihood separates right from wrong without each group of evidence, held out."""
-    chosen = [best for case in cases if case.scope == "own" and (best := case.best(np.array(WEIGHTS)))]
-    right = np.array([best.is_right for best in chosen], dtype=bool)
-    measures = np.array([best.evidence for best in chosen], dtype=float)
-    documents = [best.case.question.file_name for best in chosen]
-    table = Table("evidence", "Brier", "AUC", title="Likelihood by groups, held out", title_justify="left")
-    kept: dict[str, tuple[str, ...]] = {"all": Evidence._fields}
-    kept |= {
-        f"without {group}": tuple(n for n in Evidence._fields if n not in names) for group, names in GROUPS.items()
-    }
-    kept |= {f"only {group}": names for group, names in GROUPS.items()}
-    for name, fields in kept.items():
-        likely = _held_out(measures[:, [Evidence._fields.index(field) for field in fields]], right, documents)
-        table.add_row(name, f"{fitting.brier(likely, right):.3f}", f"{fitting.auc(likely, right):.3f}")
-    return table
-
-
-def _held_out(measures: Numbers, right: Truths, documents: Sequence[str]) -> Numbers:
-    """Return the likelihood of each row, fitted without its document."""
-    likely = np.zeros(len(measures))
-    for held in fitting.folds(documents, FOLDS):
-        tested = np.array([document in held for document in documents])
-        odds = fitting.standardized_odds(measures[~tested], right[~tested], ODDS_RIDGE)
-        likely[tested] = fitting.likelihoods(odds, measures[tested])
-    return likely
 
 
 if __name__ == "__main__":

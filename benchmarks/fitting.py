@@ -12,7 +12,7 @@ STEPS, SMALLEST = 100, 1e-6
 """A fit ends at this step size or after this number of steps."""
 
 LOGISTIC_STEPS = 2000
-BINS = tuple(place / 10 for place in range(11))
+BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """Bins of likelihoods in a calibration table."""
 
 Numbers = npt.NDArray[np.float64]
@@ -76,15 +76,6 @@ def odds_weights(measures: Numbers, right: Truths, ridge: float) -> Numbers:
         if np.abs(step).max() < SMALLEST:
             break
     return weights
-
-
-def standardized_odds(measures: Numbers, right: Truths, ridge: float) -> Numbers:
-    """Fit as `odds_weights`, penalising each measure by its spread, and return weights for the measures as they are."""
-    mean, spread = measures.mean(axis=0), measures.std(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    fitted = odds_weights((measures - mean) / spread, right, ridge)
-    weights = fitted[:-1] / spread
-    return np.append(weights, fitted[-1] - weights @ mean)
 
 
 def likelihoods(weights: Numbers, measures: Numbers) -> Numbers:

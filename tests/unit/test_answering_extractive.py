@@ -327,6 +327,8 @@ def test_the_likelihood_rises_with_the_lead_of_the_best() -> None:
             "The crane lifts coal.", "The cook makes soup.", "The clerk writes books.", "The guard has a key."
         )
         reader = Scripted({"coal": 0.9, "soup": second, "books": second, "key": second})
-        return choose("What of the people?", [hit], reranker=reader).likelihood
+        return extractive_answer.likelihood(
+            rank(question_intent.parse_question("What of the people?"), [hit], reranker=reader)
+        )
 
     assert 0.0 < likelihood(0.8) < likelihood(0.3) < likelihood(0.01) < 1.0

@@ -1,12 +1,12 @@
 """Answer without a language model, by the best sentence or table row, word for word."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rag.answering.extraction import answer_fit, likelihood, question_intent
+from rag.answering.extraction import answer_fit, question_intent
 from rag.answering.extraction.answer_fit import Fit
 from rag.answering.extraction.candidates import Candidate, Features, collect_candidates, page_and_names
-from rag.answering.extraction.likelihood import Evidence
 from rag.answering.extraction.question_intent import Kind, ParsedQuestion
 from rag.answering.text import term_weights
 from rag.retrieval import Reranker
@@ -31,17 +31,32 @@ WEIGHTS = Features(
 """Weights of the features in a candidate's score: a multinomial logit over the candidates of a question (McFadden,
 "Conditional logit analysis of qualitative choice behavior", 1974), fitted by `python -m benchmarks.extractive`."""
 
-MIN_LIKELIHOOD = 0.15
-"""Minimum likelihood of an answer, chosen for at most 8 % of answerable questions refused."""
 
-MIN_RELEVANCE = -0.95
-"""At less, which is next to the lowest that it says, the cross-encoder sees nothing in common with the question."""
+class Odds(NamedTuple):
+    """Logistic regression of whether the best candidate is right; `lead` is its score less the fourth's."""
+
+    page_relevance: float
+    found: float
+    about: float
+    lead: float
+    base: float
+
+
+ODDS = Odds(page_relevance=0.4, found=0.5, about=1.5, lead=0.45, base=-2.3)
+"""Fitted by the same command."""
+
+MIN_LIKELIHOOD = 0.2
+"""Minimum likelihood of an answer."""
 
 CERTAIN_LIKELIHOOD = 0.75
 """Minimum likelihood of an answer of the very kind that is asked for, in the only document searched."""
 
+MIN_RELEVANCE = -0.6
+MIN_COVERED = 0.3
+"""An answer needs this relevance, or this share of the question's words."""
+
 MIN_COVERED_ALONE = 0.5
-"""Minimum share of the question's words in an answer without a cross-encoder."""
+"""The minimum share without a cross-encoder."""
 
 MIN_LABEL = 0.5
 """Minimum label match of a row that answers a plain question for a line item."""
@@ -82,16 +97,16 @@ def choose(
     found = rank(asked, hits, reranker=reranker)
     if not found:
         return Choice(hint="No sentence and no row of a table was found that could answer.")
-    ranked = fitting(question, found)
+    ranked = _fitting(question, found)
     if not ranked:
         best = found[0].candidate
         return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
     best = ranked[0].candidate
-    likely = likelihood.estimate(gather_evidence(asked, ranked[0], found)) if reranker else best.features.covered
+    likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
     missing = explain_missing(asked, hits, best)
     if best.is_certain and len({hit.passage.document_id for hit in hits}) == 1:  # else it may be another's
         likely = max(likely, CERTAIN_LIKELIHOOD)
-    is_close = is_likely(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
+    is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
         missing = "Nothing that was found answers this closely enough."
     if missing is not None:
@@ -111,8 +126,8 @@ def rank(question: ParsedQuestion, hits: Sequence[Hit], *, reranker: Reranker | 
     return sorted(scored, key=lambda extract: -extract.score)
 
 
-def fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
-    """Return `ranked` without candidates that give another figure, or only the certain answers if there are any.
+def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
+    """Drop candidates that give another figure, and put certain answers first.
 
     If a name is asked for, candidates with a name come first.
     """
@@ -142,22 +157,30 @@ def _is_of_another(fits: Fit | None, extract: Extract) -> bool:
     return fits is Fit.UNNAMED and extract.row is not None and extract.candidate.features.label < MIN_LABEL
 
 
-def gather_evidence(question: ParsedQuestion, best: Extract, found: Sequence[Extract]) -> Evidence:
-    """Return the evidence for `best` among all that was found."""
-    scored = [(extract.candidate, extract.score) for extract in found]
-    return likelihood.gather(question, best.candidate, best.score, scored)
+def likelihood(ranked: Sequence[Extract]) -> float:
+    """Return the probability that the best candidate is right."""
+    features = ranked[0].candidate.features
+    logit = (
+        ODDS.base
+        + ODDS.page_relevance * features.page_relevance
+        + ODDS.found * features.found
+        + ODDS.about * features.about
+        + ODDS.lead * (ranked[0].score - ranked[min(3, len(ranked) - 1)].score)
+    )
+    return 1.0 / (1.0 + math.exp(-logit))
 
 
-def is_likely(question: ParsedQuestion, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
-    """Return whether the best candidate is likely enough and has anything to do with the question.
-
-    On a requested page it always has.
-    """
+def is_relevant(question: ParsedQuestion, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
+    """Return whether the best candidate is close enough; on a requested page it always is."""
     if best.is_on(question.pages):
         return True
     features = best.features
-    relevance = max(features.relevance, features.page_relevance)
-    return likely >= least and (best.is_certain or features.covered > 0 or relevance >= MIN_RELEVANCE)
+    is_near = (
+        best.is_certain
+        or max(features.relevance, features.page_relevance) >= MIN_RELEVANCE
+        or features.covered >= MIN_COVERED
+    )
+    return is_near and likely >= least
 
 
 def _weighed(weights: Features, features: Features) -> float:

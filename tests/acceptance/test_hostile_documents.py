@@ -294,4 +294,4 @@ def test_the_page_shows_a_hostile_document_as_data(
         response = engine.chats.messages(conversation.id)[-1].response
     assert response is not None
     assert_clean_answer("", response)
-    assert [row["quote"] for row in source_rows(response)] == [citation.quote for citation in response.citations]
+    assert [row["quote"] for row in source_rows(response)] == [citation.shown_quote for citation in response.citations]

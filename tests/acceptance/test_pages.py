@@ -591,6 +591,11 @@ def password(app: AppTest) -> Any:
     return field
 
 
+def unlock(app: AppTest) -> Any:
+    (button,) = [button for button in app.button if button.label == "Unlock"]
+    return button
+
+
 def shelf(app: AppTest, field: str) -> list[Any]:
     """What the library shows in a column."""
     open_page(app, "library")
@@ -604,11 +609,11 @@ def test_encrypted_file_is_unlocked_by_its_password(app: AppTest, engine: RAGEng
     assert [one["reason"] for one in shelf(app, "status")] == ["Enter it above."]
     open_page(app, "library")
     password(app).set_value("wrong")
-    app.button[-1].click().run()
+    unlock(app).click().run()
     (error,) = app.error
     assert "does not open “sealed" in error.value
     password(app).set_value("open sesame")
-    app.button[-1].click().run()
+    unlock(app).click().run()
     assert engine.documents.process(document.id).status == "ready"
 
 

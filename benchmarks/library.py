@@ -88,13 +88,13 @@ def _watch(page: Page, section: Section, count: int, rounds: int) -> None:
     found = sum(WORDS in str(number) for number in range(1, count + 1))
     everything, some = f"1–{min(ROWS, count)} of", f"1–{found} of"
     opened, filtered, turned = [], [], []
-    page.goto("/glossary")
+    page.goto("/settings")
     for _ in range(rounds + 1):
         opened.append(_act(page, "open", everything))
         turned.append(_act(page, "turn", f"{ROWS + 1}–"))
         filtered.append(_filter(page, WORDS, some))
-        page.get_by_role("link", name="Glossary").click()
-        page.get_by_role("heading", name="Glossary").wait_for()
+        page.get_by_role("link", name="Settings").click()
+        page.get_by_role("heading", name="Settings", exact=True).wait_for()
     section.add("page ready", statistics.median(opened[1:]), "ms", READY_MS)
     section.add("next page", statistics.median(turned[1:]), "ms", FILTERED_MS)
     section.add("page filtered", statistics.median(filtered[1:]), "ms", FILTERED_MS)

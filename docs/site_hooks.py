@@ -9,7 +9,6 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 
 from rag import mcp_server
 from rag.api import create_app
@@ -32,7 +31,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
+def on_page_markdown(markdown: str, **_: object) -> str:
     """Name the files of the repository to which a page links."""
     return LINK_OUTSIDE.sub(r"\1 (`\2`)", markdown)
 

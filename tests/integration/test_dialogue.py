@@ -195,6 +195,19 @@ def test_a_summary_is_an_extract_section_by_section(engine: RAGEngine) -> None:
         assert " ".join((citation.quote or "").split()) == response.sentences[citation.sentence].text
 
 
+def test_a_list_has_the_items_of_the_section_that_is_named_so(engine: RAGEngine) -> None:
+    response = ask(engine, "What are the main risks?", "Northmoor")
+    count = len(response.sentences)
+    assert response.answer.startswith(f"*{prompts.LIST_NOTE.format(count=count)}*")
+    assert count >= 2
+    assert {citation.regions[0].page_number for citation in response.citations} == {3}
+
+
+def test_a_list_is_not_asked_of_several_documents_at_once(engine: RAGEngine) -> None:
+    response = ask(engine, "What are the main risks?", "Northmoor", "Eastvale")
+    assert "items of the list" not in response.answer
+
+
 def test_a_section_is_summed_up_by_itself(engine: RAGEngine) -> None:
     response = ask(engine, "Summarise the section Risks", "Northmoor")
     pages = {citation.regions[0].page_number for citation in response.citations}

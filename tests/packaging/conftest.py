@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import browser  # noqa: F401  # a fixture
+from tests.e2e.conftest import browser
+
+__all__ = ["browser"]
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("pyproject.toml", "README.md", "LICENSE", "app.py", "server.py", ".streamlit", "pages", "rag")

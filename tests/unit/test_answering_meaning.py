@@ -201,7 +201,9 @@ def test_sentences_that_do_not_exist_are_ignored() -> None:
 class Asked(EntailmentJudge):
     """A judge that counts how often it was asked."""
 
-    times = 0
+    def __init__(self, *entailed: str) -> None:
+        super().__init__(Listed(*entailed))  # type: ignore[arg-type]  # has what the judge uses
+        self.times = 0
 
     def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
         self.times += 1
@@ -231,7 +233,7 @@ def verdicts(response: AnswerResponse) -> list[tuple[Support | None, str | None]
 
 
 def test_an_answer_is_shown_with_the_verdicts_of_words_while_it_is_judged() -> None:
-    judge = Asked(Listed(LAID_OFF))  # type: ignore[arg-type]  # has what the judge uses
+    judge = Asked(LAID_OFF)
     ((so_far,), response) = written(judge, f"{PROVED} {LAID_OFF[:-1]} [S1].")
     assert judge.times == 1
     assert so_far.answer == response.answer
@@ -243,7 +245,7 @@ def test_an_answer_is_shown_with_the_verdicts_of_words_while_it_is_judged() -> N
 
 
 def test_an_answer_that_words_decide_is_not_judged() -> None:
-    judge = Asked(Listed())  # type: ignore[arg-type]  # has what the judge uses
+    judge = Asked()
     assert written(judge, PROVED)[0] == []
     assert judge.times == 0
     assert written(None, f"{PROVED} {LAID_OFF[:-1]} [S1].")[0] == []

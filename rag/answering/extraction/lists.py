@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from rag.answering.extraction.summary import KeySentence, quotas
+from rag.answering.extraction.main_sections import quotas
+from rag.answering.extraction.summary import KeySentence
 from rag.answering.passages.blocks import Block, read_blocks
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import split_sentences, without_bullet
@@ -33,16 +34,17 @@ MAX_ITEM_CHARS = 300
 WHOLE = 0.5
 """A heading over more than this share of the text is the document's title."""
 
-_ASKED = re.compile(
-    r"""[\s¿]*(?:please\s+|bitte\s+)?(?:
+_LEAD = r"""[\s¿]*(?:please\s+|bitte\s+)?(?:
       (?:what|which)\s+are\s+(?:all\s+)?(?:the|its|their|our|your)
      |(?:list|name|enumerate|show\s+me|give\s+me|tell\s+me)\s+(?:all\s+)?(?:of\s+)?(?:the|its|their|our|your)
-     |was\s+sind\s+(?:die|ihre|unsere)|(?:nenne|liste)\s+(?:mir\s+)?(?:alle|die)(?:\s+die)?|welches\s+sind\s+die)\s+
-    (?:(?:company|business|firm|group|organi[sz]ation)['’]s\s+)?
+     |was\s+sind\s+(?:die|ihre|unsere)|(?:nenne|liste)\s+(?:mir\s+)?(?:alle|die)(?:\s+die)?|welches\s+sind\s+die)\s+"""
+_BEGINS = re.compile(_LEAD, re.IGNORECASE | re.VERBOSE)
+_ASKED = re.compile(
+    rf"""{_LEAD}(?:(?:company|business|firm|group|organi[sz]ation)['’]s\s+)?
     (?:(?P<main>main|key|major|principal|most\s+important|primary|central|top|essential|core|wichtigsten|wesentlichen|zentralen|größten)\s+)?
-    (?P<subject>(?:[\w/&-]+\s+){0,3}?[\w/&-]+)
+    (?P<subject>(?:[\w/&-]+\s+){{0,3}}?[\w/&-]+)
     (?:\s+(?:of|in|for|to|about|facing|faced\s+by|described\s+in|mentioned\s+in|listed\s+in|von|in|für|des|der)\s+(?P<whose>.+?))?
-    (?:\s+(?:auf))?[\s.?!]*""",
+    (?:\s+auf)?[\s.?!]*""",
     re.IGNORECASE | re.VERBOSE,
 )
 _ANYTHING = re.compile(
@@ -87,6 +89,11 @@ class FoundList(NamedTuple):
 
     items: list[KeySentence]
     total: int
+
+
+def may_request_list(question: str) -> bool:
+    """Return whether `question` begins as one for a list; quick, so that documents are looked up for few."""
+    return _BEGINS.match(question) is not None
 
 
 def requested_list(question: str) -> AskedList | None:

@@ -3,8 +3,7 @@
 Centroid-based: Radev, Jing, Styś, Tam, "Centroid-based summarization of multiple documents", Information Processing &
 Management 40 (2004), with the centroid of embedded vectors for passages as in Rossiello, Basile, Semeraro,
 "Centroid-based Text Summarization through Compositionality of Word Embeddings", MultiLing 2017, and that of weighted
-words for the sentences in them; against repetition maximal marginal relevance (Carbonell, Goldstein, SIGIR 1998). Which
-sections count most, their names and places say: Edmundson, "New Methods in Automatic Extracting", JACM 16 (1969).
+words for the sentences in them; against repetition maximal marginal relevance (Carbonell, Goldstein, SIGIR 1998).
 """
 
 import itertools
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rag.answering.extraction.main_sections import main_sections, quotas
 from rag.answering.passages.blocks import read_blocks
 from rag.answering.passages.quotable_units import split_passage
 from rag.answering.passages.statements import Label, Source, Statement
@@ -54,12 +54,6 @@ CHUNKS_PER_SECTION = 8
 
 DIVERSITY = 0.4
 """Weight of novelty against centrality among the sentences of a section."""
-
-MIN_PARTS = 4
-"""Minimum number of numbered parts, the text before the first among them, for a document to consist of them."""
-
-DOMINANT = 0.6
-"""A heading over more than this share of the text is the document's title; sections are below it."""
 
 POSITION_BONUS = 0.3
 """Bonus of a passage's first sentences: position in MEAD (Radev et al. 2004), scaled to the best."""
@@ -114,25 +108,11 @@ _BESIDE = re.compile(
 )
 """Sections that belong to a document but not to its content."""
 
-_TELLING = re.compile(
-    r"\b(?:abstract|(?:executive\s+)?summary|introduction|overview|highlights|conclusions?|(?:key|main)\s+findings|"
-    r"findings|results|recommendations|outlook)\b",
-    re.IGNORECASE,
-)
-_PART = re.compile(
-    r"(?:part|item|chapter|article|title|teil|kapitel|artikel)\s+(?:\d+[A-Z]?|[IVXLC]+)\b", re.IGNORECASE
-)
-_APPENDED = re.compile(r"(?i:appendix|annex|exhibit|attachment|schedule)\b|[A-Z](?:\.\d+)*\.?\s+[A-Z]")
-TELLING, APPENDED = 3.0, 0.3
-"""Weights of sections with telling names and of appendices; others weigh 1.0."""
-EARLINESS = 1.5, 0.5
-"""Weights of the first and the last section; interpolated between."""
-
 _BOILERPLATE = re.compile(
     r"(?:figure|table|fig\.|tab\.)\s*\d+|arxiv\s+preprint|in\s+proceedings|permanent\s+link|\bet\s+al\.\s+[A-Z]|"
     r"all\s+rights\s+reserved|copyright|©|forward[- ]looking\s+statement|intentionally\s+left\s+blank|"
     r"indicate\s+by\s+check\s*mark|check\s+the\s+appropriate\s+box|incorporated\s+(?:herein\s+)?by\s+reference|"
-    r"accompanying\s+notes|signed\s+original|pursuant\s+to\s+(?:section|rule)|"
+    r"accompanying\s+notes|pursuant\s+to\s+(?:section|rule)|"
     r"see\s+(?:note|page|item|section|appendix)\b|refer\s+to\s+(?:note|page|item|section)|isbn|doi:|https?://|www\.|@",
     re.IGNORECASE,
 )
@@ -217,7 +197,7 @@ def key_sentences(
     told = [chunk for chunk in told if chunk.id in vectors]
     if not told:
         return []
-    sections = _main_sections(told, min(MAX_SECTIONS, limit))
+    sections = main_sections(told, min(MAX_SECTIONS, limit))
     centroid = _mean([vectors[chunk.id] for chunk in told])
     chosen: list[KeySentence] = []
     most = limit * MAX_SHARE // 1 if len(sections) * MAX_SHARE >= 1 else limit
@@ -246,62 +226,6 @@ def _text(key: KeySentence) -> str:
 def _mean(vectors: Sequence[Any]) -> Any:
     mean = np.mean(np.asarray(vectors), axis=0)
     return mean / max(float(np.linalg.norm(mean)), 1e-9)
-
-
-class _Section(NamedTuple):
-    name: str
-    chunks: list[Chunk]
-    weight: float
-
-
-def _main_sections(chunks: Sequence[Chunk], limit: int) -> list[_Section]:
-    """Return the main sections in reading order: numbered parts, else those where none has nearly all text."""
-    sections = _numbered_parts(chunks)
-    for depth in () if len(sections) >= MIN_PARTS else (1, 2, 3):
-        sections = {}
-        for chunk in chunks:
-            sections.setdefault(tuple((chunk.section or "").split(SECTION_SEPARATOR)[:depth]), []).append(chunk)
-        if max(map(_size, sections.values())) < DOMINANT * _size(chunks):
-            break
-    sizes = {path: _size(own) for path, own in sections.items()}
-    weights = {path: size * _weight(path[-1], place / len(sizes)) for place, (path, size) in enumerate(sizes.items())}
-    largest = sorted(weights, key=lambda path: -weights[path])[:limit]
-    return [_Section(path[-1], own, weights[path]) for path, own in sections.items() if path in largest]
-
-
-def _numbered_parts(chunks: Sequence[Chunk]) -> dict[tuple[str, ...], list[Chunk]]:
-    """Return the parts that headings such as "Item 7" begin, whatever the levels of the headings below."""
-    part = ""
-    shares: dict[uuid.UUID, Counter[str]] = {}
-    for block in read_blocks(chunks):
-        if (block.is_heading or block.is_bold) and _PART.match(block.text):
-            part = block.text
-        shares.setdefault(block.chunk.id, Counter())[part] += len(block.text)
-    parts: dict[tuple[str, ...], list[Chunk]] = {}
-    for chunk in chunks:
-        if chunk.id in shares:
-            parts.setdefault((shares[chunk.id].most_common(1)[0][0],), []).append(chunk)
-    return parts
-
-
-def _size(chunks: Sequence[Chunk]) -> int:
-    return sum(len(chunk.text) for chunk in chunks)
-
-
-def _weight(name: str, place: float) -> float:
-    """Return a section's weight by its name and relative position (0..1)."""
-    first, last = EARLINESS
-    earliness = first + (last - first) * place
-    return earliness * (TELLING if _TELLING.search(name) else APPENDED if _APPENDED.match(name) else 1.0)
-
-
-def quotas(weights: Sequence[float], limit: int, most: float = math.inf) -> list[int]:
-    """Distribute `limit` items over sections: one each, the rest by the method of Sainte-Laguë, at most `most` each."""
-    counts = [1] * len(weights)
-    while sum(counts) < limit and min(counts) < most:
-        open_ones = [index for index, count in enumerate(counts) if count < most]
-        counts[max(open_ones, key=lambda index: weights[index] / (2 * counts[index] + 1))] += 1
-    return counts
 
 
 def _repeated(chunks: Sequence[Chunk]) -> frozenset[str]:

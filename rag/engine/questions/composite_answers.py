@@ -130,9 +130,11 @@ class CompositeAnswers:
 
     def _list(self, question: str) -> tuple[Document, lists.FoundList] | None:
         """Return the list that `question` asks for and its document, if only one can be meant."""
+        if not lists.may_request_list(question) or requested_figures.may_request_figure(question):
+            return None
         documents, named = self._named_or_all(question)
         asked = lists.requested_list(_without_names(question, question, named))
-        if asked is None or len(documents) != 1 or requested_figures.may_request_figure(question):
+        if asked is None or len(documents) != 1:
             return None
         found = lists.find_list(self._chunks(documents[0]), asked)
         return found and (self._with_pages(documents[0].id), found)
@@ -148,11 +150,10 @@ class CompositeAnswers:
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
         for document in documents:
-            keys = self._key_sentences(document, extract, limit)
+            chunks = self._chunks(document)
+            keys = self._key_sentences(chunks, document, extract, limit)
             if keys and len(documents) == 1 and not extract.part:
-                keys = (
-                    summary.naming_lines(self._workspace.store.chunks.of_document(document.id), document.title) + keys
-                )
+                keys = summary.naming_lines(chunks, document.title) + keys
             if keys and len(documents) > 1:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
             parts += summary.to_statements(keys, self._with_pages(document.id), sections=len(documents) == 1)
@@ -173,8 +174,9 @@ class CompositeAnswers:
         """Return a document with its pages, which lists leave out."""
         return self._workspace.store.documents.get(document_id)
 
-    def _key_sentences(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.KeySentence]:
-        chunks = self._chunks(document)
+    def _key_sentences(
+        self, chunks: Sequence[Chunk], document: Document, extract: summary.Extract, limit: int
+    ) -> list[summary.KeySentence]:
         if extract.part:
             chunks = self._section_chunks(chunks, document, extract.part)
         vectors = self._workspace.store.chunks.vectors([chunk.id for chunk in chunks])
@@ -295,7 +297,9 @@ class CompositeAnswers:
             documents = self._named_or_all(question)[0]
             if len(documents) != 1:
                 return []
-            keys = self._key_sentences(documents[0], self._with_part(question, extract), summary.PASSAGES)
+            keys = self._key_sentences(
+                self._chunks(documents[0]), documents[0], self._with_part(question, extract), summary.PASSAGES
+            )
             return summary.passages(keys, self._with_pages(documents[0].id))
         sides = self.sides(question)
         most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)

@@ -151,13 +151,15 @@ class Questions:
         index: Index,
     ) -> Generator[AnswerEvent, None, None]:
         """Add the question as it was understood, follow-up questions, and which page a page's number means."""
+        next_ones: tuple[str, ...] | None = None  # an answer that is judged comes twice
 
         def add(answer: AnswerResponse) -> AnswerResponse:
-            known = self._known_questions(answer, understood.question)
-            is_alone = bool(answer.contexts) and len(self._documents(understood, index, limit=2)) == 1
-            follow_ups = answer.follow_ups or suggested_questions.follow_ups(
-                rewritten or asked, answer, known, is_alone=is_alone
-            )
+            nonlocal next_ones
+            if next_ones is None:
+                known = self._known_questions(answer, understood.question)
+                is_alone = bool(answer.contexts) and len(self._documents(understood, index, limit=2)) == 1
+                next_ones = suggested_questions.follow_ups(rewritten or asked, answer, known, is_alone=is_alone)
+            follow_ups = answer.follow_ups or next_ones
             hint = answer.hint or page_note(understood.question, answer)
             return answer.model_copy(update={"question": rewritten, "follow_ups": follow_ups, "hint": hint})
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from rag.config import MEGABYTE
+from rag.providers import ModelDownloads
 from rag.types import DownloadableModel, ModelChoice, Origin
 from rag.ui import session
 from rag.ui.formatting import escape, file_size
@@ -15,9 +16,13 @@ from rag.ui.translated_messages import translate_message
 POLL_SECONDS = 1.0
 
 
+def _downloads() -> ModelDownloads:
+    return session.engine().installation.settings.downloads
+
+
 def model_downloads(choice: ModelChoice, choose: Callable[[str | None], ModelChoice]) -> None:
     """Show the offered models; what is here can be used by `choose`, `choice` is what is used now."""
-    downloads = session.engine().installation.settings.downloads
+    downloads = _downloads()
     names = [model.name for model in downloads.offered()]
     is_running = any(map(downloads.is_running, names))
     has_failed = any(map(downloads.failure, names))
@@ -32,7 +37,7 @@ def model_downloads(choice: ModelChoice, choose: Callable[[str | None], ModelCho
 
 
 def _offers(choice: ModelChoice, choose: Callable[[str | None], ModelChoice], *, was_running: bool) -> None:
-    downloads = session.engine().installation.settings.downloads
+    downloads = _downloads()
     if was_running and not any(downloads.is_running(model.name) for model in downloads.offered()):
         st.rerun()  # done: stop refreshing
     for model in downloads.offered():
@@ -40,7 +45,7 @@ def _offers(choice: ModelChoice, choose: Callable[[str | None], ModelChoice], *,
 
 
 def _offer(model: DownloadableModel, choice: ModelChoice, choose: Callable[[str | None], ModelChoice]) -> None:
-    downloads = session.engine().installation.settings.downloads
+    downloads = _downloads()
     languages = ", ".join(model.languages) or _("about 100 languages")
     size = file_size(model.megabytes * MEGABYTE)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"download-{model.name}"):

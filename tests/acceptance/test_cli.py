@@ -772,6 +772,23 @@ def is_served(port: int) -> bool:
         return False
 
 
+def test_ctrl_c_while_modules_load_ends_the_command_without_a_traceback() -> None:
+    interrupt = """
+import builtins, os, signal
+load = builtins.__import__
+def interrupted(name, *rest):
+    if name == "rag.cli.app":
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.kill(os.getpid(), signal.SIGINT)
+    return load(name, *rest)
+from rag.cli import main
+builtins.__import__ = interrupted
+main()
+"""
+    run = subprocess.run([sys.executable, "-c", interrupt], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+
+
 def test_the_app_is_served_until_ctrl_c_ends_it(tmp_path: Path) -> None:
     port = free_port()
     command = [sys.executable, "-m", "rag", "run", "--no-browser", "--port", str(port)]

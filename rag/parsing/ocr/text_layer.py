@@ -254,7 +254,10 @@ def _find_scan(document: Any, index: int) -> _Scan | None:
 
 def _may_have_pictures(page: Any) -> bool:
     """Whether the page may draw an image, told without rendering it."""
-    return bool(page.get_images() or page.get_xobjects() or _INLINE_IMAGE.search(page.read_contents()))
+    if page.get_images() or page.get_xobjects():
+        return True
+    contents = page.read_contents()
+    return b"BI" in contents and _INLINE_IMAGE.search(contents) is not None  # the pattern alone is ten times slower
 
 
 def _readable_lines(page: Any) -> list[Mapping[str, Any]]:

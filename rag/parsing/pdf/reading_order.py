@@ -111,8 +111,10 @@ def _side_changes(left: Sequence[Item], right: Sequence[Item]) -> int:
 def _is_prose(items: Sequence[Item], run: int) -> bool:
     total = sum(len(item.text) for item in items)
     in_runs = sum(len(item.text) for item in items if len(item.text) >= run)
+    if 2 * in_runs < total:
+        return False
     letters = sum(sum(map(str.isalpha, item.text)) for item in items)
-    return 2 * in_runs >= total and letters >= MIN_LETTERS * total
+    return letters >= MIN_LETTERS * total
 
 
 class _Strip:

@@ -282,8 +282,6 @@ def fill_a_matrix(user: SimulatedUser, desk: Desk) -> None:
         expect(page.locator(f"{ROWS} td.name").filter(has_not_text="annual report")).to_have_count(0)
         _tick(user, documents)
         user.click(page.get_by_role("button", name="Matrix"))
-        user.click(page.get_by_label("Template"))
-        user.click(page.get_by_role("option", name="Your own questions"))
         _paste_questions(user, questions)
         user.see("documents and questions")
         user.click(page.get_by_role("button", name="Ask", exact=True))
@@ -381,11 +379,8 @@ def _tick(user: SimulatedUser, count: int) -> None:
 
 
 def _paste_questions(user: SimulatedUser, count: int) -> None:
-    """Paste lines into the table of questions from the clipboard.
-
-    Waits for an empty table, because the previous template's table stays until the page has run.
-    """
-    table = user.page.locator(".st-key-matrix-questions-Your-own-questions").get_by_test_id("stDataFrame")
+    """Paste lines into the table of questions from the clipboard."""
+    table = user.page.locator(".st-key-matrix-questions-own").get_by_test_id("stDataFrame")
     user.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))
     at = Position(x=120, y=50)
     table.hover(position=at)

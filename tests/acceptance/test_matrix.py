@@ -59,9 +59,11 @@ def test_a_matrix_is_begun_from_a_template_filled_and_deleted(app: AppTest, engi
     opened(app)
     assert "No matrix yet" in [heading.value for heading in app.subheader]
     press(app, "New matrix")
+    template = engine.matrices.templates()[0]
+    app.pills[0].set_value(template.title).run()
     press(app, "Ask")
     (begun,) = engine.matrices.list()
-    assert begun.questions == engine.matrices.templates()[0].questions
+    assert begun.questions == template.questions
     press(app, "Cancel")
     engine.matrices.delete(begun.id)
     [added] = engine.documents.list()

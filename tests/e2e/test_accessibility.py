@@ -194,6 +194,8 @@ def _matrix(page: Page, audit: Audit) -> None:
     page.get_by_role("button", name="New matrix").click()
     _canvas(page)
     audit.look("matrix, a new one")
+    page.locator(".st-key-matrix-form").get_by_test_id("stButtonGroup").get_by_text("10-K basics").click()
+    page.locator(".st-key-matrix-questions-10-K-basics").wait_for()
     page.get_by_role("button", name="Ask", exact=True).click()
     page.locator(".st-key-matrix-table").wait_for()
     page.get_by_role("button", name="Cancel").wait_for(state="detached")

@@ -17,7 +17,8 @@ OPEN = "matrix-form"
 NEW = "new"
 INITIAL_DOCUMENTS = "matrix-given"
 """Session key of documents chosen on another page for a new matrix."""
-OWN_QUESTIONS = N_("Your own questions")
+OWN_QUESTIONS = "own"
+"""Key of the table that no template fills."""
 QUESTION, AGREE = "question", "agree"
 COLUMNS = {
     QUESTION: st.column_config.TextColumn(N_("Question"), width=420),
@@ -125,10 +126,10 @@ def _documents(known: Mapping[uuid.UUID, Document], chosen: Sequence[uuid.UUID],
 
 
 def _template_questions(templates: Sequence[MatrixTemplate]) -> list[dict[str, object]]:
-    """Show the questions of a template, which can be changed."""
-    titles = {template.title: template for template in templates}
-    title = st.selectbox(_("Template"), [*titles, OWN_QUESTIONS], format_func=_)
-    return _questions(_rows(titles[title].questions) if title in titles else EMPTY, str(title))
+    """Show an empty table for questions, or those of a template, which can be changed."""
+    by_title = {template.title: template for template in templates}
+    title = st.pills(_("Typical questions"), list(by_title), format_func=_)
+    return _questions(_rows(by_title[title].questions) if title else EMPTY, title or OWN_QUESTIONS)
 
 
 def _rows(questions: Iterable[MatrixQuestion]) -> list[dict[str, object]]:

@@ -60,6 +60,10 @@ def answer(question: str, *blocks: sources.Block) -> list[str]:
             "What is the address of the principal executive offices?",
             "Address of principal executive offices – 14 Quay Street Tollhaven, New Jersey 07001",
         ),
+        (
+            "Where is Acme headquartered?",
+            "Address of principal executive offices – 14 Quay Street Tollhaven, New Jersey 07001",
+        ),
         ("Who is the auditor?", "/s/ Strand & Sons LLP We have served as the Company's auditor since 1999."),
         ("Who audited the company?", "/s/ Strand & Sons LLP We have served as the Company's auditor since 1999."),
         ("Who is the chief executive officer?", "Ola Berg – Age: 49; Position: President and Chief Executive Officer"),
@@ -242,6 +246,21 @@ def test_an_office_without_a_named_holder_is_not_answered(question: str, text: s
 )
 def test_when_something_ends_each_year(text: str, is_certain: bool) -> None:
     assert bool(answer("When does the fiscal year end?", text)) is is_certain
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_certain"),
+    [
+        ("Where are the headquarters?", "Our corporate headquarters are located in Tollhaven, New Jersey.", True),
+        ("In which city is Acme based?", "We are headquartered in Tollhaven.", True),
+        ("Wo ist der Hauptsitz?", "Die Acme AG hat ihren Hauptsitz in Bremen.", True),
+        ("Where are the headquarters?", "Each regional headquarters is in a port.", False),
+        ("Where are the headquarters?", "Our headquarters moved twice in ten years.", False),
+        ("Where are most ports located?", "We are headquartered in Tollhaven.", False),
+    ],
+)
+def test_where_a_company_has_its_seat(question: str, text: str, is_certain: bool) -> None:
+    assert answer(question, text) == ([text] if is_certain else [])
 
 
 @pytest.mark.parametrize(

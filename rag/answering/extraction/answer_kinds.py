@@ -1,4 +1,4 @@
-"""Recognise units that certainly answer: holders of offices, labelled values, recurring dates, definitions.
+"""Recognise units that certainly answer: holders of offices, labelled values, recurring dates, definitions, seats.
 
 Each kind has a few patterns in English and German. What is not recognised is answered by the best candidate.
 """
@@ -75,6 +75,22 @@ _BEGINS = re.compile(
     rf"\b(?:begins|begin\s+on|beginning|starts|start\s+on|beginnen|beginnt)\b[^.;:]{{0,60}}?\b{_DAY}\b(?!\s+\d{{1,2}},?\s+(?:19|20)\d\d)",
     re.I,
 )
+_SEAT = (
+    r"(?:headquarter(?:s|ed)?|(?:head|main|registered|principal(?:\s+executive)?)\s+offices?|(?:haupt|firmen)?sitz"
+    r"|hauptverwaltung)"
+)
+_ASKS_SEAT = re.compile(
+    rf"(?:where|in\s+(?:which|what)\s+\w+|wo|in\s+welche[rmn]\s+\w+)\b.*\b(?:{_SEAT}|based)\s*\??\s*"
+    rf"|(?:where|wo)\s+(?:is|are|ist|hat)\b.*\b{_SEAT}\b.*",
+    re.IGNORECASE,
+)
+_OF_SEAT = re.compile(rf"\b{_SEAT}\b", re.IGNORECASE)
+_SITS = re.compile(
+    r"\b(?:our|its|the\s+(?:company|group)['’]s|corporate|global|world|we\s+are)\s+(?:(?:corporate|global|world|company)\s+)?"
+    rf"{_SEAT}\b[^.;:]{{0,60}}?\b(?:in|at)\s+(?-i:[A-Z0-9])"
+    r"|\b(?:unser\w*|ihr\w*|mit)\s+(?:haupt|firmen)?sitz\b[^.;:]{0,40}?\bin\s+(?-i:[A-ZÄÖÜ])",
+    re.IGNORECASE,
+)
 _NAME_WORD = re.compile(
     r"(?:[^\W\d_a-zß-öø-ÿ][\w.'’-]*|[“\"][^”\"]{1,20}[”\"]|\([A-Z]\w*\)|(?:van|von|de|der|la|le|di|del)\b)\s*"
 )
@@ -109,21 +125,27 @@ _PLACE_WORDS = term_weights.word_set("cover page compan regist firm listed given
 
 @dataclass(frozen=True)
 class AskedKind:
-    """What a question of a known kind asks for: an office, an auditor, a term's meaning or a recurring date.
+    """What a question of a known kind asks for: an office, an auditor, a term's meaning, a recurring date or a seat.
 
-    `roles` are the names of the office, `term` the defined term, `what` the words of what ends or begins.
+    `roles` are the names of the office. `sentence` is the pattern of a sentence that answers, if it has the words
+    `what`. A labelled value answers if its label has the words `topic` or matches `label`.
     """
 
-    topic: frozenset[str]
+    topic: frozenset[str] = frozenset()
     roles: tuple[str, ...] = ()
     is_auditor: bool = False
-    term: re.Pattern[str] | None = None
+    sentence: re.Pattern[str] | None = None
     what: frozenset[str] = frozenset()
-    recurs: re.Pattern[str] | None = None
+    label: re.Pattern[str] | None = None
+
+    @property
+    def is_each_documents_own(self) -> bool:
+        """Whether each document answers it for its own company, as who audits it and where it has its seat."""
+        return self.is_auditor or bool(self.roles or self.what or self.label)
 
     def units(self, hit: Hit) -> Iterator[Unit]:
         """Yield units of a hit that are read for this kind only: labelled values and signatures."""
-        if self.topic:
+        if self.topic or self.label:
             yield from (pair.unit for pair in labelled_values(hit.passage) if self._is_label(pair.label))
         if self.is_auditor or self.roles:
             yield from signatures(hit.passage)
@@ -137,11 +159,9 @@ class AskedKind:
         if self.roles:
             own = " – ".join(hit.passage.text[slice(*span)] for span in _own_spans(unit)) if unit.cells else text
             return any(_holds(" ".join(own.split()), role, hit) for role in self.roles)
-        if self.term is not None:
-            return not unit.cells and self.term.search(text) is not None
-        if self.recurs is not None and not unit.cells:
-            return self.what <= {*term_weights.words(text)} and self.recurs.search(text) is not None
-        return False
+        if self.sentence is None or unit.cells:
+            return False
+        return self.what <= {*term_weights.words(text)} and self.sentence.search(text) is not None
 
     def may_answer(self, text: str) -> bool:
         """Return whether `text` can answer at all: who holds an office is said with its name and that of a person."""
@@ -153,6 +173,8 @@ class AskedKind:
         return any(not is_term(word.strip(".,")) for run in _NAME.finditer(text) for word in run[0].split())
 
     def _is_label(self, label: str) -> bool:
+        if self.label:
+            return self.label.search(label) is not None
         words = _label_words(label)
         is_about = self.topic <= {*words} and len(self.topic) > MIN_TOPIC_SHARE * len(words)
         return is_about and (len(self.topic) > 1 or words[:1] == [*self.topic])
@@ -168,22 +190,23 @@ class AskedKind:
 def asked_kind(question: ParsedQuestion) -> AskedKind:
     """Return what `question` asks for, if it is of a known kind."""
     text = question.text.strip()
-    if _AUDITS.search(text):
-        return AskedKind(frozenset(), is_auditor=True)
-    if holder := _HOLDER.fullmatch(text):
-        role = holder["role"].strip()
-        if _AUDITOR.search(role):
-            return AskedKind(frozenset(), is_auditor=True)
-        return AskedKind(frozenset(), roles=tuple(dict.fromkeys([role, *_synonyms(question, role)])))
+    holder = _HOLDER.fullmatch(text)
+    role = holder["role"].strip() if holder else ""
+    if _AUDITS.search(text) or _AUDITOR.search(role):
+        return AskedKind(is_auditor=True)
+    if role:
+        return AskedKind(roles=tuple(dict.fromkeys([role, *_synonyms(question, role)])))
+    if _ASKS_SEAT.fullmatch(text):
+        return AskedKind(sentence=_SITS, label=_OF_SEAT)
     for pattern in _MEANS:
         if means := pattern.match(text):
-            return AskedKind(frozenset(), term=_definition(means["term"]))
+            return AskedKind(sentence=_definition(means["term"]))
     if recurs := _RECURS.match(text):
         what = frozenset(term_weights.content_words(recurs["what"] or recurs["what_de"]))
         verb = (recurs["verb"] or recurs["verb_de"]).lower()
-        return AskedKind(frozenset(), what=what, recurs=_ENDS if verb in ("end", "close", "endet") else _BEGINS)
+        return AskedKind(what=what, sentence=_ENDS if verb in ("end", "close", "endet") else _BEGINS)
     asked = _WHAT_IS.fullmatch(text)
-    return AskedKind(_topic(question), term=_definition(asked["term"]) if asked else None)
+    return AskedKind(_topic(question), sentence=_definition(asked["term"]) if asked else None)
 
 
 def _definition(term: str) -> re.Pattern[str]:

@@ -66,9 +66,8 @@ class WhichDocument:
         language = detect(question)
         if parsed.names and language != "german":  # in which each noun looks like a name
             return False
-        asked = answer_kinds.asked_kind(parsed)
-        is_certain = asked.is_auditor or bool(asked.roles) or asked.recurs is not None
-        return is_certain or answer_fit.requested_item(question) is not None or self._is_usual(question, language)
+        is_own = answer_kinds.asked_kind(parsed).is_each_documents_own
+        return is_own or answer_fit.requested_item(question) is not None or self._is_usual(question, language)
 
     def _is_usual(self, question: str, language: str) -> bool:
         """Return whether a question is like one that is asked of each document of a kind."""

@@ -225,8 +225,9 @@ EARNINGS = (
         ),
         (
             "What was the diluted earnings per share?",
-            ["Diluted earnings per share – 2021: 0.58; 2020: 0.44 (in millions)"],
+            ["Diluted earnings per share, 2021: 0.58"],
         ),
+        ("What was net income per share in 2020?", ["Net income per share, 2020: 1.90"]),
     ],
 )
 def test_a_line_item_is_read_off_its_own_row(question: str, answers: Sequence[str]) -> None:
@@ -314,6 +315,12 @@ HEADED = (
             f"Basic earnings per share (Earnings per common share––basic: {OWNED}), 2020: $0.45",
         ),
         ("What was the net income?", HEADED, "Net income – 2021: 60; 2020: 45 (in millions)"),
+        ("What was EPS?", HEADED, f"Earnings per share ({HEADING}: Diluted (Note 18)), 2021: $0.58"),
+        (
+            "How did earnings per share change?",
+            HEADED,
+            f"{HEADING}: Diluted (Note 18), change from 2020 to 2021 = 0.58 − 0.44 = 0.14; 0.14 / 0.44 = 31.8 %",
+        ),
         (
             "What was the diluted earnings per share?",
             HEADED,

@@ -99,11 +99,11 @@ def _line_item(asked: FigureRequest, rows: Sequence[FigureRow]) -> list[Statemen
 
 
 def _quoted(row: FigureRow, year: int) -> Statement | None:
-    """Return the row itself with the asked cell; None if its columns or label do not suffice."""
+    """Return the row itself with the asked cell; None if its columns, label or scale do not suffice."""
     text = row.hit.passage.text
     named = [place for place, cell in enumerate(row.unit.cells) if years(cell.column) == (year,)]
     quoted = quoted_row(text, row.unit)
-    if quoted is None or len(named) != 1 or row.is_under_share:
+    if quoted is None or len(named) != 1 or row.is_per_share:
         return None
     own = Row(row.unit, quoted.model_copy(update={"asked": named[0]}))
     return Statement(display_text(text, row.unit), (Source(row.hit, row.unit.span),), own)
@@ -112,9 +112,14 @@ def _quoted(row: FigureRow, year: int) -> Statement | None:
 def _stated(row: FigureRow, year: int, figure: Figure | None = None) -> Statement:
     amount = _magnitude(row.amounts[year], figure) if figure else row.amounts[year]
     name = f"{capitalize(figure.name)} ({row.name})" if figure and row.is_under_share else row.name
-    is_bare = row.scale in ("", "?") or amount.is_percent or (figure is not None and figure.per_share)
-    scale = "" if is_bare else f" {row.scale}"
-    return Statement(f"{name}, {row.periods[year]}: {format_amount(amount, currency=row.currency)}{scale}", row.sources)
+    shown = f"{format_amount(amount, currency=row.currency)}{_scale(row, figure, amount)}"
+    return Statement(f"{name}, {row.periods[year]}: {shown}", row.sources)
+
+
+def _scale(row: FigureRow, figure: Figure | None, amount: Amount) -> str:
+    """Return the scale to write behind an amount of the row; statements in millions give what is per share as it is."""
+    is_per_share = row.is_per_share or (figure is not None and figure.per_share)
+    return "" if row.scale in ("", "?") or amount.is_percent or is_per_share else f" {row.scale}"
 
 
 class _OperandValue(NamedTuple):
@@ -242,7 +247,7 @@ def _change(asked: FigureRequest, rows: Sequence[FigureRow]) -> list[Statement |
         usable = [(rank, row) for rank, row in labelled if late in row.amounts and early in row.amounts]
         row = _unambiguous_row(usable, (late, early))
         if row is not None and row.amounts[late].is_percent == row.amounts[early].is_percent:
-            return [_difference(row, late, early, with_level=asked.with_level)]
+            return [_difference(row, figure, late, early, with_level=asked.with_level)]
     return None
 
 
@@ -256,12 +261,12 @@ def _year_pairs(asked: Sequence[int], rows: Sequence[FigureRow]) -> Iterator[tup
         yield from itertools.pairwise(known)
 
 
-def _difference(row: FigureRow, late: int, early: int, *, with_level: bool) -> Statement:
+def _difference(row: FigureRow, figure: Figure | None, late: int, early: int, *, with_level: bool) -> Statement:
     after, before = row.amounts[late], row.amounts[early]
-    points = " percentage points" if after.is_percent else f" {row.scale}" if row.scale not in ("", "?") else ""
+    points = " percentage points" if after.is_percent else _scale(row, figure, after)
     difference = after.value - before.value
     first, second = format_amount(after, inside=True), format_amount(before, inside=True)
-    lead = f"{_stated(row, late).text}; " if with_level else f"{row.label}, "
+    lead = f"{_stated(row, late, figure).text}; " if with_level else f"{row.name}, "
     text = f"{lead}change from {early} to {late} = {first} − {second} = {format_decimal(difference)}{points}"
     if before.value > 0 and not after.is_percent:
         growth = format_decimal(round_half_up(100 * difference / before.value, 1))

@@ -105,6 +105,11 @@ class FigureRow:
         return is_of_share(self.section) and not is_of_share(self.label)
 
     @property
+    def is_per_share(self) -> bool:
+        """Whether its label or heading says that it is per share."""
+        return is_of_share(self.section) or is_of_share(self.label)
+
+    @property
     def name(self) -> str:
         """Its label, with a heading that is part of its name."""
         return f"{self.section.rstrip(': ')}: {self.label}" if self.is_under_share else self.label

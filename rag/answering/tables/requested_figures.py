@@ -130,8 +130,12 @@ def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
         return None
     called = {_named_item(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)}
     item = called.pop() if len(called) == 1 else None
-    is_other = _OTHER_TERMS.search(_PER_SHARE.sub(" ", question) if item and item.per_share else question)
-    return None if is_other else item
+    return None if _wants_other(question, item) else item
+
+
+def _wants_other(question: str, item: Figure | None) -> bool:
+    """Return whether the question wants something else than a whole year's figure of `item`."""
+    return _OTHER_TERMS.search(_PER_SHARE.sub(" ", question) if item and item.per_share else question) is not None
 
 
 def _named_item(part: str, names: frozenset[str]) -> Figure | None:
@@ -149,10 +153,11 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
     is_fiscal = _FISCAL.search(question) is not None
     if item := line_item(question, names):
         return FigureRequest(None, item.name, asked, is_fiscal, is_level=True)
-    if _OTHER_TERMS.search(question):
-        return None
     rest, known = _without(question, find_periods(question)), frozenset(names)
     rest = re.sub(r"\byear[- ](?:over|on)[- ]year\b", " increase ", _STATEMENTS.sub(" ", rest), flags=re.IGNORECASE)
+    measure = _phrase(_CHANGE.sub(" ", rest), known) if _CHANGE.search(rest) else ""
+    if _wants_other(question, find_figure(measure)):
+        return None
     for trade in definitions():
         if found := trade.formula(rest):
             formula, words = found
@@ -165,7 +170,6 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
     share = _share(rest, known)
     if share:
         return FigureRequest(share, "", asked, is_fiscal, _places(question))
-    measure = _phrase(_CHANGE.sub(" ", rest), known) if _CHANGE.search(rest) else ""
     with_level = _asks_level_too(rest, known)
     return FigureRequest(None, measure, asked, is_fiscal, with_level=with_level) if measure else None
 

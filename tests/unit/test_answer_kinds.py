@@ -256,7 +256,12 @@ def test_when_something_ends_each_year(text: str, is_certain: bool) -> None:
         ("Wo ist der Hauptsitz?", "Die Acme AG hat ihren Hauptsitz in Bremen.", True),
         ("Where are the headquarters?", "Each regional headquarters is in a port.", False),
         ("Where are the headquarters?", "Our headquarters moved twice in ten years.", False),
+        ("Where is the company’s registered office located?", "Our registered office is at 4 Pier Road.", True),
+        ("Wo hat die Acme AG ihren Sitz?", "Die Acme AG hat ihren Sitz in Bremen.", True),
         ("Where are most ports located?", "We are headquartered in Tollhaven.", False),
+        ("Where are most of our crews based?", "We are headquartered in Tollhaven.", False),
+        ("Where are Acme's European headquarters?", "Our headquarters are in Tollhaven.", False),
+        ("In which year did it move its headquarters?", "Our headquarters are in Tollhaven.", False),
     ],
 )
 def test_where_a_company_has_its_seat(question: str, text: str, is_certain: bool) -> None:

@@ -80,10 +80,14 @@ _SEAT = (
     r"|hauptverwaltung)"
 )
 _ASKS_SEAT = re.compile(
-    rf"(?:where|in\s+(?:which|what)\s+\w+|wo|in\s+welche[rmn]\s+\w+)\b.*\b(?:{_SEAT}|based)\s*\??\s*"
-    rf"|(?:where|wo)\s+(?:is|are|ist|hat)\b.*\b{_SEAT}\b.*",
+    r"(?:where|in\s+(?:which|what)\s+(?:city|town|state|country)|wo|in\s+welche[rm]\s+(?:stadt|land|ort|staat))\s+(?:is|are|ist)\s+"
+    r"(?:(?:the|its|our|their|der|die|das|ihr|unser)\s+(?:(?:company|group|firm)(?:['’]s)?\s+)?"
+    r"|(?:(?-i:[A-ZÄÖÜ])[\w.&-]*\s+)*(?-i:[A-ZÄÖÜ])[\w.&-]*(?:['’]s?)?\s+)?"
+    rf"(?:(?:corporate|global|world)\s+)?(?:{_SEAT}|based)(?:\s+(?:located|of|von|der|des)\b.*)?\s*\??\s*"
+    rf"|wo\s+hat\s+.+?\s+(?:ihren|seinen)\s+{_SEAT}\s*\??\s*",
     re.IGNORECASE,
 )
+"""A question for the seat of the whole company, not of a region or of its employees."""
 _OF_SEAT = re.compile(rf"\b{_SEAT}\b", re.IGNORECASE)
 _SITS = re.compile(
     r"\b(?:our|its|the\s+(?:company|group)['’]s|corporate|global|world|we\s+are)\s+(?:(?:corporate|global|world|company)\s+)?"

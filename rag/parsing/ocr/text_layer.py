@@ -257,7 +257,7 @@ def _may_have_pictures(page: Any) -> bool:
     if page.get_images() or page.get_xobjects():
         return True
     contents = page.read_contents()
-    return b"BI" in contents and _INLINE_IMAGE.search(contents) is not None  # the pattern alone is ten times slower
+    return b"BI" in contents and _INLINE_IMAGE.search(contents) is not None  # the pattern alone is slow
 
 
 def _readable_lines(page: Any) -> list[Mapping[str, Any]]:

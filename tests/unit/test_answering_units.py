@@ -75,6 +75,14 @@ def test_a_row_without_a_label_is_read_by_all_of_its_columns() -> None:
     ]
 
 
+def test_a_row_of_check_boxes_names_no_columns() -> None:
+    form = table("Large filer\t☒\tSmall filer\t☐\nNew filer\t☐\tOther filer\t☐")
+    assert rows(form) == [
+        Row("Large filer", [("", "☒"), ("", "Small filer"), ("", "☐")]),
+        Row("New filer", [("", "☐"), ("", "Other filer"), ("", "☐")]),
+    ]
+
+
 def test_names_of_columns_in_several_lines_are_joined() -> None:
     found = table("\tNet\tGross\n\tsales\tcosts\nPaper\t514\t496")
     assert rows(found) == [Row("Paper", [("Net sales", "514"), ("Gross costs", "496")])]

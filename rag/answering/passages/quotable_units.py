@@ -39,6 +39,8 @@ ROW_NUMBER_SHARE = 0.4
 
 LABEL_INDENT = 20.0
 """Maximum indent, in points, of the label column's name against a label."""
+_CHECK_BOX = re.compile(r"[☐☑☒□■✓✔✗✘]")
+"""A cell of a form that is checked or not, and so names no column."""
 _DIALLED = re.compile(r"(?<![\d.,])0\d|:\s+\(?\+\d")
 _PAIR = re.compile(r"\s*[A-Z][\w()/&.'’-]*(?:\s+[\w()/&.'’-]+){0,4}\s?:\s+\S")
 
@@ -187,6 +189,8 @@ class _Table:
         """Return whether a row is a header: names or periods without figures."""
         if not cells:
             return not has_label
+        if any(map(_CHECK_BOX.fullmatch, cells)):
+            return False
         if any(VALUE.fullmatch(cell) and not PERIOD.search(cell) for cell in cells) or _is_sentence(row):
             return False
         if self._in_header and self._has_figures and not self._names_periods():

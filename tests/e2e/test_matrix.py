@@ -27,10 +27,10 @@ def test_a_matrix_is_made_opened_on_a_page_taken_along_and_edited(page: Page) ->
     steps.upload(page, OSPREY, PETREL, PLOVER)
     page.goto("/matrix")
     page.get_by_role("button", name="New matrix").click()
+    choose_template(page)
     page.get_by_label("Name", exact=True).fill("Bramblehithe")
     page.get_by_role("combobox", name="Documents").press("Backspace")  # takes out the newest, which it begins with
     choose(page, OSPREY, PETREL)
-    choose_template(page)
     press(page, "Ask")
     expect(page.locator(".st-key-matrix-form")).to_be_hidden()
     rows = exported(page)

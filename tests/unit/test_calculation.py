@@ -7,6 +7,7 @@ import pytest
 
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables.calculation import calculate
+from rag.answering.tables.figure_rows import figure_rows
 from rag.answering.tables.requested_figures import FigureRequest, parse_request
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
 from rag.vocabulary import landmarks, own_pages
@@ -330,6 +331,13 @@ HEADED = (
 )
 def test_a_heading_says_what_is_of_a_share(question: str, lines: Sequence[str], answer: str) -> None:
     assert said(question, page(lines)) == [answer]
+
+
+def test_shares_that_earnings_are_divided_by_are_not_per_share() -> None:
+    shares = (*INCOME, "Shares used to compute earnings per share\t103\t102")
+    rows = figure_rows([page(shares)], {})
+    (row,) = [row for row in rows if row.label.startswith("Shares")]
+    assert not row.is_per_unit
 
 
 def test_the_heading_is_quoted_where_it_is_a_part_of_the_name() -> None:

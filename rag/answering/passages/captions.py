@@ -64,7 +64,7 @@ def scales_of_row(label: str, section: str, captions: Sequence[str]) -> frozense
 
     `captions` may declare it, the nearest first.
     """
-    if _RATIO.search(label) or _is_per_unit(label) or _is_per_unit(section):
+    if _RATIO.search(label) or is_per_unit(label) or is_per_unit(section):
         return frozenset()
     for caption in captions:
         if found := _declarations(caption):
@@ -84,7 +84,7 @@ def _scale(match: re.Match[str]) -> float:
     return _BEFORE_CURRENCY[word] if kind == "before" else (_WORDS | _BEHIND_CURRENCY)[word]
 
 
-def _is_per_unit(name: str) -> bool:
+def is_per_unit(name: str) -> bool:
     """Return whether a row is per unit: "Earnings per share", not "Shares used to compute earnings per share"."""
     match = _PER_UNIT.search(name)
     before = name[: match.start()] if match else ""

@@ -103,7 +103,7 @@ def _quoted(row: FigureRow, year: int) -> Statement | None:
     text = row.hit.passage.text
     named = [place for place, cell in enumerate(row.unit.cells) if years(cell.column) == (year,)]
     quoted = quoted_row(text, row.unit)
-    if quoted is None or len(named) != 1 or row.is_per_share:
+    if quoted is None or len(named) != 1 or row.is_per_unit:
         return None
     own = Row(row.unit, quoted.model_copy(update={"asked": named[0]}))
     return Statement(display_text(text, row.unit), (Source(row.hit, row.unit.span),), own)
@@ -117,9 +117,9 @@ def _stated(row: FigureRow, year: int, figure: Figure | None = None) -> Statemen
 
 
 def _scale(row: FigureRow, figure: Figure | None, amount: Amount) -> str:
-    """Return the scale to write behind an amount of the row; statements in millions give what is per share as it is."""
-    is_per_share = row.is_per_share or (figure is not None and figure.per_share)
-    return "" if row.scale in ("", "?") or amount.is_percent or is_per_share else f" {row.scale}"
+    """Return the scale to write behind an amount of the row; none if the row is per share or another unit."""
+    is_bare = row.is_per_unit or (figure is not None and figure.per_share)
+    return "" if row.scale in ("", "?") or amount.is_percent or is_bare else f" {row.scale}"
 
 
 class _OperandValue(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
+from rag.answering.passages.captions import is_per_unit
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import Source
 from rag.answering.text.sentences import one_line
@@ -105,9 +106,9 @@ class FigureRow:
         return is_of_share(self.section) and not is_of_share(self.label)
 
     @property
-    def is_per_share(self) -> bool:
-        """Whether its label or heading says that it is per share."""
-        return is_of_share(self.section) or is_of_share(self.label)
+    def is_per_unit(self) -> bool:
+        """Whether its label or heading says that it is per share or another unit, so that no scale is meant for it."""
+        return is_per_unit(self.label) or is_per_unit(self.section)
 
     @property
     def name(self) -> str:

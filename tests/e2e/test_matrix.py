@@ -119,8 +119,13 @@ def choose(page: Page, *papers: Paper) -> None:
 
 
 def press(page: Page, name: str) -> None:
-    """Click a button of the form once, as a user does over whose form a list may still be open."""
+    """Click a button of the form once, as a user does over whose form a list may still be open.
+
+    The table is loaded after the rest of the form and pushes the button down.
+    """
     form = page.locator(".st-key-matrix-form")
+    form.get_by_test_id("stDataFrame").wait_for()
+    steps.rest(page)
     box = form.get_by_role("button", name=name, include_hidden=True).bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -291,3 +291,25 @@ def test_spans_are_within_the_passage(pages: Sequence[Hit]) -> None:
     for hit in pages:
         units = [*(pair.unit for pair in labelled_values(hit.passage)), *signatures(hit.passage)]
         assert all(Span(0, 0) < span <= Span(*[len(hit.passage.text)] * 2) for unit in units for span in unit.spans)
+
+
+# --- forms ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("Is the company a large accelerated filer?", ["Large accelerated filer – ☒"]),
+        ("Is the company an emerging growth company?", ["Emerging growth company – ☐"]),
+        (
+            "Is the registrant a shell company?",
+            ["Indicate by check mark whether the registrant is a shell company. Yes ☐ No ☒"],
+        ),
+        ("Is the company a harbour?", []),
+    ],
+)
+def test_the_check_box_of_a_form_answers_whether_it_applies(question: str, shown: list[str]) -> None:
+    form = "Large accelerated filer\t☒\tAccelerated filer\t☐\nEmerging growth company\t☐"
+    text = "Indicate by check mark whether the registrant is a shell company. Yes ☐ No ☒"
+    lead = "See the definitions of “large accelerated filer” and “emerging growth company” in the Act."
+    assert answer(question, lead, (BlockKind.TABLE, form), text) == shown

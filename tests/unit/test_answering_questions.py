@@ -35,6 +35,15 @@ def test_the_kind_of_thing_that_is_asked_for(question: str, kind: Kind) -> None:
     [
         ("How many ships called in 2019?", "There were 12 ships in 2019.", "There were ships in 2019."),
         ("How many ships called in 2019?", "There were twelve ships.", "There were few ships."),
+        (
+            "How many cranes were sold?",
+            "We sold 12 cranes for $5 million.",
+            "Cranes – 2021: $ 201; 2020: 183 (in millions)",
+        ),
+        ("How many pilots are there?", "It has two harbour pilots.", "It is one harbour for all."),
+        ("How many times faster is it?", "It is 3x as fast.", "It is fast in all 3 harbours."),
+        ("How long does mooring take?", "It takes half an hour.", "It takes 3 ropes."),
+        ("How often does the ferry run?", "It runs daily.", "It runs to 3 islands."),
         ("Who runs Lindmark?", "The owner of Lindmark is Strand.", "The owner of Lindmark is known."),
         ("When was it built in 1931?", "It was rebuilt on 4 May.", "It was rebuilt after 1931."),
         ("What is the e-mail address?", "Write to desk@harbour.example today.", "Write to the desk."),

@@ -42,6 +42,13 @@ def units(passage: Passage) -> list[str]:
         ("彼は「はい。」と言った。次。", ["彼は「はい。」", "と言った。", "次。"]),
         ("هل زاد الدخل؟ نعم. انتهى", ["هل زاد الدخل؟", "نعم.", "انتهى"]),
         ("आय बढ़ी। लागत घटी।", ["आय बढ़ी।", "लागत घटी।"]),
+        (
+            "It is a shell. Yes ☐ No ☒\nIt files. Yes\n☒ No ☐ Good.",
+            ["It is a shell. Yes ☐ No ☒", "It files. Yes\n☒ No ☐", "Good."],
+        ),
+        ("It files (Rule 12): ☒ Yes ☐ No\nGood.", ["It files (Rule 12): ☒ Yes ☐ No", "Good."]),
+        ("If it grew, check the box. ☐\nGood.", ["If it grew, check the box. ☐", "Good."]),
+        ("Buy these. ☐ Milk. ☒ Bread.", ["Buy these.", "☐ Milk.", "☒ Bread."]),
         ("", []),
         ("  \n ", []),
     ],

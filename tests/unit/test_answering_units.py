@@ -75,11 +75,13 @@ def test_a_row_without_a_label_is_read_by_all_of_its_columns() -> None:
     ]
 
 
-def test_a_row_of_check_boxes_names_no_columns() -> None:
+def test_each_item_of_a_form_stands_with_its_own_check_box() -> None:
     form = table("Large filer\t☒\tSmall filer\t☐\nNew filer\t☐\tOther filer\t☐")
     assert rows(form) == [
-        Row("Large filer", [("", "☒"), ("", "Small filer"), ("", "☐")]),
-        Row("New filer", [("", "☐"), ("", "Other filer"), ("", "☐")]),
+        Row("Large filer", [("", "☒")]),
+        Row("Small filer", [("", "☐")]),
+        Row("New filer", [("", "☐")]),
+        Row("Other filer", [("", "☐")]),
     ]
 
 

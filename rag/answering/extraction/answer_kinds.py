@@ -13,6 +13,8 @@ from rag.answering.passages.labelled_values import is_firm, labelled_values, sig
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
 from rag.answering.text.named_entities import is_term
+from rag.answering.text.sentences import CHECK_BOX
+from rag.answering.verification.answer_agreement import asks_whether
 from rag.types import Hit
 
 MAX_OFFICES_CHARS = 90
@@ -23,6 +25,8 @@ MAX_NAME_WORDS = 5
 
 MIN_TOPIC_SHARE = 1 / 3
 """Share of a label's words that a question must more than have."""
+
+NO_WORDS = frozenset[str]()
 
 _HOLDER = re.compile(
     r"(?:who(?:\s+is|['’]s)|who\s+(?:serves|acts)\s+as|wer\s+ist)\s+(?:currently\s+|now\s+|derzeit\s+)?"
@@ -95,6 +99,7 @@ _SITS = re.compile(
     r"|\b(?:unser\w*|ihr\w*|mit)\s+(?:haupt|firmen)?sitz\b[^.;:]{0,40}?\bin\s+(?-i:[A-ZÄÖÜ])",
     re.IGNORECASE,
 )
+_CHECK_BOX = re.compile(CHECK_BOX)
 _NAME_WORD = re.compile(
     r"(?:[^\W\d_a-zß-öø-ÿ][\w.'’-]*|[“\"][^”\"]{1,20}[”\"]|\([A-Z]\w*\)|(?:van|von|de|der|la|le|di|del)\b)\s*"
 )
@@ -131,16 +136,18 @@ _PLACE_WORDS = term_weights.word_set("cover page compan regist firm listed given
 class AskedKind:
     """What a question of a known kind asks for: an office, an auditor, a term's meaning, a recurring date or a seat.
 
-    `roles` are the names of the office. `sentence` is the pattern of a sentence that answers, if it has the words
-    `what`. A labelled value answers if its label has the words `topic` or matches `label`.
+    `checked` are the words of an item of a form whose check box says whether it applies. `roles` are the names of the
+    office. `sentence` is the pattern of a sentence that answers, if it has the words `what`. A labelled value answers
+    if its label has the words `topic` or matches `label`.
     """
 
-    topic: frozenset[str] = frozenset()
+    topic: frozenset[str] = NO_WORDS
     roles: tuple[str, ...] = ()
     is_auditor: bool = False
     sentence: re.Pattern[str] | None = None
-    what: frozenset[str] = frozenset()
+    what: frozenset[str] = NO_WORDS
     label: re.Pattern[str] | None = None
+    checked: frozenset[str] = NO_WORDS
 
     @property
     def is_each_documents_own(self) -> bool:
@@ -158,6 +165,8 @@ class AskedKind:
         """Return whether a unit with the displayed `text` certainly answers."""
         if unit.header is not None and unit.header == unit.label:
             return True
+        if self.checked and is_checked(text):
+            return self.checked <= {*term_weights.words(text)}
         if self.is_auditor:
             return self._is_auditor(hit, text)
         if self.roles:
@@ -210,7 +219,15 @@ def asked_kind(question: ParsedQuestion) -> AskedKind:
         verb = (recurs["verb"] or recurs["verb_de"]).lower()
         return AskedKind(what=what, sentence=_ENDS if verb in ("end", "close", "endet") else _BEGINS)
     asked = _WHAT_IS.fullmatch(text)
-    return AskedKind(_topic(question), sentence=_definition(asked["term"]) if asked else None)
+    definition = _definition(asked["term"]) if asked else None
+    return AskedKind(
+        _topic(question), sentence=definition, checked=_own_words(question) if asks_whether(text) else NO_WORDS
+    )
+
+
+def is_checked(text: str) -> bool:
+    """Return whether `text` has check boxes, which answer it."""
+    return _CHECK_BOX.search(text) is not None
 
 
 def _definition(term: str) -> re.Pattern[str]:
@@ -225,7 +242,12 @@ def _topic(question: ParsedQuestion) -> frozenset[str]:
     if not re.match(
         r"(?:what|which|where|in\s+(?:which|what)|was|wie|welche[rs]?|in\s+welche[rmn])\b", question.text, re.I
     ):
-        return frozenset()
+        return NO_WORDS
+    return _own_words(question)
+
+
+def _own_words(question: ParsedQuestion) -> frozenset[str]:
+    """Return the words of a question that say what it asks, not of whom or where."""
     names = {*term_weights.words(" ".join(question.names))}
     words = _label_words(question.text)
     return frozenset(word for word in words if len(word) > 1 and word not in _PLACE_WORDS | names)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from rag.answering.extraction.answer_kinds import asked_kind
+from rag.answering.extraction.answer_kinds import asked_kind, is_checked
 from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, quoted_row, words_at
@@ -156,7 +156,7 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     if (
         unit.is_boilerplate
         or shown.endswith((":", "?"))
-        or not {*term_weights.content_words(shown)} - {*question.words}
+        or not ({*term_weights.content_words(shown)} - {*question.words} or is_checked(shown))
     ):
         return False
     if unit.kind is BlockKind.HEADING:

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from rapidfuzz import fuzz, process
 
+from rag.answering.extraction.quantities import gives_quantity
 from rag.answering.text import term_weights
 from rag.answering.text.named_entities import has_new_name, is_term
 from rag.types import Rewriting
@@ -91,11 +92,6 @@ _HELD = {
     Kind.DATE: _DATE,
     Kind.PLACE: re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+"),
 }
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SPELLED = _pattern(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|half|third"
-    r"|thousand|million|billion|dozen|twice|once|none)\b"
-)
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:19|20)\d\d(?![\d,%]|\.\d)")
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.\s?){2,}[^\W\d_]?")
@@ -127,8 +123,7 @@ class ParsedQuestion:
         """Return whether `text` holds something of the requested kind that the question does not."""
         match self.kind:
             case Kind.NUMBER:
-                known = set(_NUMBER.findall(self.text))
-                return any(number not in known for number in _NUMBER.findall(text)) or bool(_SPELLED.search(text))
+                return gives_quantity(self.text, text)
             case Kind.NAME:
                 return has_new_name(text, self.text)
             case Kind.PLACE | Kind.DATE:

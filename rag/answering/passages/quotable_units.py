@@ -25,7 +25,7 @@ from rag.answering.passages.table_cells import (
     split_figures,
     split_row,
 )
-from rag.answering.text.sentences import has_bullet, split_long, split_sentences
+from rag.answering.text.sentences import CHECK_BOX, has_bullet, split_long, split_sentences
 from rag.types import BlockKind, Line, Passage, Span
 
 MAX_HEADER_CHARS = 200
@@ -39,8 +39,8 @@ ROW_NUMBER_SHARE = 0.4
 
 LABEL_INDENT = 20.0
 """Maximum indent, in points, of the label column's name against a label."""
-_CHECK_BOX = re.compile(r"[☐☑☒□■✓✔✗✘]")
-"""A cell of a form that is checked or not, and so names no column."""
+_CHECKED_ITEM = re.compile(rf"(?P<label>[^\W_](?:(?!{CHECK_BOX})[^\n\t])*?)\s+(?P<box>{CHECK_BOX})")
+_CHECKED_ROW = re.compile(rf"(?:{_CHECKED_ITEM.pattern.replace('?P<label>', '?:').replace('?P<box>', '?:')}\s*)+")
 _DIALLED = re.compile(r"(?<![\d.,])0\d|:\s+\(?\+\d")
 _PAIR = re.compile(r"\s*[A-Z][\w()/&.'’-]*(?:\s+[\w()/&.'’-]+){0,4}\s?:\s+\S")
 
@@ -137,7 +137,7 @@ class _Table:
         for offset, line in self._block:
             span = trim_line(offset, line)
             if span.start < span.end:
-                yield self._row(span)
+                yield from _checked_items(self._text, span) or [self._row(span)]
 
     def _row(self, span: Span) -> Unit:
         row = self._text[span.start : span.end]
@@ -189,7 +189,7 @@ class _Table:
         """Return whether a row is a header: names or periods without figures."""
         if not cells:
             return not has_label
-        if any(map(_CHECK_BOX.fullmatch, cells)):
+        if any(re.fullmatch(CHECK_BOX, cell) for cell in cells):  # a form
             return False
         if any(VALUE.fullmatch(cell) and not PERIOD.search(cell) for cell in cells) or _is_sentence(row):
             return False
@@ -232,6 +232,17 @@ class _Table:
         last = self._above[-1]
         line = self._text[last.start : last.end]
         return last if 0 < len(line) <= MAX_HEADER_CHARS and line[-1] not in ".!?;:。！？" else None
+
+
+def _checked_items(text: str, row: Span) -> list[Unit]:
+    """Return each item of a form's row with its check box behind it; none if the row has anything else."""
+    if _CHECKED_ROW.fullmatch(text, *row) is None:
+        return []
+    items = (
+        (Span(*item.span()), Span(*item.span("label")), Span(*item.span("box")))
+        for item in _CHECKED_ITEM.finditer(text, *row)
+    )
+    return [Unit(item, BlockKind.TABLE, label=label, cells=(Cell(box),)) for item, label, box in items]
 
 
 def _is_sentence(row: str) -> bool:

@@ -10,8 +10,15 @@ MAX_SENTENCE_CHARS = 600
 """Text without full stops, such as contents pages or labels of drawings, is cut at this length."""
 
 
+CHECK_BOX = "[☐☑☒□■✓✔✗✘]"
+"""The pattern of a box of a form that is checked or not."""
+_WORD_BOX = rf"(?:yes|no|ja|nein)\s*{CHECK_BOX}"
+_BOX_WORD = rf"{CHECK_BOX}\s*(?:yes|no|ja|nein)\b"
+_CHECKED = rf"(?i:\b{_WORD_BOX}(?:\s*{_WORD_BOX})*|{_BOX_WORD}(?:\s*{_BOX_WORD})*|{CHECK_BOX}[ \t]*(?=\n|$))"
+"""The boxes that answer the sentence before them; a box with other words after it begins an item."""
 _CLOSERS = r"[\"'”’»›)\]}）」』】〉》*_]*"
-_END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++{_CLOSERS}(?=\s)|[。！？｡．।॥]+{_CLOSERS}")
+_END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++{_CLOSERS}(?=\s)|[。！？｡．।॥]+{_CLOSERS}|{_CHECKED}")
+_CHECKED_NEXT = re.compile(rf"\s*{_CHECKED}")
 _BULLET = re.compile(r"[ \t]*(?:(?:[•‣◦▪▸●○■□–—*+\-·]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|#{1,6})(?=\s)[ \t]*)+")
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.$")
 _NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\S)")
@@ -52,6 +59,8 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     mark = match.group()[0]
     if mark not in ".!?…":
         return True
+    if _CHECKED_NEXT.match(text, match.end()):
+        return False
     following = _NEXT_WORD.match(text, match.end())
     if following is None:
         return True

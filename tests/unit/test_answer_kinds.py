@@ -313,3 +313,34 @@ def test_the_check_box_of_a_form_answers_whether_it_applies(question: str, shown
     text = "Indicate by check mark whether the registrant is a shell company. Yes ☐ No ☒"
     lead = "See the definitions of “large accelerated filer” and “emerging growth company” in the Act."
     assert answer(question, lead, (BlockKind.TABLE, form), text) == shown
+
+
+# --- authors ----------------------------------------------------------------------------------------------------
+
+PAPER: list[sources.Block] = [
+    (BlockKind.HEADING, "Moorings of Old Harbours:\nA Comparative Study"),
+    (BlockKind.HEADING, "Ola Berg 1,2* and Pia van Sandvik 1"),
+    (BlockKind.HEADING, "Tove Lind 2"),
+    "1 Institute of Harbours, Tollhaven University",
+    "Abstract. Authors of harbours moor ships in many ways.",
+]
+
+
+@pytest.mark.parametrize(
+    "question", ["Who are the authors of the paper?", "Who wrote this paper?", "Wer sind die Autoren?"]
+)
+def test_authors_stand_below_the_title(question: str) -> None:
+    assert answer(question, *PAPER) == ["Ola Berg 1,2* and Pia van Sandvik 1 Tove Lind 2"]
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [(BlockKind.HEADING, "Harbour Report"), (BlockKind.HEADING, "Tollhaven University"), "Abstract. It is short."],
+        [(BlockKind.HEADING, "Harbour Report"), (BlockKind.HEADING, "Ola Berg"), "He is the governor of Tollhaven."],
+        [(BlockKind.HEADING, "Harbour Report"), "The harbour was built by Ola Berg.", "Abstract. It is short."],
+    ],
+    ids=["institution", "no paper", "sentence"],
+)
+def test_other_lines_below_a_title_name_no_authors(blocks: list[sources.Block]) -> None:
+    assert answer("Who are the authors?", *blocks) == []

@@ -247,6 +247,17 @@ def test_what_is_not_close_enough_is_no_answer(reranker: providers.CrossEncoder)
     assert choice.likelihood < LIKELY_THRESHOLD
 
 
+@pytest.mark.parametrize(
+    ("text", "is_likely"), [("The crane lifted 12 tonnes of coal.", True), ("The crane lifted coal.", False)]
+)
+def test_an_answer_without_the_figure_that_is_asked_for_is_not_called_likely(text: str, is_likely: bool) -> None:
+    others = ["The mill grinds corn.", "The quay is long.", "The ferry runs.", "The canteen serves soup."]
+    found = sources.hit(text, *others, name="crane.pdf", score=0.9)
+    choice = choose("How many tonnes did the crane lift?", [found], reranker=Scripted({"crane": 0.999}))
+    assert choice.extracts[0].candidate.text == text
+    assert (choice.likelihood >= LIKELY_THRESHOLD) is is_likely
+
+
 def test_an_address_is_found_though_another_sentence_is_closer() -> None:
     hit = sources.hit("Reach the desk by e-mail or by post.\n\nWrite to desk@harbour.example for more.")
     found = choose("What is the e-mail address of the desk?", [hit], reranker=Scripted({"Reach": 0.99, "Write": 0.3}))

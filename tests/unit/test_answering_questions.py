@@ -24,6 +24,7 @@ from rag.types import Rewriting
         ("What is the title of the report?", Kind.TITLE),
         ("What does the crane lift?", Kind.TEXT),
         ("How is coal lifted when using the crane?", Kind.TEXT),
+        ("What happens when the crane stops?", Kind.TEXT),
     ],
 )
 def test_the_kind_of_thing_that_is_asked_for(question: str, kind: Kind) -> None:
@@ -43,6 +44,8 @@ def test_the_kind_of_thing_that_is_asked_for(question: str, kind: Kind) -> None:
         ("How many pilots are there?", "It has two harbour pilots.", "It is one harbour for all."),
         ("How many times faster is it?", "It is 3x as fast.", "It is fast in all 3 harbours."),
         ("How long does mooring take?", "It takes half an hour.", "It takes 3 ropes."),
+        ("When does the year end?", "It ends on the last Saturday of September.", "It ends in the harbour."),
+        ("Within what time must it be filed?", "File it within twelve months.", "File it at the quay."),
         ("How often does the ferry run?", "It runs daily.", "It runs to 3 islands."),
         ("Who runs Lindmark?", "The owner of Lindmark is Strand.", "The owner of Lindmark is known."),
         ("When was it built in 1931?", "It was rebuilt on 4 May.", "It was rebuilt after 1931."),

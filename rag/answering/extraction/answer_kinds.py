@@ -1,4 +1,4 @@
-"""Recognise units that certainly answer: holders of offices, labelled values, recurring dates, definitions, seats.
+"""Recognise units that certainly answer: authors, offices, labelled values, recurring dates, definitions, seats.
 
 Each kind has a few patterns in English and German. What is not recognised is answered by the best candidate.
 """
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.answering.extraction.question_intent import ParsedQuestion
+from rag.answering.passages.bylines import byline
 from rag.answering.passages.definitions import DEFINES
 from rag.answering.passages.labelled_values import is_firm, labelled_values, signatures
 from rag.answering.passages.quotable_units import Unit
@@ -32,6 +33,12 @@ _HOLDER = re.compile(
     r"(?:who(?:\s+is|['’]s)|who\s+(?:serves|acts)\s+as|wer\s+ist)\s+(?:currently\s+|now\s+|derzeit\s+)?"
     r"(?:(?:the|our|its|der|die|das)\s+|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?\s+)?(?:current\s+|aktuelle\s+)?"
     r"(?P<role>[^,?]+?)(?:\s+(?:of|at|in|von|bei)\s+[^?]*)?\s*\??\s*",
+    re.IGNORECASE,
+)
+_AUTHORS = re.compile(
+    r"who\s+(?:is|are|was|were)\s+(?:the|its)\s+authors?\b|who\s+(?:wrote|authored)\s+(?:the|this)\s+(?:paper|article|study"
+    r"|thesis|report|document)\b|(?:names?|list)\s+of\s+(?:all\s+)?(?:the\s+)?authors\b|wer\s+(?:ist|sind|war|waren)\s+(?:der|die)\s+"
+    r"(?:autor|verfasser)|wer\s+hat\s+(?:den|das|die|diese\w*)\s+\w+\s+(?:geschrieben|verfasst)",
     re.IGNORECASE,
 )
 _CHAIRS = ("chair", "chairman", "chairwoman", "chairperson")
@@ -134,7 +141,7 @@ _PLACE_WORDS = term_weights.word_set("cover page compan regist firm listed given
 
 @dataclass(frozen=True)
 class AskedKind:
-    """What a question of a known kind asks for: an office, an auditor, a term's meaning, a recurring date or a seat.
+    """What a question of a known kind asks for: authors, an office, a term's meaning, a recurring date or a seat.
 
     `checked` are the words of an item of a form whose check box says whether it applies. `roles` are the names of the
     office. `sentence` is the pattern of a sentence that answers, if it has the words `what`. A labelled value answers
@@ -144,6 +151,7 @@ class AskedKind:
     topic: frozenset[str] = NO_WORDS
     roles: tuple[str, ...] = ()
     is_auditor: bool = False
+    is_author: bool = False
     sentence: re.Pattern[str] | None = None
     what: frozenset[str] = NO_WORDS
     label: re.Pattern[str] | None = None
@@ -152,7 +160,7 @@ class AskedKind:
     @property
     def is_each_documents_own(self) -> bool:
         """Whether each document answers it for its own company, as who audits it and where it has its seat."""
-        return self.is_auditor or bool(self.roles or self.what or self.label)
+        return self.is_auditor or self.is_author or bool(self.roles or self.what or self.label)
 
     def units(self, hit: Hit) -> Iterator[Unit]:
         """Yield units of a hit that are read for this kind only: labelled values and signatures."""
@@ -160,6 +168,8 @@ class AskedKind:
             yield from (pair.unit for pair in labelled_values(hit.passage) if self._is_label(pair.label))
         if self.is_auditor or self.roles:
             yield from signatures(hit.passage)
+        if self.is_author and (names := byline(hit.passage)):
+            yield names
 
     def answers(self, hit: Hit, unit: Unit, text: str) -> bool:
         """Return whether a unit with the displayed `text` certainly answers."""
@@ -167,8 +177,8 @@ class AskedKind:
             return True
         if self.checked and is_checked(text):
             return self.checked <= {*term_weights.words(text)}
-        if self.is_auditor:
-            return self._is_auditor(hit, text)
+        if self.is_author or self.is_auditor:
+            return byline(hit.passage) == unit if self.is_author else self._is_auditor(hit, text)
         if self.roles:
             own = " – ".join(hit.passage.text[slice(*span)] for span in _own_spans(unit)) if unit.cells else text
             return any(_holds(" ".join(own.split()), role, hit) for role in self.roles)
@@ -203,12 +213,8 @@ class AskedKind:
 def asked_kind(question: ParsedQuestion) -> AskedKind:
     """Return what `question` asks for, if it is of a known kind."""
     text = question.text.strip()
-    holder = _HOLDER.fullmatch(text)
-    role = holder["role"].strip() if holder else ""
-    if _AUDITS.search(text) or _AUDITOR.search(role):
-        return AskedKind(is_auditor=True)
-    if role:
-        return AskedKind(roles=tuple(dict.fromkeys([role, *_synonyms(question, role)])))
+    if person := _asked_person(question, text):
+        return person
     if _ASKS_SEAT.fullmatch(text):
         return AskedKind(sentence=_SITS, label=_OF_SEAT)
     for pattern in _MEANS:
@@ -223,6 +229,17 @@ def asked_kind(question: ParsedQuestion) -> AskedKind:
     return AskedKind(
         _topic(question), sentence=definition, checked=_own_words(question) if asks_whether(text) else NO_WORDS
     )
+
+
+def _asked_person(question: ParsedQuestion, text: str) -> AskedKind | None:
+    """Return the kind of a question for authors, an auditor or the holder of an office."""
+    if _AUTHORS.search(text):
+        return AskedKind(is_author=True)
+    holder = _HOLDER.fullmatch(text)
+    role = holder["role"].strip() if holder else ""
+    if _AUDITS.search(text) or _AUDITOR.search(role):
+        return AskedKind(is_auditor=True)
+    return AskedKind(roles=tuple(dict.fromkeys([role, *_synonyms(question, role)]))) if role else None
 
 
 def is_checked(text: str) -> bool:

@@ -51,6 +51,9 @@ MIN_LIKELIHOOD = 0.2
 CERTAIN_LIKELIHOOD = 0.75
 """Minimum likelihood of an answer of the very kind that is asked for, in the only document searched."""
 
+OTHER_KIND_LIKELIHOOD = 0.4
+"""Maximum likelihood of an answer without the figure or date that is asked for."""
+
 MIN_RELEVANCE = -0.6
 MIN_COVERED = 0.3
 """An answer needs this relevance, or this share of the question's words."""
@@ -106,6 +109,8 @@ def choose(
     missing = explain_missing(asked, hits, best)
     if best.is_certain and len({hit.passage.document_id for hit in hits}) == 1:  # else it may be another's
         likely = max(likely, CERTAIN_LIKELIHOOD)
+    elif asked.kind in (Kind.NUMBER, Kind.DATE) and not (best.is_certain or asked.holds_kind(best.text)):
+        likely = min(likely, OTHER_KIND_LIKELIHOOD)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
         missing = "Nothing that was found answers this closely enough."

@@ -61,7 +61,11 @@ _ASKED = (
     ),
     (
         Kind.DATE,
-        _pattern(r"\bwhen\b(?! using)", r"\b(?:what|which) (?:year|date|day|month|time)\b", r"\bdate of\b"),
+        _pattern(
+            r"^\W*(?:and\s+)?(?:since|until|till|by|from)?\s*when\b(?! using)",
+            r"\b(?:what|which) (?:year|date|day|month|time)\b",
+            r"\bdate of\b",
+        ),
     ),
     (
         Kind.NAME,
@@ -79,7 +83,16 @@ _DATE = _pattern(
     r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b",
     rf"\b{_MONTH}\.?\s+\d{{1,2}}\b",
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b",
+    r"\b\d{1,2}(?:st|nd|rd|th)\s+day\b",
+    r"\b(?-i:January|February|March|April|June|July|August|September|October|November|December|Januar|Februar|März|Juni|Juli"
+    r"|Oktober|Dezember)\b",
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:mon|diens|donners|frei|sams|sonn)tag\b|\bmittwoch\b",
+    r"\b\d{1,2}:\d\d\b|\b\d{1,2}\s?[ap]\.?m\b|\b\d{1,2}\s?uhr\b|\bnoon\b|\bmidnight\b",
+    r"\b(?:daily|weekly|monthly|quarterly|annually|yearly|(?:täg|wöchent|monat|vierteljähr|jähr)lich)\b",
+    r"\b(?:within|after|before|every|each|later than|innerhalb|nach|vor|jede\w?)\b[^.;]{0,30}"
+    r"\b(?:hour|day|week|month|quarter|year|stunde|tag|woche|monat|quartal|jahr)\w{0,2}\b",
 )
+"""Dates, days that recur, times of day and periods that run from another date."""
 _HELD = {
     Kind.EMAIL: re.compile(r"[\w.+-]+\s?@\s?[\w-]+\.[\w.-]+"),
     Kind.PHONE: re.compile(  # of at least six digits: a year is none
@@ -99,7 +112,9 @@ _ASIDE = re.compile(r"\([^()]*\)")
 _PATTERN_OF_DATE = re.compile(r"[YMDH]+(?:[-/.:][YMDHS]+)+")
 _COUNT = re.compile(r"\d+(?:st|nd|rd|th)|(?:top|p)-?\d+", re.IGNORECASE)
 _CURRENCIES = term_weights.word_set("usd eur gbp chf jpy inr cny cad aud hkd us rupee rupees dollar dollars euro euros")
-_ABOUT_ANSWERS = frozenset({"email", "e-mail", "page", "pages", "seite", "seiten", "fax", "json", "yes", "no"})
+_ABOUT_ANSWERS = term_weights.word_set(
+    "email e-mail page pages seite seiten fax json yes no autor autoren autorin verfasser verfasserin"
+)
 
 
 @dataclass(frozen=True)
@@ -128,9 +143,10 @@ class ParsedQuestion:
                 return has_new_name(text, self.text)
             case Kind.PLACE | Kind.DATE:
                 text = _ASIDE.sub(" ", text)  # under a field of a form it is said in brackets what is to be put there
-                asked = self.text.casefold()
+                asked, is_date = self.text.casefold(), self.kind is Kind.DATE
                 return any(
-                    found.casefold() not in asked and not is_term(found) for found in _HELD[self.kind].findall(text)
+                    found.casefold() not in asked and (is_date or not is_term(found))
+                    for found in _HELD[self.kind].findall(text)
                 )
             case Kind.TEXT | Kind.TITLE:
                 return True

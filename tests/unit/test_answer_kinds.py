@@ -315,6 +315,21 @@ def test_the_check_box_of_a_form_answers_whether_it_applies(question: str, shown
     assert answer(question, lead, (BlockKind.TABLE, form), text) == shown
 
 
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("What does the company do?", "We are principally engaged in the operation of harbours."),
+        ("What does Acme do?", "We design, manufacture and sell cranes."),
+        ("What is Acme's business?", "Acme Corp. (“Acme” or the “Company”) is a global provider of cranes."),
+        ("What kind of company is it?", "Acme is one of the largest crane manufacturers and a leading developer."),
+        ("Was macht das Unternehmen?", "Das Unternehmen Acme entwickelt Kräne."),
+    ],
+)
+def test_the_business_is_what_a_company_is_or_makes(question: str, sentence: str) -> None:
+    other = "The Company provides a list of risks. Apple Pay is a service of the company."
+    assert answer(question, other, sentence) == [sentence]
+
+
 # --- authors ----------------------------------------------------------------------------------------------------
 
 PAPER: list[sources.Block] = [

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.bylines import byline
+from rag.answering.passages.company_descriptions import DESCRIBES_BUSINESS
 from rag.answering.passages.definitions import DEFINES
 from rag.answering.passages.labelled_values import is_firm, labelled_values, signatures
 from rag.answering.passages.quotable_units import Unit
@@ -107,6 +108,15 @@ _SITS = re.compile(
     re.IGNORECASE,
 )
 _CHECK_BOX = re.compile(CHECK_BOX)
+_ASKS_BUSINESS = re.compile(
+    r"what\s+(?:does|do)\s+(?:the\s+(?:company|firm|group|business)|it|they|(?-i:[A-Z])[\w.&'’ -]*?)\s+do\s*\??"
+    r"|what\s+(?:is|are)\s+(?:(?:the\s+)?(?:company|firm|group)['’]s|its|their|(?-i:[A-Z])[\w.& -]*['’]s?)\s+"
+    r"(?:(?:main|core|principal)\s+)?(?:business(?:es)?|line\s+of\s+business|activit(?:y|ies))\s*\??"
+    r"|what\s+(?:kind|type|sort)\s+of\s+(?:company|business|firm)\s+is\b.*"
+    r"|in\s+(?:which|what)\s+(?:line\s+of\s+)?business\s+is\b.*"
+    r"|was\s+macht\s+(?:das\s+unternehmen|die\s+(?:firma|gesellschaft)|(?-i:[A-ZÄÖÜ])[\w.&-]*)\s*\??",
+    re.IGNORECASE,
+)
 _NAME_WORD = re.compile(
     r"(?:[^\W\d_a-zß-öø-ÿ][\w.'’-]*|[“\"][^”\"]{1,20}[”\"]|\([A-Z]\w*\)|(?:van|von|de|der|la|le|di|del)\b)\s*"
 )
@@ -217,6 +227,8 @@ def asked_kind(question: ParsedQuestion) -> AskedKind:
         return person
     if _ASKS_SEAT.fullmatch(text):
         return AskedKind(sentence=_SITS, label=_OF_SEAT)
+    if _ASKS_BUSINESS.fullmatch(text):
+        return AskedKind(sentence=DESCRIBES_BUSINESS)
     for pattern in _MEANS:
         if means := pattern.match(text):
             return AskedKind(sentence=_definition(means["term"]))

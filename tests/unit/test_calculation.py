@@ -235,6 +235,36 @@ def test_a_line_item_is_read_off_its_own_row(question: str, answers: Sequence[st
     assert sorted(said(question, page(SHEET), page(EARNINGS, 2))) == sorted(answers)
 
 
+CLUB = (
+    *INCOME[:3],
+    "Net sales\t$ 500\t$ 400",
+    "Membership fees\t20\t18",
+    "Total revenue\t520\t418",
+    "Net income\t60\t45",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What were net sales in 2021?", "Net sales – 2021: $ 500; 2020: $ 400 (in millions)"),
+        ("What was the revenue in 2021?", "Total revenue – 2021: 520; 2020: 418 (in millions)"),
+        (
+            "What was the ratio of net sales to total assets in 2021?",
+            "Net sales to total assets 2021 = 500 / 1,420 = 0.35",
+        ),
+        ("What was revenue to total assets in 2021?", "Revenue to total assets 2021 = 520 / 1,420 = 0.37"),
+        ("What was the net profit margin in 2021?", "Net profit margin 2021 = 60 / 520 = 11.5 %"),
+        (
+            "What is the sales to stockholders' equity ratio in 2021?",
+            "Sales to stockholders equity 2021 = 520 / 720 = 0.72",
+        ),
+    ],
+)
+def test_the_row_that_the_question_names_comes_before_another_of_the_line_item(question: str, answer: str) -> None:
+    assert said(question, page(SHEET), page(CLUB, 2)) == [answer]
+
+
 @pytest.mark.parametrize(
     ("question", "lines"),
     [

@@ -91,7 +91,7 @@ def _line_item(asked: FigureRequest, rows: Sequence[FigureRow]) -> list[Statemen
     latest = sorted({year for row in _in_statement(figure.place, stated) for year in row.amounts})[-1:]
     statements = []
     for year in asked.years or latest:
-        row = _find_row(figure, [year], stated)
+        row = _find_row(figure, [year], stated, asked.measure)
         if row is None:
             return None
         statements.append((len(asked.years) < 2 and _quoted(row, year)) or _stated(row, year, figure))
@@ -165,7 +165,7 @@ def _operands(expression: Expression, year: int, rows: Sequence[FigureRow]) -> l
 
 def _operand_value(figure: Figure, operand: Operand, year: int, rows: Sequence[FigureRow]) -> _OperandValue | None:
     needed = (year,) if not operand.reading else (year, year - 1)
-    row = _find_row(figure, needed, rows)
+    row = _find_row(figure, needed, rows, operand.figure)
     if row is None:
         return None
     amounts = [_magnitude(row.amounts[needed_year], figure) for needed_year in needed]
@@ -185,10 +185,15 @@ def _magnitude(amount: Amount, figure: Figure) -> Amount:
     return amount._replace(value=abs(amount.value)) if figure.magnitude else amount
 
 
-def _find_row(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow]) -> FigureRow | None:
-    """Return the line item's row in its own statement; None if several rows differ."""
+def _find_row(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow], called: str = "") -> FigureRow | None:
+    """Return the line item's row in its own statement; None if several rows differ.
+
+    A row that has the very name the question uses comes first: net sales may be less than the revenue.
+    """
     labelled = [
-        (rank, row) for row in _in_statement(figure.place, rows) if (rank := row.label_rank(figure)) is not None
+        (_rank(rank, row, figure, called), row)
+        for row in _in_statement(figure.place, rows)
+        if (rank := row.label_rank(figure)) is not None
     ]
     usable = [
         (rank, row)
@@ -196,6 +201,12 @@ def _find_row(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow]) 
         if all(year in row.amounts and not row.amounts[year].is_percent for year in needed)
     ]
     return _unambiguous_row(usable, needed)
+
+
+def _rank(rank: int, row: FigureRow, figure: Figure, called: str) -> int:
+    """Return the rank of a row by its label, -1 if that is what the question calls the line item."""
+    is_so_called = called not in ("", figure.name) and identifying_words(row.label) == identifying_words(called)
+    return -1 if is_so_called else rank
 
 
 def _in_statement(place: str | None, rows: Sequence[FigureRow]) -> Sequence[FigureRow]:

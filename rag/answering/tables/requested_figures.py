@@ -78,8 +78,9 @@ _FISCAL = re.compile(r"\b(?:FY|fiscal)", re.IGNORECASE)
 class FigureRequest:
     """The figure asked for: a formula, or without one the change of `measure`, for `years` or the latest.
 
-    `is_fiscal` says that the question says fiscal year, `places` how many decimals it wants. With `is_level` the line
-    item `measure` itself is wanted, with `with_level` also itself: "What was revenue, and how did it change?"
+    `measure` is what the question calls it. `is_fiscal` says that the question says fiscal year, `places` how many
+    decimals it wants. With `is_level` the line item `measure` itself is wanted, with `with_level` also itself: "What
+    was revenue, and how did it change?"
     """
 
     formula: Formula | None
@@ -125,12 +126,20 @@ def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
 
     `names` are lower-case words that name the document.
     """
+    named = _named_line_item(question, names)
+    return named[0] if named else None
+
+
+def _named_line_item(question: str, names: Iterable[str]) -> tuple[Figure, str] | None:
+    """Return the line item that the question plainly asks for, and what it calls it; its name if in several ways."""
     rest = _STATEMENTS.sub(" ", _without(question, find_periods(question)))
     if _CHANGE.search(rest) or any(trade.formula(rest) for trade in definitions()):
         return None
-    called = {_named_item(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)}
-    item = called.pop() if len(called) == 1 else None
-    return None if _wants_other(question, item) else item
+    called = [_named_item(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)]
+    items = {named and named[0] for named in called}
+    if len(items) != 1 or called[0] is None or _wants_other(question, called[0][0]):
+        return None
+    return called[0] if len(called) == 1 else (called[0][0], called[0][0].name)
 
 
 def _wants_other(question: str, item: Figure | None) -> bool:
@@ -138,10 +147,11 @@ def _wants_other(question: str, item: Figure | None) -> bool:
     return _OTHER_TERMS.search(_PER_SHARE.sub(" ", question) if item and item.per_share else question) is not None
 
 
-def _named_item(part: str, names: frozenset[str]) -> Figure | None:
-    """Return the line item that all the words name: "cash was provided by operating activities"."""
+def _named_item(part: str, names: frozenset[str]) -> tuple[Figure, str] | None:
+    """Return the line item that all the words name, and these: "cash was provided by operating activities"."""
     words = (word for word in _core(part, names).split() if word.lower() not in _AUXILIARIES)
-    return find_figure(" ".join(words)) or find_figure(" ".join(_content(part, names)))
+    called = (" ".join(words), " ".join(_content(part, names)))
+    return next(((figure, name) for name in called if (figure := find_figure(name))), None)
 
 
 def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | None:
@@ -151,27 +161,33 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
     """
     asked = years(question)[:MAX_YEARS]
     is_fiscal = _FISCAL.search(question) is not None
-    if item := line_item(question, names):
-        return FigureRequest(None, item.name, asked, is_fiscal, is_level=True)
+    if named := _named_line_item(question, names):
+        return FigureRequest(None, named[1], asked, is_fiscal, is_level=True)
     rest, known = _without(question, find_periods(question)), frozenset(names)
     rest = re.sub(r"\byear[- ](?:over|on)[- ]year\b", " increase ", _STATEMENTS.sub(" ", rest), flags=re.IGNORECASE)
     measure = _phrase(_CHANGE.sub(" ", rest), known) if _CHANGE.search(rest) else ""
     if _wants_other(question, find_figure(measure)):
         return None
-    for trade in definitions():
-        if found := trade.formula(rest):
-            formula, words = found
-            sentence = next(
-                rest[span.start : span.end] for span in split_sentences(rest) if words in rest[span.start : span.end]
-            )
-            shorts = {term.lower() for term in formula.terms}
-            left = _content(_CHANGE.sub(" ", sentence.replace(words, " ")), known | shorts)
-            return None if left else FigureRequest(formula, "", asked, is_fiscal, _places(question))
-    share = _share(rest, known)
-    if share:
+    found = next((found for trade in definitions() if (found := trade.formula(rest))), None)
+    if found and not _said_beside(*found, rest, known):
+        return FigureRequest(found[0], "", asked, is_fiscal, _places(question))
+    if share := _share(rest, known):
         return FigureRequest(share, "", asked, is_fiscal, _places(question))
+    if found:
+        return None
     with_level = _asks_level_too(rest, known)
     return FigureRequest(None, measure, asked, is_fiscal, with_level=with_level) if measure else None
+
+
+def _said_beside(formula: Formula, words: str, question: str, names: frozenset[str]) -> list[str]:
+    """Return the significant words of the sentence that names the formula by `words`, without these."""
+    sentence = next(
+        question[span.start : span.end]
+        for span in split_sentences(question)
+        if words in question[span.start : span.end]
+    )
+    shorts = {term.lower() for term in formula.terms}
+    return _content(_CHANGE.sub(" ", sentence.replace(words, " ")), names | shorts)
 
 
 def _asks_level_too(question: str, names: frozenset[str]) -> bool:
@@ -211,10 +227,11 @@ def _phrase(text: str, names: frozenset[str]) -> str:
 def _share(rest: str, names: frozenset[str]) -> Formula | None:
     """Return a formula for one line item as a share of another: "current liabilities to total liabilities"."""
     parts = _SHARE.split(rest, maxsplit=1)
-    items = [find_figure(" ".join(_content(part, names))) or find_figure(_core(part, names)) for part in parts]
-    if len(items) != 2 or not items[0] or not items[1] or _CHANGE.search(rest):
+    spelled = [(" ".join(_content(part, names)), _core(part, names)) for part in parts]
+    called = [next((name.lower() for name in ways if find_figure(name)), None) for ways in spelled]
+    if len(called) != 2 or not called[0] or not called[1] or _CHANGE.search(rest):
         return None
-    first, second = items[0].name, items[1].name
+    first, second = called
     unit: Literal["percent", "ratio"] = "percent" if _PERCENT.search(rest) else "ratio"
     name = f"{first} to {second}"
     return Formula(name, (name,), (f"[{first}] / [{second}]",), unit)

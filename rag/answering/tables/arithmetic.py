@@ -42,7 +42,7 @@ def _value(node: ast.expr, values: Sequence[Decimal]) -> Decimal | None:
 
 
 def format_result(value: Decimal, formula: Formula, scale: str, places: int | None) -> str:
-    """Format a formula's result in its unit: percent, ratio and days rounded to `places`, amounts exact."""
+    """Format a formula's result in its unit: percent, ratio and days rounded to `places`, amounts to at most two."""
     match formula.unit:
         case "percent":
             return f"{format_decimal(round_half_up(100 * value, places or 1))} %"
@@ -51,7 +51,8 @@ def format_result(value: Decimal, formula: Formula, scale: str, places: int | No
         case "days":
             return f"{format_decimal(round_half_up(value, places or 1))} days"
         case "amount":
-            return f"{format_decimal(value)}{f' {scale}' if scale else ''}"
+            exact = value if value == round_half_up(value, places or 2) else round_half_up(value, places or 2)
+            return f"{format_decimal(exact)}{f' {scale}' if scale else ''}"
 
 
 def round_half_up(value: Decimal, places: int) -> Decimal:

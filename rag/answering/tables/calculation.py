@@ -36,6 +36,8 @@ def calculate(asked: FigureRequest, hits: Sequence[Hit], statements: Statements)
     rows = figure_rows(hits, statements)
     if asked.years or not asked.is_level:
         rows = [row for row in rows if not (asked.is_fiscal and row.ends_early)]
+    if asked.formula and asked.averaged:
+        return _average(asked, asked.formula, rows)
     if asked.is_level:
         return _line_item(asked, rows)
     return _formula(asked, asked.formula, rows) if asked.formula else _change(asked, rows)
@@ -55,15 +57,42 @@ def _formula(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) 
     return _partial_result(asked, formula, rows)
 
 
+def _average(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+    """Return the mean of a line item or formula over several years; None unless all of them are found."""
+    for expression in formula.parsed:
+        of_years = _asked_years(asked, expression, rows)
+        taken = [operands for year in of_years if (operands := _operands(expression, year, rows))]
+        if (
+            not taken
+            or len(taken) < asked.averaged
+            or len({part.rows[0].scale for parts in taken for part in parts}) > 1
+        ):
+            continue
+        terms = [_filled_in(expression, parts) for parts in taken]
+        is_plain = len(expression) == 1
+        joined = [part for term in terms for part in ("+", *(term if is_plain else ("(", *term, ")")))][1:]
+        statement = _result(
+            asked, formula, f"average of {_listed(of_years)}", ["(", *joined, ")", "/", str(len(taken))]
+        )
+        lead = [] if is_plain else [Label(f"{capitalize(formula.name)} = {format_expression(expression)}")]
+        return [*lead, statement] if statement else None
+    return None
+
+
+def _listed(of_years: Sequence[int]) -> str:
+    is_range = len(of_years) > 2 and of_years[-1] - of_years[0] == len(of_years) - 1
+    return f"{of_years[0]} to {of_years[-1]}" if is_range else " and ".join(map(str, of_years))
+
+
 def _asked_years(asked: FigureRequest, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
-    """Return the years asked for, else the latest year of any line item needed."""
+    """Return the years asked for, else the latest ones, of any line item needed, that are averaged, or the latest."""
     if asked.years:
         return asked.years
     figures = [figure for part in expression if isinstance(part, Operand) and (figure := find_figure(part.figure))]
     named = [
         row for figure in figures for row in _in_statement(figure.place, rows) if row.label_rank(figure) is not None
     ]
-    return tuple(sorted({year for row in named for year in row.amounts})[-1:])
+    return tuple(sorted({year for row in named for year in row.amounts})[-max(asked.averaged, 1) :])
 
 
 def _printed(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
@@ -134,17 +163,26 @@ def _computed(
     asked: FigureRequest, formula: Formula, expression: Expression, year: int, rows: Sequence[FigureRow]
 ) -> Statement | None:
     taken = _operands(expression, year, rows)
-    if taken is None:
-        return None
-    parts = iter(taken)
-    signs = [next(parts) if isinstance(part, Operand) else part for part in expression]
-    value = evaluate([part.value if isinstance(part, _OperandValue) else part for part in signs])
+    return _result(asked, formula, str(year), _filled_in(expression, taken)) if taken else None
+
+
+def _filled_in(expression: Expression, taken: Sequence[_OperandValue]) -> list[str | _OperandValue]:
+    """Return the expression with the values of its line items."""
+    values = iter(taken)
+    return [next(values) if isinstance(part, Operand) else part for part in expression]
+
+
+def _result(asked: FigureRequest, formula: Formula, of: str, parts: Sequence[str | _OperandValue]) -> Statement | None:
+    """Return the statement that works out `parts`; None on a division by zero."""
+    value = evaluate([part.value if isinstance(part, _OperandValue) else part for part in parts])
     if value is None:
         return None
-    used = [row for part in taken for row in part.rows]
-    shown = join_tokens([part.text if isinstance(part, _OperandValue) else part for part in signs])
-    text = f"{capitalize(formula.name)} {year} = {shown} = {format_result(value, formula, used[0].scale, asked.places)}"
-    return Statement(text, tuple(source for row in used for source in row.sources))
+    used = [row for part in parts if isinstance(part, _OperandValue) for row in part.rows]
+    shown = join_tokens([part.text if isinstance(part, _OperandValue) else part for part in parts])
+    result = format_result(value, formula, used[0].scale, asked.places)
+    name = capitalize(formula.name) if of.isdecimal() else f"{capitalize(formula.name)},"
+    rows = {id(row): row for row in used}.values()  # that of several years once
+    return Statement(f"{name} {of} = {shown} = {result}", tuple(source for row in rows for source in row.sources))
 
 
 def _operands(expression: Expression, year: int, rows: Sequence[FigureRow]) -> list[_OperandValue] | None:

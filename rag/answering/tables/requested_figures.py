@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rag.answering.text.sentences import split_sentences
@@ -23,6 +23,9 @@ from rag.vocabulary import (
 MAX_YEARS = 3
 """Maximum number of years; more want a table."""
 
+MAX_AVERAGED = 5
+"""Maximum number of years to average; statements show two to five."""
+
 MAX_MEASURE_WORDS = 6
 """Maximum length of a measure; row labels are short."""
 
@@ -37,7 +40,17 @@ _PER_SHARE = re.compile(r"\bper\s+share\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(r"\s+or\s+", re.IGNORECASE)
 _AUXILIARIES = word_set("is are was were be been do does did has have had")
 _PLACES = re.compile(r"\b(?P<places>one|two|three|four|[1-4])\s+decimals?\b", re.IGNORECASE)
-_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
+_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "1": 1, "2": 2, "3": 3, "4": 4, "5": 5}
+_AVERAGE = re.compile(
+    r"\b(?:(?P<count>two|three|four|five|[2-5])[\s-]+years?\s+(?:average|mean)|(?:average|mean)(?:\s+(?:annual|yearly))?)\b"
+    r"(?:\s+(?:of|for)\b)?(?:\s+the\b)?",
+    re.IGNORECASE,
+)
+_LAST_YEARS = re.compile(
+    r"\b(?:over|of|for|in|during)\s+the\s+(?:last|past|latest)\s+(?P<count>two|three|four|five|[2-5])\s+(?:fiscal\s+)?years\b",
+    re.I,
+)
+_RANGE = re.compile(r"\b(?:19|20)?\d\d\s*(?:-|–|—|to|through|until)\s*(?:FY\s*)?(?:19|20)?\d\d\b", re.IGNORECASE)
 _STATEMENTS = re.compile(
     r"\b(?:(?:consolidated\s+)?(?:balance\s+sheets?|income\s+statements?|cash\s+flow\s+statements?"
     r"|statements?\s+of\s+(?:income|operations|earnings|cash\s+flows?|financial\s+position|profit\s+or\s+loss)"
@@ -80,7 +93,7 @@ class FigureRequest:
 
     `measure` is what the question calls it. `is_fiscal` says that the question says fiscal year, `places` how many
     decimals it wants. With `is_level` the line item `measure` itself is wanted, with `with_level` also itself: "What
-    was revenue, and how did it change?"
+    was revenue, and how did it change?" The mean of `averaged` years is wanted, of one year if that is 0.
     """
 
     formula: Formula | None
@@ -90,6 +103,7 @@ class FigureRequest:
     places: int | None = None
     is_level: bool = False
     with_level: bool = False
+    averaged: int = 0
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -159,6 +173,37 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
 
     `names` are lower-case words that name the document.
     """
+    averaged = _averaged_years(question)
+    if averaged is None:
+        return _parse_request(question, names)
+    asked = _parse_request(_LAST_YEARS.sub(" ", _AVERAGE.sub(" ", question)), names)
+    if asked is None or (asked.formula is None and not asked.is_level):
+        return None
+    figure = find_figure(asked.measure)
+    formula = asked.formula or Formula(asked.measure, (asked.measure,), (f"[{asked.measure}]",), "amount")
+    if figure and figure.per_share:
+        return None
+    count, of_years = averaged
+    return replace(asked, formula=formula, years=of_years, averaged=count, is_level=False)
+
+
+def _averaged_years(question: str) -> tuple[int, tuple[int, ...]] | None:
+    """Return of how many years the question wants a mean, and of which; of the latest if it names none."""
+    average, last = _AVERAGE.search(question), _LAST_YEARS.search(question)
+    named = sorted(years(question))
+    if average is None:
+        return None
+    counted = average["count"] or (last["count"] if last else None)
+    count = _NUMBERS[counted.lower()] if counted else 0
+    if len(named) == 2 and (_RANGE.search(question) or count == named[1] - named[0] + 1):
+        named = [*range(named[0], named[1] + 1)]
+    elif len(named) == 1 and count:
+        named = [*range(named[0] - count + 1, named[0] + 1)]
+    size = len(named) or count
+    return (size, tuple(named)) if 1 < size <= MAX_AVERAGED and count in (0, size) else None
+
+
+def _parse_request(question: str, names: Iterable[str]) -> FigureRequest | None:
     asked = years(question)[:MAX_YEARS]
     is_fiscal = _FISCAL.search(question) is not None
     if named := _named_line_item(question, names):

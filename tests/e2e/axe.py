@@ -30,6 +30,8 @@ RUN = """async ([within, rules]) => {
     return violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target, html, failureSummary }) =>
         ({ id, impact, target: target.flat().at(-1), html: html.slice(0, 200), why: failureSummary })));
 }"""
+SECOND_LOOK_MS = 1500
+"""After this time, what was found is looked at once more: a button may just be changing its colour."""
 
 
 class Audit:
@@ -59,7 +61,11 @@ class Audit:
         for frame in self._page.frames:
             if not frame.evaluate("() => 'axe' in window"):
                 frame.evaluate(AXE_SCRIPT)
-        self.findings += [f"{state}: {told}" for told in _grave(self._page.evaluate(RUN, [within, rules]))]
+        found = [*_grave(self._page.evaluate(RUN, [within, rules]))]
+        if found:
+            self._page.wait_for_timeout(SECOND_LOOK_MS)
+            found = [*_grave(self._page.evaluate(RUN, [within, rules]))]
+        self.findings += [f"{state}: {told}" for told in found]
 
 
 def _grave(found: list[dict[str, Any]]) -> Iterator[str]:

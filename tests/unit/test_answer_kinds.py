@@ -306,13 +306,15 @@ def test_spans_are_within_the_passage(pages: Sequence[Hit]) -> None:
             ["Indicate by check mark whether the registrant is a shell company. Yes ☐ No ☒"],
         ),
         ("Is the company a harbour?", []),
+        ("Is the quay lit at night?", []),
     ],
 )
 def test_the_check_box_of_a_form_answers_whether_it_applies(question: str, shown: list[str]) -> None:
     form = "Large accelerated filer\t☒\tAccelerated filer\t☐\nEmerging growth company\t☐"
     text = "Indicate by check mark whether the registrant is a shell company. Yes ☐ No ☒"
+    bullet = "■ At night the quay is lit and guarded."
     lead = "See the definitions of “large accelerated filer” and “emerging growth company” in the Act."
-    assert answer(question, lead, (BlockKind.TABLE, form), text) == shown
+    assert answer(question, lead, (BlockKind.TABLE, form), text, bullet) == shown
 
 
 @pytest.mark.parametrize(

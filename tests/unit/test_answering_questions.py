@@ -46,6 +46,8 @@ def test_the_kind_of_thing_that_is_asked_for(question: str, kind: Kind) -> None:
         ("How long does mooring take?", "It takes half an hour.", "It takes 3 ropes."),
         ("When does the year end?", "It ends on the last Saturday of September.", "It ends in the harbour."),
         ("Within what time must it be filed?", "File it within twelve months.", "File it at the quay."),
+        ("When was it founded?", "It was founded in 1931.", "It runs within a day every week."),
+        ("What is the rate of breakage?", "It is two in a hundred.", "There is no breakage."),
         ("How often does the ferry run?", "It runs daily.", "It runs to 3 islands."),
         ("Who runs Lindmark?", "The owner of Lindmark is Strand.", "The owner of Lindmark is known."),
         ("When was it built in 1931?", "It was rebuilt on 4 May.", "It was rebuilt after 1931."),

@@ -257,12 +257,23 @@ CLUB = (
         ("What was the net profit margin in 2021?", "Net profit margin 2021 = 60 / 520 = 11.5 %"),
         (
             "What is the sales to stockholders' equity ratio in 2021?",
-            "Sales to stockholders equity 2021 = 520 / 720 = 0.72",
+            "Sales to stockholders' equity 2021 = 520 / 720 = 0.72",
         ),
     ],
 )
 def test_the_row_that_the_question_names_comes_before_another_of_the_line_item(question: str, answer: str) -> None:
     assert said(question, page(SHEET), page(CLUB, 2)) == [answer]
+
+
+def test_an_amount_that_ends_is_not_rounded() -> None:
+    billions = (
+        "Consolidated Balance Sheets",
+        "(in billions)",
+        "\t2021",
+        "Total current assets\t1.250",
+        "Total current liabilities\t0.516",
+    )
+    assert said("working capital in 2021", page(billions)) == ["Working capital 2021 = 1.250 − 0.516 = 0.734 billion"]
 
 
 @pytest.mark.parametrize(
@@ -276,6 +287,7 @@ def test_the_row_that_the_question_names_comes_before_another_of_the_line_item(q
             "= ((260 / 400) + (300 / 500)) / 2 = 62.5 %",
         ),
         ("What was the average revenue over the last two years?", "= (400 + 500) / 2 = 450 million"),
+        ("What was the average revenue between 2020 and 2021?", "= (400 + 500) / 2 = 450 million"),
     ],
 )
 def test_the_mean_of_several_years_is_worked_out(question: str, answer: str) -> None:
@@ -289,6 +301,7 @@ def test_the_mean_of_several_years_is_worked_out(question: str, answer: str) -> 
     [
         "What was the average net income from 2019 to 2021?",  # 2019 is missing
         "What was the average net income?",
+        "What was the average net income between 2018 and 2021?",
         "What were the average earnings per share from 2020 to 2021?",
         "What was the average size of ships in 2020 and 2021?",
     ],

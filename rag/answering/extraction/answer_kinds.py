@@ -15,7 +15,7 @@ from rag.answering.passages.labelled_values import is_firm, labelled_values, sig
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
 from rag.answering.text.named_entities import is_term
-from rag.answering.text.sentences import CHECK_BOX
+from rag.answering.text.sentences import is_answered_by_box
 from rag.answering.verification.answer_agreement import asks_whether
 from rag.types import Hit
 
@@ -107,7 +107,6 @@ _SITS = re.compile(
     r"|\b(?:unser\w*|ihr\w*|mit)\s+(?:haupt|firmen)?sitz\b[^.;:]{0,40}?\bin\s+(?-i:[A-ZÄÖÜ])",
     re.IGNORECASE,
 )
-_CHECK_BOX = re.compile(CHECK_BOX)
 _ASKS_BUSINESS = re.compile(
     r"what\s+(?:does|do)\s+(?:the\s+(?:company|firm|group|business)|it|they|(?-i:[A-Z])[\w.&'’ -]*?)\s+do\s*\??"
     r"|what\s+(?:is|are)\s+(?:(?:the\s+)?(?:company|firm|group)['’]s|its|their|(?-i:[A-Z])[\w.& -]*['’]s?)\s+"
@@ -185,7 +184,7 @@ class AskedKind:
         """Return whether a unit with the displayed `text` certainly answers."""
         if unit.header is not None and unit.header == unit.label:
             return True
-        if self.checked and is_checked(text):
+        if self.checked and is_answered_by_box(text):
             return self.checked <= {*term_weights.words(text)}
         if self.is_author or self.is_auditor:
             return byline(hit.passage) == unit if self.is_author else self._is_auditor(hit, text)
@@ -252,11 +251,6 @@ def _asked_person(question: ParsedQuestion, text: str) -> AskedKind | None:
     if _AUDITS.search(text) or _AUDITOR.search(role):
         return AskedKind(is_auditor=True)
     return AskedKind(roles=tuple(dict.fromkeys([role, *_synonyms(question, role)]))) if role else None
-
-
-def is_checked(text: str) -> bool:
-    """Return whether `text` has check boxes, which answer it."""
-    return _CHECK_BOX.search(text) is not None
 
 
 def _definition(term: str) -> re.Pattern[str]:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from rag.answering.extraction.answer_kinds import asked_kind, is_checked
+from rag.answering.extraction.answer_kinds import asked_kind
 from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, quoted_row, words_at
 from rag.answering.text import term_weights
-from rag.answering.text.sentences import one_line
+from rag.answering.text.sentences import is_answered_by_box, one_line
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Hit, QuotedRow
 
@@ -156,7 +156,7 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     if (
         unit.is_boilerplate
         or shown.endswith((":", "?"))
-        or not ({*term_weights.content_words(shown)} - {*question.words} or is_checked(shown))
+        or not ({*term_weights.content_words(shown)} - {*question.words} or is_answered_by_box(shown))
     ):
         return False
     if unit.kind is BlockKind.HEADING:

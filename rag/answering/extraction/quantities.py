@@ -35,7 +35,7 @@ _FREQUENCY = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SPELLED = re.compile(
-    r"\b(?:no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|half|third"
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|half|third"
     r"|thousand|million|billion|dozen|once|none|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b",
     re.IGNORECASE,
 )

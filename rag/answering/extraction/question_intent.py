@@ -83,6 +83,9 @@ _DATE = _pattern(
     r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b",
     rf"\b{_MONTH}\.?\s+\d{{1,2}}\b",
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b",
+)
+_TIME = _pattern(
+    _DATE.pattern,
     r"\b\d{1,2}(?:st|nd|rd|th)\s+day\b",
     r"\b(?-i:January|February|March|April|June|July|August|September|October|November|December|Januar|Februar|März|Juni|Juli"
     r"|Oktober|Dezember)\b",
@@ -93,6 +96,8 @@ _DATE = _pattern(
     r"\b(?:hour|day|week|month|quarter|year|stunde|tag|woche|monat|quartal|jahr)\w{0,2}\b",
 )
 """Dates, days that recur, times of day and periods that run from another date."""
+_OF_PAST = _pattern(r"\bwhen\s+(?:was|were|did)\b", r"\b(?:what|which)\s+year\b", r"\bwann\s+(?:wurde|war)\w*\b")
+"""Questions for a date and nothing else."""
 _HELD = {
     Kind.EMAIL: re.compile(r"[\w.+-]+\s?@\s?[\w-]+\.[\w.-]+"),
     Kind.PHONE: re.compile(  # of at least six digits: a year is none
@@ -144,9 +149,9 @@ class ParsedQuestion:
             case Kind.PLACE | Kind.DATE:
                 text = _ASIDE.sub(" ", text)  # under a field of a form it is said in brackets what is to be put there
                 asked, is_date = self.text.casefold(), self.kind is Kind.DATE
+                held = _TIME if is_date and not _OF_PAST.search(self.text) else _HELD[self.kind]
                 return any(
-                    found.casefold() not in asked and (is_date or not is_term(found))
-                    for found in _HELD[self.kind].findall(text)
+                    found.casefold() not in asked and (is_date or not is_term(found)) for found in held.findall(text)
                 )
             case Kind.TEXT | Kind.TITLE:
                 return True

@@ -9,6 +9,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from rag.answering.tables.figure_rows import Amount
 from rag.vocabulary import Expression, Formula, Operand
 
+EXACT_PLACES = 6
+"""Decimals to which a result that ends is shown in full: statements print at most three."""
+
 
 def evaluate(parts: Sequence[str | Decimal]) -> Decimal | None:
     """Evaluate an expression; None on division by zero or a negative number."""
@@ -42,7 +45,7 @@ def _value(node: ast.expr, values: Sequence[Decimal]) -> Decimal | None:
 
 
 def format_result(value: Decimal, formula: Formula, scale: str, places: int | None) -> str:
-    """Format a formula's result in its unit: percent, ratio and days rounded to `places`, amounts to at most two."""
+    """Format a formula's result in its unit: percent, ratio and days are rounded to `places`, amounts if endless."""
     match formula.unit:
         case "percent":
             return f"{format_decimal(round_half_up(100 * value, places or 1))} %"
@@ -51,7 +54,7 @@ def format_result(value: Decimal, formula: Formula, scale: str, places: int | No
         case "days":
             return f"{format_decimal(round_half_up(value, places or 1))} days"
         case "amount":
-            exact = value if value == round_half_up(value, places or 2) else round_half_up(value, places or 2)
+            exact = value if value == round_half_up(value, EXACT_PLACES) else round_half_up(value, places or 2)
             return f"{format_decimal(exact)}{f' {scale}' if scale else ''}"
 
 

@@ -42,7 +42,8 @@ _AUXILIARIES = word_set("is are was were be been do does did has have had")
 _PLACES = re.compile(r"\b(?P<places>one|two|three|four|[1-4])\s+decimals?\b", re.IGNORECASE)
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "1": 1, "2": 2, "3": 3, "4": 4, "5": 5}
 _AVERAGE = re.compile(
-    r"\b(?:(?P<count>two|three|four|five|[2-5])[\s-]+years?\s+(?:average|mean)|(?:average|mean)(?:\s+(?:annual|yearly))?)\b"
+    r"(?<!return on )\b(?:(?P<count>two|three|four|five|[2-5])[\s-]+years?\s+(?:average|mean)"
+    r"|(?:average|mean)(?:\s+(?:annual|yearly))?)\b"
     r"(?:\s+(?:of|for)\b)?(?:\s+the\b)?",
     re.IGNORECASE,
 )
@@ -50,7 +51,9 @@ _LAST_YEARS = re.compile(
     r"\b(?:over|of|for|in|during)\s+the\s+(?:last|past|latest)\s+(?P<count>two|three|four|five|[2-5])\s+(?:fiscal\s+)?years\b",
     re.I,
 )
-_RANGE = re.compile(r"\b(?:19|20)?\d\d\s*(?:-|–|—|to|through|until)\s*(?:FY\s*)?(?:19|20)?\d\d\b", re.IGNORECASE)
+_RANGE = re.compile(
+    r"\d\d\s*(?:-|–|—|to|through|until)\s*(?:FY\s*|fiscal\s+(?:year\s+)?)?\d\d|\bbetween\b", re.IGNORECASE
+)
 _STATEMENTS = re.compile(
     r"\b(?:(?:consolidated\s+)?(?:balance\s+sheets?|income\s+statements?|cash\s+flow\s+statements?"
     r"|statements?\s+of\s+(?:income|operations|earnings|cash\s+flows?|financial\s+position|profit\s+or\s+loss)"
@@ -204,6 +207,7 @@ def _averaged_years(question: str) -> tuple[int, tuple[int, ...]] | None:
 
 
 def _parse_request(question: str, names: Iterable[str]) -> FigureRequest | None:
+    """Parse what the question wants of one year, or as a change."""
     asked = years(question)[:MAX_YEARS]
     is_fiscal = _FISCAL.search(question) is not None
     if named := _named_line_item(question, names):
@@ -273,13 +277,20 @@ def _share(rest: str, names: frozenset[str]) -> Formula | None:
     """Return a formula for one line item as a share of another: "current liabilities to total liabilities"."""
     parts = _SHARE.split(rest, maxsplit=1)
     spelled = [(" ".join(_content(part, names)), _core(part, names)) for part in parts]
-    called = [next((name.lower() for name in ways if find_figure(name)), None) for ways in spelled]
+    called = [next((_as_printed(name) for name in ways if find_figure(name)), None) for ways in spelled]
     if len(called) != 2 or not called[0] or not called[1] or _CHANGE.search(rest):
         return None
     first, second = called
     unit: Literal["percent", "ratio"] = "percent" if _PERCENT.search(rest) else "ratio"
     name = f"{first} to {second}"
     return Formula(name, (name,), (f"[{first}] / [{second}]",), unit)
+
+
+def _as_printed(name: str) -> str:
+    """Return a line item's name with the apostrophes that its label has."""
+    figure = find_figure(name)
+    labels = figure.labels if figure else ()
+    return next((label for label in labels if plain_label(label) == plain_label(name)), name.lower())
 
 
 def _core(text: str, names: frozenset[str]) -> str:

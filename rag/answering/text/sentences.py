@@ -18,7 +18,8 @@ _CHECKED = rf"(?i:\b{_WORD_BOX}(?:\s*{_WORD_BOX})*|{_BOX_WORD}(?:\s*{_BOX_WORD})
 """The boxes that answer the sentence before them; a box with other words after it begins an item."""
 _CLOSERS = r"[\"'”’»›)\]}）」』】〉》*_]*"
 _END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++{_CLOSERS}(?=\s)|[。！？｡．।॥]+{_CLOSERS}|{_CHECKED}")
-_CHECKED_NEXT = re.compile(rf"\s*{_CHECKED}")
+_ANSWERED = re.compile(_CHECKED)
+_ANSWERED_NEXT = re.compile(rf"\s*{_CHECKED}")
 _BULLET = re.compile(r"[ \t]*(?:(?:[•‣◦▪▸●○■□–—*+\-·]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|#{1,6})(?=\s)[ \t]*)+")
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.$")
 _NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\S)")
@@ -59,7 +60,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     mark = match.group()[0]
     if mark not in ".!?…":
         return True
-    if _CHECKED_NEXT.match(text, match.end()):
+    if _ANSWERED_NEXT.match(text, match.end()):
         return False
     following = _NEXT_WORD.match(text, match.end())
     if following is None:
@@ -109,6 +110,11 @@ def split_long(text: str, span: Span) -> Iterator[Span]:
     last = trimmed(text, Span(start, span.end))
     if last.start < last.end:
         yield last
+
+
+def is_answered_by_box(text: str) -> bool:
+    """Return whether a check box answers `text`, rather than begins it as a bullet does."""
+    return _ANSWERED.search(text) is not None
 
 
 def has_bullet(text: str) -> bool:

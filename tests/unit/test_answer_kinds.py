@@ -8,7 +8,8 @@ import pytest
 
 from rag import parsing
 from rag.answering.extraction.extractive_answer import CERTAIN_LIKELIHOOD, Choice, choose
-from rag.answering.passages.labelled_values import labelled_values, signatures
+from rag.answering.passages.labelled_values import labelled_values
+from rag.answering.passages.signatures import signatures
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, Hit, Passage, Rewriting, Span
 from tests import pdfs, sources
@@ -188,23 +189,9 @@ def test_who_held_another_office_is_not(text: str) -> None:
     assert answer("Who is the chief executive officer?", text) == []
 
 
-def test_two_signatures_side_by_side_are_not_read() -> None:
-    passage = sources.passage("By /s/ Ola Berg By /s/ Inge Holm\nOla Berg Inge Holm\nDirector Chair of the Board")
-    assert [*signatures(passage)] == []
-
-
-def test_a_signature_ends_before_the_next() -> None:
-    passage = sources.passage("/s/ Ola Berg\nTreasurer\n/s/ Inge Holm\nDirector\nDate: 4 May 2020")
-    read = [passage.text[slice(*unit.span)] for unit in signatures(passage)]
-    assert read == ["/s/ Ola Berg\nTreasurer", "/s/ Inge Holm\nDirector"]
-
-
-def test_a_signature_ends_with_its_page() -> None:
-    first = sources.lines("/s/ Ola Berg\nTreasurer")
-    found = sources.passage("…").model_copy(
-        update={"lines": (*first, *sources.lines("Exhibit 31", first=3, page_number=2))}
-    )
-    assert [found.text[slice(*unit.span)] for unit in signatures(found)] == ["/s/ Ola Berg\nTreasurer"]
+def test_two_signatures_side_by_side_tell_no_office() -> None:
+    text = "By /s/ Ola Berg By /s/ Inge Holm\nOla Berg Inge Holm\nTreasurer Chair of the Board"
+    assert answer("Who is the treasurer?", text) == []
 
 
 def test_a_firm_is_the_auditor_only_where_an_audit_is_spoken_of() -> None:
@@ -361,3 +348,39 @@ def test_authors_stand_below_the_title(question: str) -> None:
 )
 def test_other_lines_below_a_title_name_no_authors(blocks: list[sources.Block]) -> None:
     assert answer("Who are the authors?", *blocks) == []
+
+
+# --- exchanges --------------------------------------------------------------------------------------------------
+
+SECURITIES = "Title of each class Trading Symbol which registered\nName of each exchange on"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "On which stock exchange is the stock listed?",
+        "What is the company's trading symbol?",
+        "Where are the shares traded?",
+    ],
+)
+def test_the_row_below_the_names_of_exchange_and_symbol_answers(question: str) -> None:
+    row = "Common Stock, $.01 Par Value BRNE The NASDAQ Global Select Market"
+    assert answer(question, SECURITIES, row, "Securities registered under Section 12(g): None") == [row]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the ticker symbol?", "Our stock is traded on the Tokyo Stock Exchange under the symbol “BRNE”."),
+        ("An welcher Börse ist die Aktie notiert?", "Die Aktie ist an der Frankfurter Wertpapierbörse notiert."),
+    ],
+)
+def test_a_sentence_says_where_the_stock_is_listed(question: str, text: str) -> None:
+    assert answer(question, text, "We own 12 ferries.") == [text]
+
+
+@pytest.mark.parametrize(
+    "text", ["Trading in our stock may stop.", "The Securities and Exchange Commission regulates us."]
+)
+def test_what_names_no_exchange_is_no_answer(text: str) -> None:
+    assert answer("On which exchange is the stock listed?", SECURITIES, text) == []

@@ -120,6 +120,22 @@ def test_other_figures_alone_are_no_answer() -> None:
     assert choice.hint == "The figure itself was not found. The nearest stands in report.pdf, page 1."
 
 
+@pytest.mark.parametrize(
+    ("text", "is_likely"),
+    [
+        ("Net sales rose to $100 million.", False),
+        ("Net sales rose to $100 million (in millions, except per share data).", False),
+        ("Net sales rose to $4 per common share.", True),
+        ("Net sales rose to $4 for each share.", True),
+    ],
+)
+def test_a_total_is_not_likely_where_the_amount_per_unit_is_asked_for(
+    text: str, is_likely: bool, reranker: providers.CrossEncoder
+) -> None:
+    choice = choose("How high were net sales per share?", [sources.hit(text, "Ferries.", score=0.9)], reranker=reranker)
+    assert (choice.likelihood > extractive_answer.OTHER_KIND_LIKELIHOOD) is is_likely
+
+
 # --- one answer, or more --------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Answer without a language model, by the best sentence or table row, word for word."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -64,6 +65,14 @@ MIN_COVERED_ALONE = 0.5
 MIN_LABEL = 0.5
 """Minimum label match of a row that answers a plain question for a line item."""
 
+_PER = re.compile(
+    r"\b(?:per|pro|je)\s+(?:(?:basic|diluted|common|ordinary|full-time)\s+)*([^\W\d_]{4,})", re.IGNORECASE
+)
+"""What a figure is asked for each of: "revenue per employee"."""
+
+_ALL_BUT = re.compile(r"\b(?:except|other than|außer)\b[^.;)]*", re.IGNORECASE)
+"""What the scale of a table does not hold for: "in millions, except per share data"."""
+
 _KINDS = {Kind.EMAIL: "e-mail address", Kind.PHONE: "telephone or fax number", Kind.WEBSITE: "web address"}
 
 
@@ -109,7 +118,7 @@ def choose(
     missing = explain_missing(asked, hits, best)
     if best.is_certain and len({hit.passage.document_id for hit in hits}) == 1:  # else it may be another's
         likely = max(likely, CERTAIN_LIKELIHOOD)
-    elif asked.kind in (Kind.NUMBER, Kind.DATE) and not (best.is_certain or asked.holds_kind(best.text)):
+    elif not best.is_certain and _is_of_other_kind(asked, best):
         likely = min(likely, OTHER_KIND_LIKELIHOOD)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
@@ -148,6 +157,17 @@ def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
         return pair[0] is not Fit.GIVES, wants_name and not is_named
 
     return [one for _, one in sorted(able, key=place)]
+
+
+def _is_of_other_kind(asked: ParsedQuestion, best: Candidate) -> bool:
+    """Return whether it lacks the figure or date that is asked for, or gives a total where one per unit is."""
+    if asked.kind in (Kind.NUMBER, Kind.DATE) and not asked.holds_kind(best.text):
+        return True
+    units = _PER.findall(asked.text)
+    of_what = _ALL_BUT.sub(" ", best.context)
+    return any(
+        not re.search(rf"\b(?:per|each|every|pro|je|a)\s+(?:[\w-]+\s+){{0,3}}{unit}", of_what, re.I) for unit in units
+    )
 
 
 def _first_of_each_document(ranked: Sequence[Extract]) -> Iterable[Extract]:

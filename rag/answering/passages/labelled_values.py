@@ -1,4 +1,4 @@
-"""Find values with a label below or beside them, and signatures, which read alone say nothing.
+"""Find values with a label below or beside them, which read alone say nothing.
 
 Forms and cover pages put several such pairs side by side: "Delaware 12-3456789" over "(State of incorporation) (Tax
 number)".
@@ -20,12 +20,6 @@ MAX_VALUE_CHARS = 120
 MAX_ADDRESS_LINES = 3
 """Maximum number of lines of an address."""
 
-MAX_OFFICE_LINES = 3
-"""Maximum number of lines with name and office below a signature."""
-
-TENURE_REACH = 5
-"""Lines below a firm's signature in which it may say since when it has served."""
-
 _LABEL = re.compile(r"\((?P<label>[A-ZÄÖÜ][^()\t]*[^\W\d_][^()\t]*)(?P<end>\)|(?=[\t(])|$)\s*")
 _RESTS = re.compile(r"(?:[^()]{1,80}\)\s*)+")
 _BESIDE = re.compile(
@@ -40,10 +34,6 @@ _OF_ADDRESS = re.compile(r"\b(?:address|anschrift|adresse)\b", re.IGNORECASE)
 _RULE = re.compile(r"\W*")
 _FIGURE = r"(\S*\d\S*)"
 _PHONE = r"((?:\+\d+\s+)?(?:\(\d+\)\s*)?\S*\d\S*)"
-_SIGNED = re.compile(r"(?P<by>(?:by|durch|gez)[.:]?\s*)?/s/\s*(?P<name>[^\W\d_][^\t]*)", re.IGNORECASE)
-_FIRM = re.compile(r"\b(?:LLP|L\.L\.P\.|PLLC|LLC|P\.?C\.|Ltd\.?|Limited|GmbH|AG)$|Wirtschaftsprüfungsgesellschaft")
-_TENURE = re.compile(r"\bserved\s+as\b.{0,60}\bauditors?\b", re.IGNORECASE)
-_DATED = re.compile(r"^(?:date[d:]|datum\b)|\b(?:19|20)\d\d\s*$", re.IGNORECASE)
 
 
 class Labelled(NamedTuple):
@@ -71,33 +61,6 @@ def labelled_values(passage: Passage) -> Iterator[Labelled]:
                 span = _span(offset, label, "label")
                 is_address = _OF_ADDRESS.search(whole) is not None
                 yield Labelled(_pair(text, _address(placed[:index]) if is_address else value, span), whole)
-
-
-def signatures(passage: Passage) -> Iterator[Unit]:
-    """Yield each signature with what stands below it: the name and office, or since when a firm has served.
-
-    Two signatures side by side are left out, since the lines below belong to both.
-    """
-    placed = [one for one in placed_lines(passage) if one[1].text.strip()]
-    for index, (offset, line) in enumerate(placed):
-        signed = _SIGNED.search(line.text)
-        if signed is None or line.text.lower().count("/s/") > 1 or "\t" in line.text[signed.start() :]:
-            continue
-        below = [one for one in placed[index + 1 :] if one[1].page_number == line.page_number]
-        end = trim_line(offset, line).end
-        if is_firm(signed["name"]):
-            end = next((trim_line(*one).end for one in below[:TENURE_REACH] if _TENURE.search(one[1].text)), end)
-        else:
-            for one in below[:MAX_OFFICE_LINES]:
-                if _SIGNED.search(one[1].text) or _DATED.search(one[1].text) or "\t" in one[1].text:
-                    break
-                end = trim_line(*one).end
-        yield Unit(Span(offset + signed.start(), end), BlockKind.TEXT)
-
-
-def is_firm(name: str) -> bool:
-    """Return whether a signature is that of a firm, by its legal form."""
-    return _FIRM.search(name.strip()) is not None
 
 
 def _labels(line: str) -> list[re.Match[str]]:

@@ -8,8 +8,9 @@ from rapidfuzz import fuzz
 
 from rag import answering, prompts, providers, retrieval, vocabulary
 from rag.answering.conversation.suggested_questions import in_document
-from rag.answering.extraction import answer_fit, answer_kinds, question_intent, summary
+from rag.answering.extraction import answer_fit, question_intent, summary
 from rag.answering.extraction.extractive_answer import MAX_ANSWERS
+from rag.answering.extraction.kinds import asked_kind
 from rag.engine.questions.document_mentions import find_mentions
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
@@ -66,7 +67,7 @@ class WhichDocument:
         language = detect(question)
         if parsed.names and language != "german":  # in which each noun looks like a name
             return False
-        is_own = answer_kinds.asked_kind(parsed).is_each_documents_own
+        is_own = asked_kind(parsed).is_each_documents_own
         return is_own or answer_fit.requested_item(question) is not None or self._is_usual(question, language)
 
     def _is_usual(self, question: str, language: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import answering, errors, prompts, retrieval, vocabulary
-from rag.answering.extraction import answer_fit, document_comparison, lists, summary
+from rag.answering.extraction import answer_fit, document_comparison, lists, signers, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
@@ -64,8 +64,7 @@ class CompositeAnswers:
             errors.GroundingError: a document can no longer be read.
         """
         if found := self._list(question):
-            document, listed = found
-            note = prompts.LIST_NOTE if len(listed.items) == listed.total else prompts.LIST_IN_PART_NOTE
+            document, listed, note = found
             label = answering.Label(f"*{note.format(shown=len(listed.items), count=listed.total)}*")
             return single_answer(self._compose([label, *summary.to_statements(listed.items, document)]))
         if extract := summary.requested_summary(question):
@@ -128,16 +127,24 @@ class CompositeAnswers:
 
     # --- lists and summaries ---
 
-    def _list(self, question: str) -> tuple[Document, lists.FoundList] | None:
-        """Return the list that `question` asks for and its document, if only one can be meant."""
-        if not lists.may_request_list(question) or requested_figures.may_request_figure(question):
+    def _list(self, question: str) -> tuple[Document, lists.FoundList, str] | None:
+        """Return the list that `question` asks for, its document and a note, if only one document can be meant."""
+        may_be_list = lists.may_request_list(question) and not requested_figures.may_request_figure(question)
+        if not (may_be_list or signers.may_ask_signers(question)):
             return None
         documents, named = self._named_or_all(question)
-        asked = lists.requested_list(_without_names(question, question, named))
-        if asked is None or len(documents) != 1:
+        if len(documents) != 1:
             return None
-        found = lists.find_list(self._chunks(documents[0]), asked)
-        return found and (self._with_pages(documents[0].id), found)
+        unnamed = _without_names(question, question, named)
+        if signers.asks_signers(unnamed):
+            found, note = signers.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
+        elif may_be_list and (asked := lists.requested_list(unnamed)):
+            found, note = lists.find_list(self._chunks(documents[0]), asked), prompts.LIST_NOTE
+        else:
+            return None
+        if found and len(found.items) < found.total:
+            note = prompts.LIST_IN_PART_NOTE
+        return found and (self._with_pages(documents[0].id), found, note)
 
     def _extract(self, question: str, extract: summary.Extract) -> Generator[AnswerEvent, None, None] | None:
         documents, extract = self._named_or_all(question)[0], self._with_part(question, extract)
@@ -291,8 +298,8 @@ class CompositeAnswers:
     def model_passages(self, question: str) -> list[Hit]:
         """Return passages for a language model: from each compared document, or from all of a document to summarise."""
         if listed := self._list(question):
-            document, items = listed[0], listed[1].items
-            return summary.passages(items, document)
+            document, found_list, _ = listed
+            return summary.passages(found_list.items, document)
         if extract := summary.requested_summary(question):
             documents = self._named_or_all(question)[0]
             if len(documents) != 1:

@@ -1,0 +1,62 @@
+"""Answer "who signed the report?" and "who are the directors?" by the document's signatures."""
+
+import re
+from collections.abc import Sequence
+
+from rag.answering.extraction.lists import MAX_SHORT_ITEMS, FoundList
+from rag.answering.extraction.summary import KeySentence
+from rag.answering.passages.signatures import SIGNING, signatures
+from rag.types import Chunk
+
+_MAY_ASK = re.compile(r"\b(?:sign\w*|executed|unter(?:schrieben|zeichnet)|directors|board)\b", re.IGNORECASE)
+_SIGNED_THING = r"(?:report|document|filing|contract|agreement|lease|form|10-?[kq]|8-?k|indenture|amendment|letter|it)"
+_ASKS_SIGNERS = re.compile(
+    rf"""(?:by\s+whom|who)\s+(?:(?:all|has|have|was|were|is)\s+)*(?:signed|executed)
+    (?:\s+(?:the|this|that|annual|quarterly|form|merger|loan|credit|licen[cs]e|['’]s))*(?:\s+{_SIGNED_THING})*\s*(?:on|for|of)?
+    |(?:who\s+are|list|name)\s+(?:all\s+)?(?:the\s+)?(?:signatories|signers)(?:\s+(?:of|to)(?:\s+(?:the|this))?(?:\s+{_SIGNED_THING})?)?
+    |(?:wer\s+hat|von\s+wem\s+(?:wurde|ist))\s+(?:den|die|das|der|diese[nrms]?)\s+\w+\s+(?:unterschrieben|unterzeichnet)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKS_DIRECTORS = re.compile(
+    r"""(?:who\s+(?:are|is|sits|serves)(?:\s+on)?|list|name)\s+(?:(?:all|of|the|its|our|their|current|['’]s|company(?:['’]s)?)\s+)*
+    (?:members\s+of\s+(?:the\s+)?board(?:\s+of\s+directors)?|board(?:\s+members|\s+of\s+directors)?|directors)
+    (?:\s+(?:of|at)(?:\s+the)?(?:\s+(?:company|group|firm|registrant))?)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DIRECTOR = re.compile(
+    r"""(?<!managing\s)\bdirector\b(?!\s+(?:of|for)\b)(?!\s*,\s*(?!(?:president|chief|chair|vice|executive|principal)\b)[a-z])
+    |\bchair(?:man|woman|person)?\b|\bmember\s+of\s+the\s+board\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The office of a member of the board, unlike a director of a department."""
+
+
+def may_ask_signers(question: str) -> bool:
+    """Return whether `question` has a word of one for signers; quick, so that documents are looked up for few."""
+    return _MAY_ASK.search(question) is not None
+
+
+def asks_signers(question: str) -> bool:
+    """Return whether `question`, without names of documents, asks who signed or who the directors are."""
+    return _matches(_ASKS_SIGNERS, question) or _matches(_ASKS_DIRECTORS, question)
+
+
+def find_signers(chunks: Sequence[Chunk], question: str) -> FoundList | None:
+    """Return the signatures that answer `question`, or None without any; `chunks` are all of a document in order.
+
+    Each signer is shown once, under the party that is named above the first signature.
+    """
+    of_directors = _matches(_ASKS_DIRECTORS, question)
+    signed: dict[str, KeySentence] = {}
+    for chunk in chunks:
+        for unit in signatures(chunk):
+            text = chunk.text[slice(*unit.span)]
+            names = " ".join(SIGNING.split(text.split("\n")[0].split("\t")[0])).strip().casefold()
+            if not of_directors or _DIRECTOR.search(text):
+                party = chunk.text[slice(*unit.section)] if unit.section else ""
+                signed.setdefault(names, KeySentence(chunk, unit.span, party))
+    return FoundList([*signed.values()][:MAX_SHORT_ITEMS], len(signed)) if signed else None
+
+
+def _matches(pattern: re.Pattern[str], question: str) -> bool:
+    return pattern.fullmatch(" ".join(question.split()).strip(" ¿?.!")) is not None

@@ -1,5 +1,6 @@
 """Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
+from rag.vocabulary.company_questions import company_terms
 from rag.vocabulary.document_kinds import DocumentKind, document_kinds
 from rag.vocabulary.formulas import (
     Expression,
@@ -42,6 +43,7 @@ __all__ = [
     "Widener",
     "Widening",
     "any_of",
+    "company_terms",
     "definitions",
     "document_kinds",
     "example",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rag.answering.extraction.question_intent import parse_question
 from rag.retrieval.query_understanding import Understanding, understand
 from rag.types import RetrievalOptions
 from rag.vocabulary import Widener, load
@@ -78,3 +79,29 @@ def test_each_can_be_switched_off(off: dict[str, bool], text: str | None, added:
 def test_each_period_is_told_by_itself(question: str, periods: list[tuple[str, str]]) -> None:
     told = understand(question, RetrievalOptions(vocabulary=False, landmarks=False), WIDENER).rewritings
     assert [(each.found, each.added) for each in told] == [(short, (full,)) for short, full in periods]
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("Where is Brine Ferries based?", ("headquarters", "principal executive offices")),
+        ("What does the company do?", ("line of business", "principally engaged in")),
+        ("What is the ticker symbol?", ("exchange on which registered", "trading symbol")),
+        ("What does the company do with waste?", ()),
+        ("Where is the claim based?", ()),
+    ],
+)
+def test_a_question_about_a_company_is_searched_with_the_terms_of_its_answer(
+    question: str, terms: tuple[str, ...]
+) -> None:
+    found = understand(question, RetrievalOptions(), WIDENER)
+    assert (found.text, found.added) == (" ".join([question, *terms]), terms)
+    assert [rewriting.added for rewriting in found.rewritings] == [terms] * bool(terms)
+    plain = understand(question, RetrievalOptions(vocabulary=False), WIDENER)
+    assert (plain.text, plain.added) == (question, ())
+
+
+def test_the_name_in_a_question_about_a_company_stays_a_name() -> None:
+    question = "Where is Costco based?"
+    rewritings = understand(question, RetrievalOptions(), WIDENER).rewritings
+    assert parse_question(question, rewritings).names == ("Costco",)

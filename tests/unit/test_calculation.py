@@ -465,3 +465,23 @@ def test_an_affiliates_statement_is_not_the_documents_own(question: str, own: Hi
 def test_a_line_item_is_taken_from_the_own_statement_among_several() -> None:
     answer = ["Net income – 2021: 60; 2020: 45 (in millions)"]
     assert said("net income in 2021", page(AFFILIATE, 9), page(EARNINGS, 2)) == answer
+
+
+# --- debt ---------------------------------------------------------------------------------------------------------
+
+DEBT = (*SHEET, "Current portion of long-term debt\t8\t7", "Long-term debt, excluding current portion\t60\t50")
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ((), ["Total debt 2021 = 8 + 60 = 68 million"]),
+        (("Short-term borrowings\t5\t4",), ["Total debt 2021 = 5 + 8 + 60 = 73 million"]),
+    ],
+)
+def test_debt_is_added_up_from_all_its_rows(rows: tuple[str, ...], expected: list[str]) -> None:
+    assert said("total debt in 2021", page((*DEBT, *rows))) == expected
+
+
+def test_debt_is_not_what_matures_late_alone() -> None:
+    assert said("total debt in 2021", page((*SHEET, "Long-term debt\t60\t50"))) == []

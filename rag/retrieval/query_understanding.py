@@ -29,7 +29,7 @@ def understand(question: str, options: RetrievalOptions, widener: Widener) -> Un
     widened = widener.widen(searched) if options.vocabulary or options.landmarks else Widened()
     widenings = widened.widenings if options.vocabulary else ()
     widened_by = [
-        *([Rewriting(kind="synonym", found=question.split()[0], added=terms)] if terms else []),
+        *([Rewriting(kind="synonym", found=question.split(maxsplit=1)[0], added=terms)] if terms else []),
         *(Rewriting(kind=one.kind, found=one.found, added=one.added, trade=one.trade) for one in widenings),
     ]
     places = [place.name for place in widened.places] if options.landmarks else []

@@ -66,6 +66,7 @@ def found(question: str) -> FoundList | None:
     [
         ("Who signed the report?", ["Ola Berg", "Inge Holm", "Tom Ek", "Una Dahl"]),
         ("Who are the directors?", ["Ola Berg", "Inge Holm"]),
+        ("Who signed for Acme Harbours?", ["Ola Berg", "Inge Holm", "Tom Ek", "Una Dahl"]),
     ],
 )
 def test_each_signer_is_listed_once(question: str, names: list[str]) -> None:
@@ -74,6 +75,10 @@ def test_each_signer_is_listed_once(question: str, names: list[str]) -> None:
     texts = [item.chunk.text[slice(*item.span)] for item in listed.items]
     assert [name for text in texts for name in names if name in text] == names
     assert (len(texts), listed.total, listed.items[0].section) == (len(names), len(names), "ACME HARBOURS, INC.")
+
+
+def test_a_party_without_signatures_has_no_signers() -> None:
+    assert found("Who signed on behalf of Brine Ferries?") is None
 
 
 def test_without_signatures_nothing_is_listed() -> None:
@@ -91,6 +96,7 @@ def test_without_signatures_nothing_is_listed() -> None:
         ("Who are 's directors?", True),
         ("List the directors.", True),
         ("Who signed the treaty of 1648?", False),
+        ("Who signed this agreement for Brine Ferries, Inc.?", True),
         ("Who signed off the budget?", False),
         ("Who are the directors of photography?", False),
         ("How many directors are there?", False),

@@ -46,8 +46,9 @@ class SimulatedUser:
         self.clicks += 1
 
     def type(self, field: Locator, text: str, key: str = "Enter") -> None:
-        """Click a field, type into it and press a key."""
-        self.click(field)
+        """Click a field unless it has the cursor, type into it and press a key."""
+        if not field.evaluate("field => field === document.activeElement"):
+            self.click(field)
         field.fill(text)
         if key:
             field.press(key)

@@ -8,6 +8,7 @@ import html
 from collections.abc import Iterator
 
 import markdown_it
+from markdown_it.rules_core import StateCore
 
 from rag.export.labels import Labels
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
@@ -20,8 +21,17 @@ PICTURE_PX = 515
 
 @functools.cache
 def inert_markdown() -> markdown_it.MarkdownIt:
-    """Return a Markdown parser without links, pictures and HTML."""
-    return markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED_RULES)
+    """Return a Markdown parser without links, pictures and HTML, which keeps the numbers of list items as written."""
+    parser = markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED_RULES)
+    parser.core.ruler.push("written_numbers", _keep_numbers)
+    return parser
+
+
+def _keep_numbers(state: StateCore) -> None:
+    """Number list items as written: of a quoted list, items 2 and 6 may be shown."""
+    for token in state.tokens:
+        if token.type == "list_item_open" and token.info:
+            token.attrSet("value", token.info)
 
 
 def to_html(report: Report, words: Labels) -> str:

@@ -79,6 +79,12 @@ def accept_dropped_files() -> None:
         component("drops")(key="drops-anywhere")
 
 
+def focus_field(selector: str) -> None:
+    """Put the cursor into the field that a CSS selector names, once; it needs no click."""
+    with st.container(key="focus"):
+        component("focus")(key="focus-field", data=selector)
+
+
 def resizable_columns(name: str = "", *, up: str | None = None) -> None:
     """Make the surrounding columns resizable; call it in the first one.
 

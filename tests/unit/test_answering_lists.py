@@ -85,6 +85,12 @@ BODY = chunk(
 TAIL = chunk("Staff", "# Staff", "** Our staff is the best of all the islands.", "Some ferries are old.", first=900)
 
 
+def test_a_list_may_be_of_what_the_title_names() -> None:
+    asked = requested_list("What are the values of Acme Harbours?", "Acme Harbours: Employee Handbook")
+    assert asked == AskedList(frozenset({"value"}), is_main=False)
+    assert requested_list("What are the values of Brine Ferries?", "Acme Harbours: Employee Handbook") is None
+
+
 def test_bold_sentences_below_a_heading_are_its_items_spread_over_the_sections() -> None:
     parts = (
         chunk("Risk Factors", "# Risk Factors", "Read this.", first=100),

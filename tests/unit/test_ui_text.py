@@ -59,3 +59,8 @@ def test_plain_leaves_no_markdown_to_be_read(name: str) -> None:
 )
 def test_sizes(count: int, shown: str) -> None:
     assert formatting.file_size(count) == shown
+
+
+def test_list_items_keep_their_numbers() -> None:
+    numbers = re.findall(r'<li value="(\d+)">', formatting.render("Of the list:\n\n2. Integrity\n\n6. Excellence"))
+    assert numbers == ["2", "6"]

@@ -96,10 +96,16 @@ def may_request_list(question: str) -> bool:
     return _BEGINS.match(question) is not None
 
 
-def requested_list(question: str) -> AskedList | None:
-    """Return the list that `question`, without names of documents, asks for, or None."""
+def requested_list(question: str, title: str = "") -> AskedList | None:
+    """Return the list that `question`, without names of documents, asks for, or None.
+
+    A list may be said to be of what the document's `title` names: "the values of Acme" in the "Acme Handbook".
+    """
     match = _ASKED.fullmatch(" ".join(question.split()))
-    if match is None or not _ANYTHING.fullmatch(match["whose"] or ""):
+    if match is None:
+        return None
+    whose = match["whose"] or ""
+    if not (_ANYTHING.fullmatch(whose) or {*term_weights.words(whose)} <= {*term_weights.words(title)}):
         return None
     return AskedList(_stems(match["subject"]), match["main"] is not None)
 

@@ -138,7 +138,7 @@ class CompositeAnswers:
         unnamed = _without_names(question, question, named)
         if signers.asks_signers(unnamed):
             found, note = signers.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
-        elif may_be_list and (asked := lists.requested_list(unnamed)):
+        elif may_be_list and (asked := lists.requested_list(unnamed, documents[0].title or "")):
             found, note = lists.find_list(self._chunks(documents[0]), asked), prompts.LIST_NOTE
         else:
             return None

@@ -19,6 +19,7 @@ from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer, pending_answers
 from rag.ui.chat.suggestions import suggested_questions
 from rag.ui.chat.turn_actions import answer_actions, question_actions
+from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
 from rag.ui.library import document_metadata
@@ -63,6 +64,8 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         question = st.chat_input(
             _("Ask about your documents"), max_chars=4000, disabled=bool(pending and not pending.done)
         )
+        if not messages:
+            focus_field('[data-testid="stChatInputTextArea"]')
         question = question or suggestion
         if question and question.strip():
             _ask(question.strip(), document_ids=document_ids)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from rag.types import Document, DocumentEdit, Filters
 from rag.ui import session
+from rag.ui.components import focus_field
 from rag.ui.formatting import date_time, escape, n_documents
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, error_boundary
@@ -161,7 +162,9 @@ def _edit_one(document: Document) -> None:
 def _edit_many(documents: Sequence[Document]) -> None:
     st.text(n_documents(len(documents)))
     theirs = list(dict.fromkeys(tag for document in documents for tag in document.tags))
-    added = _tags_field(_("Add tags"), (), ())
+    with st.container(key="added-tags"):
+        added = _tags_field(_("Add tags"), (), ())
+    focus_field(".st-key-added-tags input")
     removed = st.multiselect(_("Remove tags"), theirs, placeholder=_("None"))
     searched = st.segmented_control(
         _("Include in search"),

@@ -30,9 +30,15 @@ _ASKS_EXCHANGE = re.compile(
     r"|(?:an\s+)?welche[rn]?\s+börsen?\b.*|was\s+ist\s+.*(?:börsenkürzel|tickersymbol).*",
     re.IGNORECASE,
 )
+_ASKS_SHARES = re.compile(
+    r"(?:how\s+many|what\s+is\s+the\s+number\s+of)\s+(?:common\s+|ordinary\s+)?shares\s+(?:of\s+(?:common\s+)?stock\s+)?"
+    r"(?:are\s+|were\s+|does\s+\S+\s+have\s+|is\s+)?outstanding\s*\??|wie\s+viele\s+aktien\s+sind\s+(?:im\s+umlauf|ausstehend)\s*\??",
+    re.IGNORECASE,
+)
 _TERMS = (
     (_ASKS_SEAT, ("headquarters", "principal executive offices")),
     (_ASKS_BUSINESS, ("line of business", "principally engaged in")),
+    (_ASKS_SHARES, ("number of shares outstanding as of",)),
     (_ASKS_EXCHANGE, ("exchange on which registered", "trading symbol")),
 )
 
@@ -45,6 +51,11 @@ def asks_seat(question: str) -> bool:
 def asks_business(question: str) -> bool:
     """Return whether `question` asks what a company does."""
     return _ASKS_BUSINESS.fullmatch(question.strip()) is not None
+
+
+def asks_shares(question: str) -> bool:
+    """Return whether `question` asks how many shares a company has now."""
+    return _ASKS_SHARES.fullmatch(question.strip()) is not None
 
 
 def asks_exchange(question: str) -> bool:

@@ -235,6 +235,12 @@ def test_when_something_ends_each_year(text: str, is_certain: bool) -> None:
     assert bool(answer("When does the fiscal year end?", text)) is is_certain
 
 
+@pytest.mark.parametrize("question", ["What is the fiscal year end date?", "When is Acme’s fiscal year-end?"])
+def test_the_end_of_the_fiscal_year_may_be_asked_for_by_name(question: str) -> None:
+    text = "Our fiscal year ends on the Sunday closest to August 31."
+    assert answer(question, "The fiscal year ended August 29, 2021 had 52 weeks.", text) == [text]
+
+
 @pytest.mark.parametrize(
     ("question", "text", "is_certain"),
     [
@@ -384,3 +390,10 @@ def test_a_sentence_says_where_the_stock_is_listed(question: str, text: str) -> 
 )
 def test_what_names_no_exchange_is_no_answer(text: str) -> None:
     assert answer("On which exchange is the stock listed?", SECURITIES, text) == []
+
+
+def test_the_shares_of_now_are_not_the_average_of_a_year() -> None:
+    now = "As of May 4, 2021, there were 12,345,678 shares of common stock outstanding."
+    average = "The weighted average of shares outstanding was 12,300,000."
+    assert answer("How many shares are outstanding?", average, now) == [now]
+    assert answer("How many shares are outstanding?", average) == []

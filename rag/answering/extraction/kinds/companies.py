@@ -7,7 +7,7 @@ from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.company_descriptions import DESCRIBES_BUSINESS
 from rag.answering.passages.quotable_units import Unit
 from rag.types import Hit
-from rag.vocabulary.company_questions import SEAT, asks_business, asks_exchange, asks_seat
+from rag.vocabulary.company_questions import SEAT, asks_business, asks_exchange, asks_seat, asks_shares
 
 MAX_COLUMN_NAMES_CHARS = 300
 """Maximum distance of a security from the names of its columns."""
@@ -23,6 +23,14 @@ _EXCHANGE = (
     r"(?:\bNASDAQ\b|\bNYSE\b|\bEuronext\b|\bXetra\b|(?-i:\b[A-Z]\w+)\s+(?:Stock|Securities)\s+Exchange\b"
     r"|(?-i:\b[A-Z]\w+er\s+(?:Wertpapierb|B)örse\b))"
 )
+_COUNT_OF_SHARES = r"(?<!\d)\d{1,3}(?:[,.]\d{3}){2,}(?!\d)"
+_OUTSTANDING = re.compile(
+    rf"^(?!.*(?:\baverage\b|durchschnitt)).*(?:\bshares\b.*\boutstanding\b.*{_COUNT_OF_SHARES}"
+    rf"|{_COUNT_OF_SHARES}.*\bshares\b.*\boutstanding\b|\boutstanding\b.*{_COUNT_OF_SHARES}.*\bshares\b"
+    rf"|{_COUNT_OF_SHARES}\s+(?:stamm)?aktien\b)",
+    re.IGNORECASE,
+)
+"""The count of the cover page, unlike the average for a year."""
 _LISTED = re.compile(
     rf"\b(?:listed|trade[sd]?|quoted|registered|notiert|gehandelt|symbols?)\b.*{_EXCHANGE}|{_EXCHANGE}.*\b(?:symbols?|ticker|notiert)\b",
     re.IGNORECASE,
@@ -50,4 +58,6 @@ def of_company(question: ParsedQuestion) -> AskedKind | None:
         return StatedKind(_SITS, label=_OF_SEAT, is_each_documents_own=True)
     if asks_business(question.text):
         return StatedKind(DESCRIBES_BUSINESS)
+    if asks_shares(question.text):
+        return StatedKind(_OUTSTANDING, is_each_documents_own=True)
     return ExchangeKind() if asks_exchange(question.text) else None

@@ -34,6 +34,7 @@ _IN_PASSING = r"\((?:[^()]{{0,40}}\s)?[“\"„]{term}[”\"“](?:\s+or\s[^()]*
 """A term that is defined by the sentence it stands in: "… of 5 May 2020 (the “Effective Date”)"."""
 _RECURS = re.compile(
     r"(?:when|on\s+which\s+(?:date|day))\s+(?:does|do)\s+(?:the|our|its)?\s*(?P<what>.+?)\s+(?P<verb>end|close|begin|start)\s*\??\s*$"
+    r"|(?:what|when)\s+is\s+(?:the|our|its|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?)?\s*(?P<what_year>(?:fiscal|financial)\s+year)[\s-]end(?:\s+date)?\s*\??\s*$"
     r"|wann\s+(?P<verb_de>endet|beginnt)\s+(?:das|der|die)?\s*(?P<what_de>[^?]+?)\s*\??\s*$",
     re.IGNORECASE,
 )
@@ -82,8 +83,8 @@ def recurring_date(question: ParsedQuestion) -> StatedKind | None:
     recurs = _RECURS.match(question.text.strip())
     if recurs is None:
         return None
-    words = frozenset(term_weights.content_words(recurs["what"] or recurs["what_de"]))
-    verb = (recurs["verb"] or recurs["verb_de"]).lower()
+    words = frozenset(term_weights.content_words(recurs["what"] or recurs["what_de"] or recurs["what_year"]))
+    verb = (recurs["verb"] or recurs["verb_de"] or "end").lower()
     sentence = _ENDS if verb in ("end", "close", "endet") else _BEGINS
     return StatedKind(sentence, words, is_each_documents_own=bool(words))
 

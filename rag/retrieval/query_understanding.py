@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag.types import RetrievalOptions, Rewriting
-from rag.vocabulary import Widened, Widener, company_terms, references, spell_out_periods
+from rag.vocabulary import Widened, Widener, document_terms, references, spell_out_periods
 
 MARKS = '.,;:?!()[]"“”'
 """Punctuation around a period."""
@@ -24,7 +24,7 @@ class Understanding:
 def understand(question: str, options: RetrievalOptions, widener: Widener) -> Understanding:
     """Apply the options' expansions to `question`; takes about a third of a millisecond."""
     text = spell_out_periods(question) if options.periods else question
-    terms = company_terms(text) if options.vocabulary else ()
+    terms = document_terms(text) if options.vocabulary else ()
     searched = " ".join([text, *terms])
     widened = widener.widen(searched) if options.vocabulary or options.landmarks else Widened()
     widenings = widened.widenings if options.vocabulary else ()

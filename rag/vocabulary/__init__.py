@@ -1,6 +1,6 @@
 """Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
-from rag.vocabulary.company_questions import company_terms
+from rag.vocabulary.common_questions import document_terms
 from rag.vocabulary.document_kinds import DocumentKind, document_kinds
 from rag.vocabulary.formulas import (
     Expression,
@@ -43,9 +43,9 @@ __all__ = [
     "Widener",
     "Widening",
     "any_of",
-    "company_terms",
     "definitions",
     "document_kinds",
+    "document_terms",
     "example",
     "find_figure",
     "find_periods",

@@ -397,3 +397,17 @@ def test_the_shares_of_now_are_not_the_average_of_a_year() -> None:
     average = "The weighted average of shares outstanding was 12,300,000."
     assert answer("How many shares are outstanding?", average, now) == [now]
     assert answer("How many shares are outstanding?", average) == []
+
+
+# --- headings and titles ------------------------------------------------------------------------------------------
+
+
+def test_a_heading_may_define_a_term() -> None:
+    heading = "made as of July 11, 2006 (the “Effective Date”)"
+    assert answer("What is the effective date?", (BlockKind.HEADING, heading), "The ferry runs.") == [heading]
+
+
+@pytest.mark.parametrize("title", ["23. GOVERNING LAW.", "10.7 Governing Law.", "IV. Law and Venue."])
+def test_the_title_of_a_clause_is_no_answer(title: str) -> None:
+    law = "This Agreement is governed by the laws of New Jersey."
+    assert texts(choose("What is the governing law?", [sources.hit(title, law)])) == [law]

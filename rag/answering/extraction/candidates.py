@@ -28,6 +28,12 @@ OWN_GAIN = 0.05
 MAX_LOGIT = 8.0
 """Cross-encoder logit beyond which scores are 0 or 1 to three digits."""
 
+_CLAUSE_TITLE = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,2})*[.)]?|[IVX]{1,4}[.)])\s+"
+    r"(?:[^a-zß-ÿ]{3,60}|(?=.{3,60}$)[A-Z][\w’'-]*(?:[\s,;/&-]+(?:[A-Z][\w’'-]*|and|of|the|or|to|in|for|by|on))*\.)"
+)
+"""The title of a clause that is no heading: "23. GOVERNING LAW.", "10.7 Governing Law."."""
+
 _REFERS_BACK = re.compile(
     r"(?:it|its|they|their|he|his|she|her|this|these|those|such|both|the latter|the former)\b", re.IGNORECASE
 )
@@ -140,11 +146,12 @@ def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]
                 heading = one_line(text[slice(*unit.span)])
             shown = display_text(text, unit)
             borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
+            is_certain = not unit.is_boilerplate and asked.answers(hit, unit, shown)
             may_answer = _can_answer(question, unit, shown) and asked.may_answer(f"{borrowed or ''} {shown}")
-            if may_answer and (hit.passage.document_id, shown) not in seen:
+            if (may_answer or is_certain) and (hit.passage.document_id, shown) not in seen:
                 seen.add((hit.passage.document_id, shown))
                 context = _in_context(hit, unit, shown, heading, borrowed)
-                yield Candidate(hit, unit, shown, context, borrowed, is_certain=asked.answers(hit, unit, shown))
+                yield Candidate(hit, unit, shown, context, borrowed, is_certain=is_certain)
             before = shown if unit.kind is BlockKind.TEXT else None
 
 
@@ -156,6 +163,7 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     if (
         unit.is_boilerplate
         or shown.endswith((":", "?"))
+        or _CLAUSE_TITLE.fullmatch(shown)
         or not ({*term_weights.content_words(shown)} - {*question.words} or is_answered_by_box(shown))
     ):
         return False

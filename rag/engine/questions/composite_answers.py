@@ -7,7 +7,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import answering, errors, prompts, retrieval, vocabulary
-from rag.answering.extraction import answer_fit, document_comparison, lists, signers, summary
+from rag.answering.extraction import answer_fit, document_comparison, lists, signers_and_parties, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
@@ -27,6 +27,7 @@ from rag.types import (
     Index,
     Usage,
 )
+from rag.vocabulary.common_questions import asks_parties
 
 MAX_DOCUMENTS = 6
 """A question about more documents is answered by a search."""
@@ -130,16 +131,19 @@ class CompositeAnswers:
     def _list(self, question: str) -> tuple[Document, lists.FoundList, str] | None:
         """Return the list that `question` asks for, its document and a note, if only one document can be meant."""
         may_be_list = lists.may_request_list(question) and not requested_figures.may_request_figure(question)
-        if not (may_be_list or signers.may_ask_signers(question)):
+        if not (may_be_list or signers_and_parties.may_ask_persons(question)):
             return None
         documents, named = self._named_or_all(question)
         if len(documents) != 1:
             return None
         unnamed = _without_names(question, question, named)
-        if signers.asks_signers(unnamed):
-            found, note = signers.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
+        chunks = self._chunks(documents[0])
+        if asks_parties(unnamed):
+            found, note = signers_and_parties.find_parties(chunks), prompts.PREAMBLE_NOTE
+        elif signers_and_parties.asks_signers(unnamed):
+            found, note = signers_and_parties.find_signers(chunks, unnamed), prompts.SIGNATURES_NOTE
         elif may_be_list and (asked := lists.requested_list(unnamed, documents[0].title or "")):
-            found, note = lists.find_list(self._chunks(documents[0]), asked), prompts.LIST_NOTE
+            found, note = lists.find_list(chunks, asked), prompts.LIST_NOTE
         else:
             return None
         if found and len(found.items) < found.total:

@@ -7,7 +7,7 @@ from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.company_descriptions import DESCRIBES_BUSINESS
 from rag.answering.passages.quotable_units import Unit
 from rag.types import Hit
-from rag.vocabulary.company_questions import SEAT, asks_business, asks_exchange, asks_seat, asks_shares
+from rag.vocabulary.common_questions import SEAT, asks_business, asks_exchange, asks_seat, asks_shares
 
 MAX_COLUMN_NAMES_CHARS = 300
 """Maximum distance of a security from the names of its columns."""

@@ -1,4 +1,4 @@
-"""Recognise questions about a whole company, in English and German, and the words that documents use for the answer."""
+"""Recognise common questions about a company or a contract, in English and German, and the terms of their answers."""
 
 import re
 
@@ -35,6 +35,12 @@ _ASKS_SHARES = re.compile(
     r"(?:are\s+|were\s+|does\s+\S+\s+have\s+|is\s+)?outstanding\s*\??|wie\s+viele\s+aktien\s+sind\s+(?:im\s+umlauf|ausstehend)\s*\??",
     re.IGNORECASE,
 )
+_ASKS_PARTIES = re.compile(
+    r"who\s+(?:are|is|were)\s+(?:all\s+)?(?:the\s+)?(?:contracting\s+)?part(?:y|ies)(?:\s+(?:to|of)\b.*)?\s*\??|(?:by\s+and\s+)?between\s+whom\b.*"
+    r"|who\s+(?:made|concluded|entered\s+into)\s+(?:this|the)\s+(?:\w+\s+)?(?:agreement|contract|lease)\s*\??"
+    r"|wer\s+sind\s+die\s+(?:vertrags)?parteien\b.*|zwischen\s+wem\b.*",
+    re.IGNORECASE,
+)
 _TERMS = (
     (_ASKS_SEAT, ("headquarters", "principal executive offices")),
     (_ASKS_BUSINESS, ("line of business", "principally engaged in")),
@@ -63,6 +69,11 @@ def asks_exchange(question: str) -> bool:
     return _ASKS_EXCHANGE.fullmatch(question.strip()) is not None
 
 
-def company_terms(question: str) -> tuple[str, ...]:
+def asks_parties(question: str) -> bool:
+    """Return whether `question` asks who the parties to a contract are."""
+    return _ASKS_PARTIES.fullmatch(question.strip()) is not None
+
+
+def document_terms(question: str) -> tuple[str, ...]:
     """Return terms that documents use where they answer such a question: "What does Acme do?" has none of its own."""
     return next((terms for pattern, terms in _TERMS if pattern.fullmatch(question.strip())), ())

@@ -183,6 +183,30 @@ def test_a_figure_of_a_table_has_the_scale_of_its_caption(caption: str, claim: s
     assert judged.support == support, judged.missing
 
 
+SPANNED = (
+    "June 30, 2022\tJune 30, 2023\nSales\tRent\tFees\tTax\tSales\tRent\tFees\tTax\n"
+    "Port\t211\t212\t213\t214\t221\t222\t223\t224\nQuay\t311\t312\t321\t322\nPier\t411\t421"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "support"),
+    [
+        ("Port sales were $221 million in 2023.", SUPPORTED),
+        ("Port sales were $211 million in 2022.", SUPPORTED),
+        ("Port sales were $211 million in 2023.", CONTRADICTED),
+        ("Port rent was $212 million in 2023.", CONTRADICTED),
+        ("Pier: $421 million in 2023.", SUPPORTED),
+        ("Pier: $411 million in 2023.", CONTRADICTED),
+        ("Quay: $321 million in 2023.", PARTLY),  # nothing tells which cells are of 2023
+        ("Quay: $321 million in 2022.", PARTLY),
+    ],
+)
+def test_a_figure_of_a_nested_table_is_of_its_period_alone(claim: str, support: Support) -> None:
+    judged, _ = judge(claim, table("(in $ millions)", SPANNED))
+    assert judged.support == support, judged.missing
+
+
 def test_a_scale_that_stands_nowhere_is_named() -> None:
     judged, _ = judge("Paper sales were $212 million in 2024.", table("The mill", MILL))
     assert (judged.support, judged.missing) == (PARTLY, ("million",))

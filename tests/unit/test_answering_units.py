@@ -101,6 +101,34 @@ def test_the_first_row_below_the_header_is_a_row_though_it_has_no_plain_figure()
     )
 
 
+NESTED = "Six Months Ended June 30, 2022\tSix Months Ended June 30, 2023\n{names}Sales\tRent\tSales\tRent\n"
+
+
+@pytest.mark.parametrize("names", ["", "($ million)\t"])
+@pytest.mark.parametrize(
+    ("row", "periods"),
+    [
+        ("Port\t11\t12\t13\t14", ["2022 Sales", "2022 Rent", "2023 Sales", "2023 Rent"]),
+        ("Port\t11\t13", ["2022", "2023"]),
+        ("Port\t11\t12\t13", ["", "", ""]),
+    ],
+)
+def test_a_period_spans_the_columns_below_it(names: str, row: str, periods: list[str]) -> None:
+    found = rows(table(NESTED.format(names=names) + row))[-1]
+    assert [column.removeprefix("Six Months Ended June 30, ") for column, _ in found.cells] == periods
+
+
+def test_which_period_a_cell_is_of_may_not_be_told() -> None:
+    names = "\t".join(["Sales", "Rent", "Fees", "Tax"] * 2)
+    found = rows(table(f"June 30, 2022\tJune 30, 2023\n{names}\nPort\t1\t2\t3\t4\t5\t6\t7\t8\nQuay\t1\t2\t3\t4"))
+    assert [{column for column, _ in row.cells} for row in found][-1] == {""}
+
+
+def test_a_row_of_notes_by_year_is_no_header() -> None:
+    found = rows(table("Notes due 2025\t2025\nRent\t520"))
+    assert [row.label for row in found] == ["Rent"]
+
+
 def test_columns_that_cannot_be_told_apart_have_no_names() -> None:
     found = table("Item\t2022\t2021\nRent\t520\t480\t12")
     assert rows(found) == [Row("Rent", [("", "520"), ("", "480"), ("", "12")])]

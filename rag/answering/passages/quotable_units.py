@@ -142,7 +142,8 @@ class _Table:
     def _row(self, span: Span) -> Unit:
         row = self._text[span.start : span.end]
         label, cells = split_row(self._text, span)
-        if self._names_columns(row, label is not None, [self._text[c.start : c.end] for c in cells]):
+        named = self._text[slice(*label)] if label else None
+        if self._names_columns(row, named, [self._text[c.start : c.end] for c in cells]):
             self._header = Span(self._header.start, span.end) if self._header and self._in_header else span
             self._in_header = True
             return Unit(span, BlockKind.TABLE, is_boilerplate=is_contents_line(row))
@@ -155,7 +156,7 @@ class _Table:
         self._in_header = False
         header = self._header or self._header_above(len(cells))
         columns = self._columns(header, self._whole_line(span), span, len(cells)) if header else ()
-        is_named = header is not None and "\t" in self._text[slice(*header)]
+        is_named = header is not None and "\t" in self._text[slice(*header)] and not self._spanning_periods(header)
         if header and is_named and not columns and len(cells) % 2 == 0:  # each figure with its deviation, or its share
             columns = self._columns(header, "", span, len(cells) // 2)
             if columns:
@@ -172,10 +173,18 @@ class _Table:
         )
 
     def _columns(self, header: Span, row: str, span: Span, count: int) -> tuple[str, ...]:
-        """Return the names of `count` columns, joined over several header lines."""
+        """Return the names of `count` columns, joined over several header lines; a period may span several columns."""
         is_above = self._left[header.start] < self._left[span.start] + LABEL_INDENT
         lines = self._whole_line(header).splitlines()  # with the empty field above the labels
         told = [column_names(line, row, count, begins_with_label=is_above) for line in lines]
+        if periods := self._spanning_periods(header):
+            below = [_fields(line) for line in lines[1:]]
+            each, rest = divmod(count, len(periods))
+            is_full = count >= max(map(len, below)) - 1  # it may name the labels, too
+            if rest or not (is_full or each == 1):  # which period a cell is of cannot be told
+                return ()
+            told = [tuple(period for period in periods for _ in range(each))]
+            told += [tuple(names[-count:]) for names in below if is_full and count <= len(names) <= count + 1]
         named = [names for names in told if names]
         return tuple(" ".join(dict.fromkeys(parts)) for parts in zip(*named, strict=True)) if named else ()
 
@@ -185,10 +194,10 @@ class _Table:
         end = self._text.find("\n", span.end)
         return self._text[start : end if end >= 0 else len(self._text)]
 
-    def _names_columns(self, row: str, has_label: bool, cells: Sequence[str]) -> bool:
+    def _names_columns(self, row: str, label: str | None, cells: Sequence[str]) -> bool:
         """Return whether a row is a header: names or periods without figures."""
         if not cells:
-            return not has_label
+            return label is None
         if any(re.fullmatch(CHECK_BOX, cell) for cell in cells):  # a form
             return False
         if any(VALUE.fullmatch(cell) and not PERIOD.search(cell) for cell in cells) or _is_sentence(row):
@@ -196,8 +205,21 @@ class _Table:
         if self._in_header and self._has_figures and not self._names_periods():
             return not any(char.isdigit() for cell in cells if not PERIOD.search(cell) for char in cell)
         if all(PERIOD.search(cell) for cell in cells):
-            return len(cells) > 1 or not has_label or PERIOD.fullmatch(cells[0].strip()) is not None
-        return self._header is None and (self._has_figures or len(cells) > 1)
+            is_period = PERIOD.fullmatch(cells[0].strip()) is not None
+            return len(cells) > 1 or label is None or is_period or _is_alike(label, cells[0])
+        is_below = self._in_header and self._is_below_periods(row)
+        return is_below or (self._header is None and (self._has_figures or len(cells) > 1))
+
+    def _is_below_periods(self, row: str) -> bool:
+        """Return whether a row names columns that each period of the header has."""
+        header = self._whole_line(self._header) if self._header else ""
+        return _repeats(_fields(row), len(_periods(header.split("\n", 1)[0])))
+
+    def _spanning_periods(self, header: Span) -> list[str]:
+        """Return the periods of a header that span several columns each, which its next lines name."""
+        first, *others = self._whole_line(header).splitlines()
+        periods = _periods(first)
+        return periods if any(_repeats(_fields(line), len(periods)) for line in others) else []
 
     def _names_periods(self) -> bool:
         """Return whether the header has periods, so that further lines of words are rows."""
@@ -232,6 +254,30 @@ class _Table:
         last = self._above[-1]
         line = self._text[last.start : last.end]
         return last if 0 < len(line) <= MAX_HEADER_CHARS and line[-1] not in ".!?;:。！？" else None
+
+
+def _fields(line: str) -> list[str]:
+    return [field.strip() for field in line.split("\t") if field.strip()]
+
+
+def _periods(line: str) -> list[str]:
+    """Return the fields of a line that consists of at least two periods, and perhaps the name of the labels."""
+    fields = _fields(line)
+    periods = [field for field in fields if PERIOD.search(field)]
+    return periods if len(periods) > 1 and periods in (fields, fields[1:]) else []
+
+
+def _repeats(fields: list[str], times: int) -> bool:
+    """Return whether the fields, but for the name of the labels, are the same ones several times."""
+    if times < 2 or len(fields) < times:
+        return False
+    own = fields[len(fields) % times :] if len(fields) % times < 2 else []
+    return bool(own) and own == own[: len(own) // times] * times
+
+
+def _is_alike(label: str, cell: str) -> bool:
+    """Return whether two periods differ in their numbers alone, and neither is the name of a row."""
+    return PERIOD.search(label) is not None and re.sub(r"\d", "0", label) == re.sub(r"\d", "0", cell)
 
 
 def _checked_items(text: str, row: Span) -> list[Unit]:

@@ -224,6 +224,7 @@ class _Comparison:
                 self.claim, row, [column.cell for column in evidence.columns], evidence.declared
             )
             found += table_figures.wrong_columns(self.claim, label, evidence.columns, self._is_same)
+            found += table_figures.unplaced_years(self.claim, evidence.columns, evidence.header, self._is_same)
             found += table_figures.partial_periods(self.claim, evidence.columns, self._is_same)
         return found
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rag.answering.passages.captions import declared_scales
 from rag.answering.text import negation
 from rag.answering.text.analyzed_text import Text, stem
-from rag.answering.text.numbers import Number, Scales, is_month, is_same
+from rag.answering.text.numbers import Number, Scales, find_numbers, is_month, is_same
 from rag.answering.text.periods import normalize_periods
 from rag.answering.text.term_weights import word_set
 
@@ -45,6 +45,16 @@ def wrong_columns(claim: Text, label: str, columns: Sequence[Column], is_same: I
         if best and not best & set(places):
             found += [columns[place].name for place in places[:1]]
     return found
+
+
+def unplaced_years(claim: Text, columns: Sequence[Column], header: Text | None, is_same: IsSame) -> list[str]:
+    """Return the claim's years if its figures are in a row of which it cannot be told which cell is of which year."""
+    years = {number.year for number in header.numbers if number.year is not None} if header else set()
+    filled = [column for column in columns if column.cell.numbers]
+    if len(years) < 2 or len(filled) < 2 or any(number.year for one in filled for number in find_numbers(one.name)):
+        return []
+    is_held = any(number.year is None and _columns_with(number, columns, is_same) for number in claim.numbers)
+    return [number.text for number in claim.numbers if number.year in years] if is_held else []
 
 
 def partial_periods(claim: Text, columns: Sequence[Column], is_same: IsSame) -> list[str]:

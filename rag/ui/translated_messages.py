@@ -63,6 +63,8 @@ MESSAGES = (
     N_("Found for {year}: {told} ({document}, {_page}). No {measure} of {other} was found."),
     N_("{names} was not found. {_nearest}"),
     N_("{names} were not found. {_nearest}"),
+    N_("No figure was found that answers this. {_nearest}"),
+    N_("No date was found that answers this. {_nearest}"),
     N_("No e-mail address was found that answers this. {_nearest}"),
     N_("No telephone or fax number was found that answers this. {_nearest}"),
     N_("No web address was found that answers this. {_nearest}"),

@@ -97,7 +97,7 @@ SAFE_ELEMENTS = {
     "h3",
     "button",
 }
-SAFE_ATTRIBUTES = {"class", "data-citation", "title", "start"}
+SAFE_ATTRIBUTES = {"class", "data-citation", "title", "start", "value"}
 
 
 class Elements(HTMLParser):

@@ -52,8 +52,8 @@ MIN_LIKELIHOOD = 0.2
 CERTAIN_LIKELIHOOD = 0.75
 """Minimum likelihood of an answer of the very kind that is asked for, in the only document searched."""
 
-OTHER_KIND_LIKELIHOOD = 0.4
-"""Maximum likelihood of an answer without the figure or date that is asked for."""
+OTHER_MEASURE_LIKELIHOOD = 0.4
+"""Maximum likelihood of a total where the amount per unit is asked for."""
 
 MIN_RELEVANCE = -0.6
 MIN_COVERED = 0.3
@@ -73,7 +73,14 @@ _PER = re.compile(
 _ALL_BUT = re.compile(r"\b(?:except|other than|außer)\b[^.;)]*", re.IGNORECASE)
 """What the scale of a table does not hold for: "in millions, except per share data"."""
 
-_KINDS = {Kind.EMAIL: "e-mail address", Kind.PHONE: "telephone or fax number", Kind.WEBSITE: "web address"}
+_VALUES = (Kind.NUMBER, Kind.DATE)
+_KINDS = {
+    Kind.NUMBER: "figure",
+    Kind.DATE: "date",
+    Kind.EMAIL: "e-mail address",
+    Kind.PHONE: "telephone or fax number",
+    Kind.WEBSITE: "web address",
+}
 
 
 class Extract(NamedTuple):
@@ -109,7 +116,7 @@ def choose(
     found = rank(asked, hits, reranker=reranker)
     if not found:
         return Choice(hint="No sentence and no row of a table was found that could answer.")
-    ranked = _fitting(question, found)
+    ranked = _fitting(asked, found)
     if not ranked:
         best = found[0].candidate
         return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
@@ -118,8 +125,8 @@ def choose(
     missing = explain_missing(asked, hits, best)
     if best.is_certain and len({hit.passage.document_id for hit in hits}) == 1:  # else it may be another's
         likely = max(likely, CERTAIN_LIKELIHOOD)
-    elif not best.is_certain and _is_of_other_kind(asked, best):
-        likely = min(likely, OTHER_KIND_LIKELIHOOD)
+    elif not best.is_certain and _is_of_other_measure(asked, best):
+        likely = min(likely, OTHER_MEASURE_LIKELIHOOD)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
         missing = "Nothing that was found answers this closely enough."
@@ -140,29 +147,31 @@ def rank(question: ParsedQuestion, hits: Sequence[Hit], *, reranker: Reranker | 
     return sorted(scored, key=lambda extract: -extract.score)
 
 
-def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
+def _fitting(asked: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
     """Drop candidates that give another figure, and put certain answers first.
 
-    If a name is asked for, candidates with a name come first.
+    If a name, figure or date is asked for, close candidates with one come first.
     """
-    wants_name = question_intent.parse_question(question).kind is Kind.NAME
-    fits = [(answer_fit.fit(question, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
-    is_plain = answer_fit.is_plain(question)
     if certain := [one for one in ranked if one.candidate.is_certain]:
         return certain
+    fits = [(answer_fit.fit(asked.text, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
+    is_plain = answer_fit.is_plain(asked.text)
     able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
 
     def place(pair: tuple[Fit | None, Extract]) -> tuple[bool, bool]:
-        is_named = pair[0] is None and pair[1].score >= ranked[0].score - MARGIN
-        return pair[0] is not Fit.GIVES, wants_name and not is_named
+        is_of_kind = pair[0] is None if asked.kind is Kind.NAME else _holds_value(asked, pair[1].candidate)
+        return pair[0] is not Fit.GIVES, not (is_of_kind and pair[1].score >= ranked[0].score - MARGIN)
 
     return [one for _, one in sorted(able, key=place)]
 
 
-def _is_of_other_kind(asked: ParsedQuestion, best: Candidate) -> bool:
-    """Return whether it lacks the figure or date that is asked for, or gives a total where one per unit is."""
-    if asked.kind in (Kind.NUMBER, Kind.DATE) and not asked.holds_kind(best.text):
-        return True
+def _holds_value(asked: ParsedQuestion, candidate: Candidate) -> bool:
+    """Return whether a candidate holds the figure or date that is asked for, if one is."""
+    return asked.kind not in _VALUES or candidate.is_certain or asked.holds_kind(candidate.text)
+
+
+def _is_of_other_measure(asked: ParsedQuestion, best: Candidate) -> bool:
+    """Return whether an amount per unit is asked for, and it gives a total."""
     units = _PER.findall(asked.text)
     of_what = _ALL_BUT.sub(" ", best.context)
     return any(
@@ -255,7 +264,8 @@ def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candida
     missing = [*pages, *years, *(name for name in question.missing(" ".join(own)) if name not in question.years)]
     if missing:
         return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
-    if question.kind in question_intent.PRECISE and not question.holds_kind(best.text):
+    is_lacking = question.kind in question_intent.PRECISE and not question.holds_kind(best.text)
+    if is_lacking or not (_holds_value(question, best) or best.is_on(question.pages)):
         return f"No {_KINDS[question.kind]} was found that answers this."
     return None
 

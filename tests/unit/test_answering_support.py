@@ -152,6 +152,32 @@ def test_each_of_two_sources_may_prove_a_part() -> None:
     assert judge(claim.replace("eleven", "twelve"), SERVICE, other)[0].support is not SUPPORTED
 
 
+# --- offices ----------------------------------------------------------------------------------------------
+
+
+OFFICERS = sources.hit(
+    (BlockKind.TABLE, "Name\tPosition\tAge\nAda Vinter\tExecutive Vice President and Chief Financial Officer\t65"),
+    "Ola Berg is president and chief executive officer. Inge Holm is vice chairman of the board.",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_supported"),
+    [
+        ("The chief financial officer is Ada Vinter.", True),
+        ("The executive vice president is Ada Vinter.", True),
+        ("Ola Berg is chief executive officer.", True),
+        ("Inge Holm is vice chairman of the board.", True),
+        ("The chief executive officer is Ada Vinter.", False),
+        ("The president is Ada Vinter.", False),
+        ("Inge Holm is chairman of the board.", False),
+    ],
+)
+def test_the_words_of_an_office_stand_together(claim: str, is_supported: bool) -> None:
+    judged, _ = judge(claim, OFFICERS)
+    assert (judged.support is SUPPORTED) is is_supported, judged
+
+
 # --- tables: scale, unit, column and sign ---------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """Check a claim whose words all occur in the source for what small words change.
 
-The checks compare quantifiers, numeric bounds, denials, conditions, "and" and "or", semantic roles, hedging and
-mixed-up statements. Each returns the words that speak against entailment.
+The checks compare quantifiers, numeric bounds, denials, conditions, "and" and "or", semantic roles, hedging,
+offices and mixed-up statements. Each returns the words that speak against entailment.
 """
 
 from collections import defaultdict
@@ -16,6 +16,7 @@ from rag.answering.verification import (
     hedging,
     mixed_statements,
     numeric_bounds,
+    offices,
     quantifiers,
     semantic_roles,
 )
@@ -37,6 +38,7 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
         *_denials(claim, clause),
         *_conjunctions(claim, clause),
         *conditions.mismatches(claim, clause, own),
+        *offices.mismatches(claim, own),
     ]
     if not is_row:  # only sentences have subjects, modality and coordination
         found += semantic_roles.mismatches(claim, clause)

@@ -178,6 +178,15 @@ def test_the_words_of_an_office_stand_together(claim: str, is_supported: bool) -
     assert (judged.support is SUPPORTED) is is_supported, judged
 
 
+@pytest.mark.parametrize(
+    ("claim", "is_supported"), [("She remains on the board.", True), ("He remains on the board.", False)]
+)
+def test_a_pronoun_of_the_other_gender_is_of_another_person(claim: str, is_supported: bool) -> None:
+    board = sources.hit("Ada Vinter was followed by Tom Ek. She had run the port since 2011 and remains on the board.")
+    judged, _ = judge(claim, board)
+    assert (judged.support is SUPPORTED) is is_supported, judged
+
+
 # --- tables: scale, unit, column and sign ---------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """Check a claim whose words all occur in the source for what small words change.
 
 The checks compare quantifiers, numeric bounds, denials, conditions, "and" and "or", semantic roles, hedging,
-offices and mixed-up statements. Each returns the words that speak against entailment.
+offices, pronouns and mixed-up statements. Each returns the words that speak against entailment.
 """
 
 from collections import defaultdict
@@ -21,6 +21,9 @@ from rag.answering.verification import (
     semantic_roles,
 )
 
+_HE = frozenset({"he", "him", "his", "himself"})
+_SHE = frozenset({"she", "her", "hers", "herself"})
+
 
 def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
     """Return the words for which the source text `own` does not entail the claim.
@@ -39,6 +42,7 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
         *_conjunctions(claim, clause),
         *conditions.mismatches(claim, clause, own),
         *offices.mismatches(claim, own),
+        *_other_pronouns(claim, own),
     ]
     if not is_row:  # only sentences have subjects, modality and coordination
         found += semantic_roles.mismatches(claim, clause)
@@ -84,6 +88,15 @@ def _denials(claim: Text, own: Text) -> Iterator[str]:
         for start, governed in one.denied.items():
             if not other.keys.isdisjoint(governed):
                 yield next(word.text for word in one.words if word.start == start)
+
+
+def _other_pronouns(claim: Text, own: Text) -> list[str]:
+    """Return pronouns of one gender where the source has only those of the other: they are of another person."""
+    said, there = ({word.text.casefold() for word in text.words} for text in (claim, own))
+    for one, other in ((_HE, _SHE), (_SHE, _HE)):
+        if said & one and not said & other and there & other and not there & one:
+            return sorted(said & one)
+    return []
 
 
 def _conjunctions(claim: Text, own: Text) -> Iterator[str]:

@@ -26,6 +26,8 @@ from rag.answering.tables.requested_figures import FigureRequest, identifying_wo
 from rag.types import Hit
 from rag.vocabulary import Expression, Figure, Formula, Operand, find_figure, plain_label, years
 
+_NOT_WORKED_OUT = "It is not worked out: "
+
 
 def calculate(asked: FigureRequest, hits: Sequence[Hit], statements: Statements) -> list[Statement | Label] | None:
     """Answer `asked` from the tables in `hits`, all of one document; None if nothing is found.
@@ -41,6 +43,11 @@ def calculate(asked: FigureRequest, hits: Sequence[Hit], statements: Statements)
     if asked.is_level:
         return _line_item(asked, rows)
     return _formula(asked, asked.formula, rows) if asked.formula else _change(asked, rows)
+
+
+def is_worked_out(parts: Sequence[Statement | Label]) -> bool:
+    """Return whether the parts of an answer give the figure, not only some of what it is computed from."""
+    return not any(isinstance(part, Label) and _NOT_WORKED_OUT in part.text for part in parts)
 
 
 def _formula(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
@@ -277,7 +284,7 @@ def _partial_result(
             missing.append(name)
     if not statements:
         return None
-    said = f"{capitalize(formula.name)} = {format_expression(expression)}. It is not worked out: "
+    said = f"{capitalize(formula.name)} = {format_expression(expression)}. {_NOT_WORKED_OUT}"
     why = f"not found: {', '.join(missing)}." if missing else "the figures do not go together for certain."
     return [Label(said + why), *statements]
 

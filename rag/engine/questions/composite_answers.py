@@ -213,7 +213,23 @@ class CompositeAnswers:
 
     # --- calculations ---
 
+    def computed_figure(self, question: str) -> Generator[AnswerEvent, None, None] | None:
+        """Return the events of an answer with the ratio or change that `question` asks for, None unless it is computed.
+
+        Small language models add up wrongly, so that it is also their answer.
+        """
+        task, parts = self._figure(question) or (None, [])
+        is_computed = task is not None and not task.is_level and bool(parts) and calculation.is_worked_out(parts)
+        return single_answer(self._compose(parts)) if is_computed else None
+
     def _calculate(self, question: str) -> AnswerResponse | None:
+        found = self._figure(question)
+        return self._compose(found[1]) if found else None
+
+    def _figure(
+        self, question: str
+    ) -> tuple[requested_figures.FigureRequest, list[answering.Statement | answering.Label]] | None:
+        """Return the figure that `question` asks for, and the parts of an answer; None if nothing is found."""
         if not requested_figures.may_request_figure(question):
             return None
         documents = self._documents()
@@ -232,7 +248,7 @@ class CompositeAnswers:
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
         hits += self._statement_hits(document_id, {page for pages in statements.values() for page in pages}, hits)
         parts = calculation.calculate(task, hits, statements)
-        return self._compose(parts) if parts else None
+        return (task, parts) if parts else None
 
     def _statement_hits(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
         """Return hits for pages of statements that the search missed, so that statements are always read."""

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rag import answering, errors, retrieval, tracing
+from rag import answering, errors, providers, retrieval, tracing
 from rag.answering.conversation import suggested_questions
 from rag.answering.conversation.page_notes import page_note
 from rag.engine.conversations.provenance import with_provenance
@@ -104,7 +104,7 @@ class Questions:
             else:
                 question = answering.condense(request.question, request.history, llm)
         understood = self._within_named_document(request.model_copy(update={"question": question}), index)
-        events = self._composite_events(understood, index, started) if llm is None else None
+        events = self._composite_events(understood, index, llm, started)
         if events is None:
             events = self._search_events(understood, index, llm, generation, started=started, stop=stop)
         asked, rewritten = request.question, None if question == request.question else question
@@ -187,11 +187,18 @@ class Questions:
         return Suggestions(self._workspace).find(document_id)
 
     def _composite_events(
-        self, request: AnswerRequest, index: Index, started: float
+        self, request: AnswerRequest, index: Index, llm: "LLM | None", started: float
     ) -> Generator[AnswerEvent, None, None] | None:
-        """Return the events of a composite answer, or None if a single search should answer."""
+        """Return the events of a composite answer, or None if a single search, or the model, should answer.
+
+        Figures that are computed from cells are not left to a small model.
+        """
+        if llm is not None and not providers.is_small(llm):
+            return None
         with request_key_errors(request.auth):
-            events = CompositeAnswers(self._workspace, index, request).events(request.question)
+            composite = CompositeAnswers(self._workspace, index, request)
+            answer = composite.events if llm is None else composite.computed_figure
+            events = answer(request.question)
         if events is None:
             return None
         pipeline = QueryPipeline(self._workspace, index, request)

@@ -270,7 +270,7 @@ LIFTS = ("The mill grinds corn.", "The quay is long.", "The ferry runs.", "The c
     ("question", "text", "hint"),
     [
         ("How many tonnes did the crane lift?", "The crane lifted coal.", "No figure was found that answers this."),
-        ("When did the crane lift coal?", "The crane lifted coal.", "No date was found that answers this."),
+        ("In which year did the crane lift coal?", "The crane lifted coal.", "No date was found that answers this."),
     ],
 )
 def test_without_the_figure_or_date_that_is_asked_for_nothing_answers(question: str, text: str, hint: str) -> None:
@@ -279,6 +279,13 @@ def test_without_the_figure_or_date_that_is_asked_for_nothing_answers(question: 
     assert (choice.extracts, choice.nearest) == ((), found)
     assert choice.hint is not None
     assert choice.hint.startswith(hint)
+
+
+def test_a_circumstance_may_answer_when_but_is_not_likely() -> None:
+    found = sources.hit("The keeper recorded the tide at dawn.", *LIFTS, score=0.9)
+    choice = choose("When did the keeper record the tide?", [found], reranker=Scripted({"dawn": 0.999}))
+    assert texts(choice) == ["The keeper recorded the tide at dawn."]
+    assert choice.likelihood < LIKELY_THRESHOLD
 
 
 def test_what_holds_the_figure_comes_before_what_is_a_little_closer() -> None:

@@ -53,7 +53,7 @@ CERTAIN_LIKELIHOOD = 0.75
 """Minimum likelihood of an answer of the very kind that is asked for, in the only document searched."""
 
 OTHER_MEASURE_LIKELIHOOD = 0.4
-"""Maximum likelihood of a total where the amount per unit is asked for."""
+"""Maximum likelihood of a total where the amount per unit is asked for, or of a "when" without a date."""
 
 MIN_RELEVANCE = -0.6
 MIN_COVERED = 0.3
@@ -72,6 +72,9 @@ _PER = re.compile(
 
 _ALL_BUT = re.compile(r"\b(?:except|other than|außer)\b[^.;)]*", re.IGNORECASE)
 """What the scale of a table does not hold for: "in millions, except per share data"."""
+
+_WHEN = re.compile(r"\b(?:when|wann)\b", re.IGNORECASE)
+"""A question that a circumstance may answer: "at dawn", "when the silo is full"."""
 
 _VALUES = (Kind.NUMBER, Kind.DATE)
 _KINDS = {
@@ -125,7 +128,7 @@ def choose(
     missing = explain_missing(asked, hits, best)
     if best.is_certain and len({hit.passage.document_id for hit in hits}) == 1:  # else it may be another's
         likely = max(likely, CERTAIN_LIKELIHOOD)
-    elif not best.is_certain and _is_of_other_measure(asked, best):
+    elif not best.is_certain and (_is_of_other_measure(asked, best) or not _holds_value(asked, best)):
         likely = min(likely, OTHER_MEASURE_LIKELIHOOD)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
@@ -265,7 +268,8 @@ def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candida
     if missing:
         return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
     is_lacking = question.kind in question_intent.PRECISE and not question.holds_kind(best.text)
-    if is_lacking or not (_holds_value(question, best) or best.is_on(question.pages)):
+    needs_value = question.kind is Kind.NUMBER or (question.kind is Kind.DATE and not _WHEN.search(question.text))
+    if is_lacking or (needs_value and not _holds_value(question, best) and not best.is_on(question.pages)):
         return f"No {_KINDS[question.kind]} was found that answers this."
     return None
 

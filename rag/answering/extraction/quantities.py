@@ -33,9 +33,15 @@ _FREQUENCY = re.compile(
     r"|einmal|zweimal|mal)\b",
     re.IGNORECASE,
 )
+_OF_UNITS = re.compile(
+    r"(?:\w+\s+)?(?:percent|per\s*cent|percentage|basis|%|prozent|us|u\.s\.|dollars?|euros?|pounds?|yen|rupees?|francs?|cents?)\b",
+    re.IGNORECASE,
+)
+"""Shares and amounts, which are not counts: "how many percent", "how many million dollars"."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SPELLED = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|half|third"
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty"
+    r"|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|half|third|both|pair|zero"
     r"|thousand|million|billion|dozen|once|none|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b",
     re.IGNORECASE,
 )
@@ -43,7 +49,8 @@ _SPELLED = re.compile(
 
 def gives_quantity(question: str, text: str) -> bool:
     """Return whether `text` gives a quantity of the kind that `question` asks for, other than its own figures."""
-    if counted := _COUNTED.search(question):
+    counted = _COUNTED.search(question)
+    if counted and not _OF_UNITS.match(counted["things"]):
         things = counted["things"]
         return _gives_multiple(text) if _TIMES.match(things) else _gives_count(question, things, text)
     if _LASTS.search(question):

@@ -79,7 +79,7 @@ _ASKED = (
 )
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DATE = _pattern(
-    r"\b(?:19|20)\d\d\b",
+    r"\b(?:1[5-9]|20)\d\d\b",
     r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b",
     rf"\b{_MONTH}\.?\s+\d{{1,2}}\b",
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b",

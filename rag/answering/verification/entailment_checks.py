@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from rag.answering.text import offices
 from rag.answering.text.analyzed_text import Text, analyze
 from rag.answering.text.clauses import clause_splits, is_fragment
 from rag.answering.text.numbers import Scales
@@ -16,7 +17,6 @@ from rag.answering.verification import (
     hedging,
     mixed_statements,
     numeric_bounds,
-    offices,
     quantifiers,
     semantic_roles,
 )

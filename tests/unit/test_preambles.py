@@ -22,6 +22,11 @@ def test_it_ends_before_the_contract_begins(after: str) -> None:
     assert parties("FERRY AGREEMENT", BETWEEN, after) == " ".join(BETWEEN.split())
 
 
+def test_names_may_stand_in_straight_quotes() -> None:
+    straight = BETWEEN.replace("“", '"').replace("”", '"')
+    assert parties("FERRY AGREEMENT", straight, "1. Term") == " ".join(straight.split())
+
+
 def test_its_words_may_stand_on_lines_of_their_own() -> None:
     lines = ("between", "Acme Harbours, Inc. (“Acme”) and", "Brine Ferries Ltd. (“Carrier”)")
     assert parties("FERRY AGREEMENT", *lines, "1. TERM") == " ".join(lines)

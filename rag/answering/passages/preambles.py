@@ -17,7 +17,7 @@ RUNNING_CHARS = 60
 
 _BETWEEN = re.compile(r"\b(?:by\s+and\s+)?(?:between|among)\b|\bzwischen\b", re.IGNORECASE)
 _JOINS = re.compile(r"\b(?:and|und)\b|&", re.IGNORECASE)
-_NAMED = re.compile(r"[(\[][^()\[\]]{0,60}[“\"„][^”\"“]{1,60}[”\"“][^()\[\]]{0,40}[)\]]")
+_NAMED = re.compile(r"[(\[][^()\[\]“”„\"]{0,60}[“\"„][^()“”„\"]{1,60}[”\"“][^()\[\]]{0,40}[)\]]")
 """What a party is called from here on: (“Licensor”)."""
 _ENDS = re.compile(
     r"\s*(?:W\s?HEREAS\b|W\s?ITNESS|RECITALS?\b|BACKGROUND\b|PREAMBLE\b|NOW\b|THEREFORE\b|IN\s+CONSIDERATION\b|ARTICLE\b|SECTION\b"

@@ -137,13 +137,12 @@ class CompositeAnswers:
         if len(documents) != 1:
             return None
         unnamed = _without_names(question, question, named)
-        chunks = self._chunks(documents[0])
         if asks_parties(unnamed):
-            found, note = signers_and_parties.find_parties(chunks), prompts.PREAMBLE_NOTE
+            found, note = signers_and_parties.find_parties(self._chunks(documents[0])), prompts.PREAMBLE_NOTE
         elif signers_and_parties.asks_signers(unnamed):
-            found, note = signers_and_parties.find_signers(chunks, unnamed), prompts.SIGNATURES_NOTE
+            found, note = signers_and_parties.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
         elif may_be_list and (asked := lists.requested_list(unnamed, documents[0].title or "")):
-            found, note = lists.find_list(chunks, asked), prompts.LIST_NOTE
+            found, note = lists.find_list(self._chunks(documents[0]), asked), prompts.LIST_NOTE
         else:
             return None
         if found and len(found.items) < found.total:

@@ -2,7 +2,7 @@
 
 import atexit
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -34,14 +34,21 @@ def tls_context() -> ssl.SSLContext:
 def record_responses(responses: list[httpx.Response]) -> Iterator[None]:
     """Append the responses that begin within the block to `responses`, so that the caller can close them.
 
-    The vendors' libraries close them only when their generators are garbage-collected, which LlamaIndex's
-    instrumentation delays by a reference cycle.
+    The vendors' libraries close a stream that is not read to its end only when it is garbage-collected, which
+    LlamaIndex's instrumentation delays by a reference cycle. The collector may then run in a thread that holds the
+    lock of the same connection pool, and wait for that lock for ever.
     """
     token = _recorded.set(responses)
     try:
         yield
     finally:
         _recorded.reset(token)
+
+
+def close_all(responses: Iterable[httpx.Response]) -> None:
+    """Close each response that is still open."""
+    for response in responses:
+        response.close()
 
 
 def _record(response: httpx.Response) -> None:

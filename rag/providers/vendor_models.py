@@ -200,8 +200,12 @@ class VendorLLM(CustomLLM):
         Raises:
             errors.ProviderError: the vendor refuses or is down.
         """
-        with self._boundary.guard():
-            return self._inner.chat(messages, **kwargs)
+        responses: list[httpx.Response] = []
+        try:
+            with self._boundary.guard(), http_connections.record_responses(responses):
+                return self._inner.chat(messages, **kwargs)
+        finally:
+            http_connections.close_all(responses)
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Stream an answer.
@@ -222,8 +226,7 @@ class VendorLLM(CustomLLM):
                     finished = finished or bool(_end_mark(piece))
                     yield piece
         finally:
-            for response in responses:
-                response.close()
+            http_connections.close_all(responses)
         if not finished:
             label = self._boundary.provider.label
             raise errors.ProviderError(f"{label} stopped before its answer was complete. Ask again.")

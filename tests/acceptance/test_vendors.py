@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import numpy as np
 import pytest
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
@@ -12,6 +13,7 @@ from pydantic import SecretStr
 
 from rag import errors, providers
 from rag.config import Config
+from rag.providers.http_connections import record_responses
 from rag.types import EmbeddingSpace, GenerationOptions
 from tests import vendor_servers, vendors
 from tests.vendor_servers import Cut, Endless, Failed, Fault, Limited, Refusal, Slow, Unfinished, VendorServer
@@ -455,9 +457,12 @@ def test_perplexity_is_asked_by_its_present_protocol_and_does_not_search(vendor:
 @of("perplexity")
 @pytest.mark.parametrize("kind", ["chat", "stream"])
 def test_a_run_that_fails_after_it_began_is_the_vendor_s_words(vendor: Vendor, kind: str) -> None:
-    error = failure(CALLS[kind], vendor, Failed(f"The model is overloaded, {KEY}"))
+    responses: list[httpx.Response] = []
+    with record_responses(responses):
+        error = failure(CALLS[kind], vendor, Failed(f"The model is overloaded, {KEY}"))
     assert "gave up: The model is overloaded" in error.message
     assert KEY not in error.message
+    assert all(response.is_closed for response in responses)
 
 
 @of("perplexity")

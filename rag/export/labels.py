@@ -23,7 +23,7 @@ VERDICTS = {
 }
 QUOTES = {
     Verdict.VERIFIED: "quote verified",
-    Verdict.CORRECTED: "quote corrected",
+    Verdict.CORRECTED: "not word for word",
     Verdict.UNVERIFIED: "no quote",
 }
 

@@ -19,6 +19,10 @@ from rag.types import Usage
 SMALL_PARAMETERS = 12e9
 """Models on this machine with fewer parameters are small; so are those whose server does not tell."""
 
+TINY_PARAMETERS = 4e9
+TINY_PROMPT_TOKENS = 1500
+"""Tokens of sources that the smallest models are given: from more they answer later and no better (docs/models.md)."""
+
 REFUSED_SCHEMA = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED)
 """Statuses of servers or models that take no JSON schema."""
 
@@ -94,8 +98,11 @@ def context_window(llm: LLM) -> int:
 
 
 def reading_budget(llm: LLM) -> int | None:
-    """Return the tokens of a prompt that a model on this machine reads in time; None for one elsewhere."""
-    return READING_SPEEDS.budget(model_id(llm)) if isinstance(llm, VendorLLM) and llm.is_local else None
+    """Return the tokens that a model on this machine reads in time and can make use of; None for one elsewhere."""
+    if not isinstance(llm, VendorLLM) or not llm.is_local:
+        return None
+    in_time = READING_SPEEDS.budget(model_id(llm))
+    return min(in_time, TINY_PROMPT_TOKENS) if 0 < llm.parameters < TINY_PARAMETERS else in_time
 
 
 def reading_seconds(llm: LLM, tokens: int) -> float | None:

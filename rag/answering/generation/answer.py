@@ -248,9 +248,13 @@ def _holds(draft: Draft, options: AnswerOptions) -> bool:
 
 
 def _is_grounded(draft: Draft) -> bool:
-    """Return whether a sentence that is not contradicted has a quote, so that a reader can check it."""
+    """Return whether a sentence that is not contradicted has a quote, so that a reader can check it.
+
+    What a small model says counts only as far as it was verified: its quotes are passages that were found afterwards.
+    """
+    failed = {Support.CONTRADICTED, Support.NOT_VERIFIED} if draft.is_by_small_model else {Support.CONTRADICTED}
     quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
-    return any(draft.sentences[number].support is not Support.CONTRADICTED for number in quoted)
+    return any(draft.sentences[number].support not in failed for number in quoted)
 
 
 def _is_refusal(draft: Draft) -> bool:

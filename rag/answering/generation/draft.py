@@ -6,7 +6,7 @@ from rag.types import Citation, Hit, Sentence, Usage
 
 
 class Draft(NamedTuple):
-    """A written or quoted answer with its verdicts; the fields are those of `AnswerResponse`."""
+    """A written or quoted answer with its verdicts; the fields are those of `AnswerResponse`, and who wrote it."""
 
     model: str
     text: str = ""
@@ -17,3 +17,4 @@ class Draft(NamedTuple):
     hint: str | None = None
     nearest: Hit | None = None
     stopped: bool = False
+    is_by_small_model: bool = False

@@ -53,6 +53,7 @@ class Written(NamedTuple):
     """What a model wrote: its sentences with the sources that they cite, not yet verified."""
 
     model: str
+    is_small: bool
     answer: ParsedAnswer
     ending: Ending
 
@@ -126,18 +127,20 @@ def generate(
     text, quotes, ending = yield from _stream_visible(written, context.hits)
     yield AnswerStage(name="checking")
     with tracing.span("attribute"):
-        return Written(model, grounder.attribute(citations.parse_filtered(text, quotes)), ending)
+        answer = grounder.attribute(citations.parse_filtered(text, quotes))
+        return Written(model, providers.is_small(writer.llm), answer, ending)
 
 
 def check(written: Written, grounder: Grounder, *, by_meaning: bool) -> Draft:
     """Return what a model wrote with citations and verdicts: of facts and words, and `by_meaning` of the judge."""
-    model, (text, claims), ending = written
+    model, is_small, (text, claims), ending = written
     with tracing.span("judge" if by_meaning else "ground") as step:
         sentences, cited = grounder.ground(claims, text, by_meaning=by_meaning)
         step.add(sentences=len(sentences), citations=len(cited))
     if not ending.is_complete:
         sentences = _drop_last_verdict(sentences)
-    return Draft(model, text, sentences, cited, ending.usage, hint=ending.hint, stopped=ending.stopped)
+    hint, stopped = ending.hint, ending.stopped
+    return Draft(model, text, sentences, cited, ending.usage, hint=hint, stopped=stopped, is_by_small_model=is_small)
 
 
 def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessage]":

@@ -26,7 +26,7 @@ _NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\S)")
 
 _NEVER_LAST = word_set(
     "mr mrs ms dr prof messrs gen col sgt capt lt rev hon sen rep gov pres vs viz e.g i.e cf approx ca dept bzw z.b "
-    "d.h u.a evtl ggf vgl mme mlle sra srta resp"
+    "d.h u.a evtl ggf vgl mme mlle sra srta resp rs"
 )
 """Abbreviations that do not end sentences."""
 

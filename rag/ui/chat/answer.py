@@ -41,7 +41,7 @@ VERDICT_EXPLANATIONS = {
 }
 VERDICTS = {
     Verdict.VERIFIED: N_("quote verified"),
-    Verdict.CORRECTED: N_("quote corrected"),
+    Verdict.CORRECTED: N_("not word for word"),
     Verdict.UNVERIFIED: N_("quote unverified"),
 }
 SUPPORT = {

@@ -114,6 +114,17 @@ def test_only_a_large_model_is_asked_for_quotes(server: VendorServer, parameters
     assert len(server.looked) == looked  # asked once
 
 
+def test_the_smallest_models_get_few_sources_however_fast_they_read(
+    server: VendorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading_speed.ReadingSpeeds, "budget", lambda *_: 9000)
+    budgets = []
+    for parameters in (1_543_714_304, 14_700_000_000, 0):
+        server.pages["/api/show"] = {"model_info": {"general.parameter_count": parameters}}
+        budgets.append(providers.reading_budget(llm(server)))
+    assert budgets == [1500, 9000, 9000]
+
+
 def test_a_vendor_s_model_writes_quotes_and_reads_at_once(server: VendorServer) -> None:
     config = Config(openai_api_key="sk-1234567890", openai_base_url=server.url)
     model = providers.language_model(config)

@@ -37,6 +37,7 @@ def units(passage: Passage) -> list[str]:
         ("1. Revenue rose. It did.", ["1. Revenue rose.", "It did."]),
         ("Yahoo! is a firm. So is X.", ["Yahoo! is a firm.", "So is X."]),
         ("Am 30. Mai waren es 300. Mai war gut.", ["Am 30. Mai waren es 300.", "Mai war gut."]),
+        ("The funds were Rs. 1,039.88 in 2003. They fell.", ["The funds were Rs. 1,039.88 in 2003.", "They fell."]),
         ("Am 3. Mai stieg er z.B. stark. Das war viel.", ["Am 3. Mai stieg er z.B. stark.", "Das war viel."]),
         ("收入增长了。成本下降了！为什么？", ["收入增长了。", "成本下降了！", "为什么？"]),
         ("彼は「はい。」と言った。次。", ["彼は「はい。」", "と言った。", "次。"]),

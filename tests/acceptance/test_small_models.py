@@ -1,0 +1,61 @@
+"""What a small language model on this machine is not trusted with."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rag import answering, providers
+from rag.engine import RAGEngine
+from rag.types import Support
+from tests import pdfs, vendors
+from tests.databases import Databases
+from tests.vendors import Vendor
+
+WRITTEN = "The current ratio was 9.9 [S1]."
+
+
+SMALL = "openai_compatible"
+BY_MODEL = [(SMALL, True), ("openai", False)]
+
+
+@contextmanager
+def asked_about(
+    report: bytes, vendor_name: str, databases: Databases, folder: Path
+) -> Iterator[tuple[Vendor, RAGEngine]]:
+    settings = {"rag_data_dir": folder / "data", "rag_embed_model": "local"}
+    with databases.lent() as url, vendors.vendor(vendor_name, folder) as vendor:
+        assert providers.is_small(vendor.llm()) is (vendor_name == SMALL)
+        with RAGEngine(vendor.config(**settings, rag_database_url=url)) as engine:
+            engine.documents.process(engine.documents.add(report, "acme.pdf", enqueue=False).id)
+            yield vendor, engine
+
+
+@pytest.mark.parametrize(("vendor_name", "is_small"), BY_MODEL)
+def test_a_small_model_is_not_asked_for_a_ratio(
+    vendor_name: str, is_small: bool, databases: Databases, tmp_path: Path
+) -> None:
+    with asked_about(pdfs.annual_report("Acme"), vendor_name, databases, tmp_path) as (vendor, engine):
+        vendor.server.pieces = [WRITTEN]
+        computed = engine.questions.answer("What is the current ratio?")
+        asked = len(vendor.server.bodies)
+        engine.questions.answer("What is the interest coverage?")  # no figure of the report gives it
+    assert ("Current ratio 2" in computed.answer) is is_small
+    assert (Support.SUPPORTED in [sentence.support for sentence in computed.sentences]) is is_small
+    assert (asked == 0) is is_small
+    assert len(vendor.server.bodies) > asked
+
+
+@pytest.mark.parametrize(("vendor_name", "is_small"), BY_MODEL)
+def test_what_cannot_be_verified_is_replaced_by_the_document_s_words(
+    vendor_name: str, is_small: bool, databases: Databases, tmp_path: Path
+) -> None:
+    with asked_about(pdfs.annual_report("Acme"), vendor_name, databases, tmp_path) as (vendor, engine):
+        vendor.server.pieces = ["Acme has 911 employees [S1]."]
+        answer = engine.questions.answer("How many employees does Acme have?")
+    assert answer.status == "ok"
+    assert (answer.model == answering.EXTRACTIVE_MODEL) is is_small
+    assert ("412 employees" in answer.answer) is is_small
+    assert bool(answer.hint) is is_small
+    assert (Support.NOT_VERIFIED in [sentence.support for sentence in answer.sentences]) is not is_small

@@ -41,7 +41,16 @@ _ASKS_PARTIES = re.compile(
     r"|wer\s+sind\s+die\s+(?:vertrags)?parteien\b.*|zwischen\s+wem\b.*",
     re.IGNORECASE,
 )
+_ASKS_ADDRESS = re.compile(
+    r"(?:where|to\s+(?:whom|which\s+address))\s+(?:are|do|should|must|shall)\s+notices?\s+(?:to|for)\s+(?P<notified>.+?)\s+(?:be\s+)?"
+    r"(?:sent|go|addressed|delivered|given)\s*\??"
+    r"|what\s+is\s+the\s+(?:\w+\s+)?address\s+(?:for\s+notices?\s+to|of)\s+(?P<of>(?!the\s+(?:company|principal|registrant)\b)[^?]+?)\s*\??"
+    r"|where\s+does\s+(?P<has>.+?)\s+have\s+(?:its|their|an|his|her)\s+(?:\w+\s+)?(?:office|address|place\s+of\s+business)s?\s*\??"
+    r"|wohin\s+(?:gehen|sind)\s+mitteilungen\s+an\s+(?P<an>.+?)(?:\s+zu\s+(?:senden|richten))?\s*\??",
+    re.IGNORECASE,
+)
 _TERMS = (
+    (_ASKS_ADDRESS, ("notices", "if to", "address", "attention")),
     (_ASKS_SEAT, ("headquarters", "principal executive offices")),
     (_ASKS_BUSINESS, ("line of business", "principally engaged in")),
     (_ASKS_SHARES, ("number of shares outstanding as of",)),
@@ -72,6 +81,12 @@ def asks_exchange(question: str) -> bool:
 def asks_parties(question: str) -> bool:
     """Return whether `question` asks who the parties to a contract are."""
     return _ASKS_PARTIES.fullmatch(question.strip()) is not None
+
+
+def whose_address(question: str) -> str | None:
+    """Return the party whose address `question` asks for, or None if it asks for none."""
+    asked = _ASKS_ADDRESS.fullmatch(question.strip())
+    return next(filter(None, asked.groups()), None) if asked else None
 
 
 def document_terms(question: str) -> tuple[str, ...]:

@@ -1,13 +1,24 @@
-"""Questions for the seat of a company, its business, or the exchange that lists its stock."""
+"""Questions for the seat, address or business of a company, or the exchange that lists its stock."""
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from rag.answering.extraction.kinds.base import AskedKind, StatedKind
 from rag.answering.extraction.question_intent import ParsedQuestion
+from rag.answering.passages.addresses import addresses
 from rag.answering.passages.company_descriptions import DESCRIBES_BUSINESS
 from rag.answering.passages.quotable_units import Unit
+from rag.answering.text import term_weights
 from rag.types import Hit
-from rag.vocabulary.common_questions import SEAT, asks_business, asks_exchange, asks_seat, asks_shares
+from rag.vocabulary.common_questions import (
+    SEAT,
+    asks_business,
+    asks_exchange,
+    asks_seat,
+    asks_shares,
+    whose_address,
+)
 
 MAX_COLUMN_NAMES_CHARS = 300
 """Maximum distance of a security from the names of its columns."""
@@ -17,6 +28,11 @@ _SITS = re.compile(
     r"\b(?:our|its|the\s+(?:company|group)['’]s|corporate|global|world|we\s+are)\s+(?:(?:corporate|global|world|company)\s+)?"
     rf"{SEAT}\b[^.;:]{{0,60}}?\b(?:in|at)\s+(?-i:[A-Z0-9])"
     r"|\b(?:unser\w*|ihr\w*|mit)\s+(?:haupt|firmen)?sitz\b[^.;:]{0,40}?\bin\s+(?-i:[A-ZÄÖÜ])",
+    re.IGNORECASE,
+)
+_HAS_ADDRESS = re.compile(
+    r"\b(?:having|with|has|have|whose)\s+(?:(?:its|an?|their)\s+)?(?:[\w-]+\s+){0,2}(?:offices?|address|place\s+of\s+business)\s+"
+    r"(?:(?:is|are)\s+)?(?:located\s+)?(?:(?:in|at)\b|(?=\d))|\bmit\s+sitz\s+in\b",
     re.IGNORECASE,
 )
 _EXCHANGE = (
@@ -52,8 +68,31 @@ class ExchangeKind(AskedKind):
         return is_row or (not unit.cells and _LISTED.search(text) is not None)
 
 
+@dataclass(frozen=True)
+class AddressKind(AskedKind):
+    """Asks for the address of a party, named by `party`."""
+
+    party: frozenset[str]
+
+    def units(self, hit: Hit) -> Iterable[Unit]:
+        """Return the addresses of this party."""
+        for unit in addresses(hit.passage):
+            named = hit.passage.text[unit.section.start : unit.span.end] if unit.section else ""
+            if self.party <= {*term_weights.words(named)}:
+                yield unit
+
+    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:
+        """Return whether a unit is such an address, or a sentence says where the party has its office."""
+        if unit in self.units(hit):
+            return True
+        is_stated = not unit.cells and _HAS_ADDRESS.search(text) is not None
+        return is_stated and self.party <= {*term_weights.words(text[: _HAS_ADDRESS.search(text).start()])}  # type: ignore[union-attr]
+
+
 def of_company(question: ParsedQuestion) -> AskedKind | None:
     """Return the kind of a question about a whole company."""
+    if party := whose_address(question.text):
+        return AddressKind(frozenset(term_weights.content_words(party)))
     if asks_seat(question.text):
         return StatedKind(_SITS, label=_OF_SEAT, is_each_documents_own=True)
     if asks_business(question.text):

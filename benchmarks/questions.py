@@ -168,7 +168,8 @@ def _ends(shares: evaluation.Scores, name: str) -> str:
 def _described(one: Judged) -> str:
     pages = ", ".join(str(citation.page) for citation in one.row.shown)
     question = f"{one.question.id} {one.question.file_name}: {one.question.question}"
-    return f"{one.judgement} · {question} · p. {pages} · {one.row.answer[:SHOWN_CHARS]}"
+    likelihood = "" if one.row.likelihood is None else f"{one.row.likelihood:.2f} "
+    return f"{one.judgement} {likelihood}· {question} · p. {pages} · {one.row.answer[:SHOWN_CHARS]}"
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""Find signatures ("/s/ Ada Holm") with the name, office and date that stand with them."""
+"""Find signatures ("/s/ Ada Holm", or "Name: Ada Holm" over "Title: …") with the name and office beside them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from rag.answering.passages.boilerplate import placed_lines, trim_line
+from rag.answering.passages.boilerplate import Placed, placed_lines, trim_line
 from rag.answering.passages.quotable_units import Unit
 from rag.types import BlockKind, Passage, Span
 
@@ -18,6 +18,10 @@ TENURE_REACH = 5
 
 SIGNING = re.compile(r"(?:(?:by|durch|gez)[.:]?\s*)?_?/s/\s*", re.IGNORECASE)
 _SIGNED = re.compile(rf"{SIGNING.pattern}(?P<name>[^\W\d_][^\t]*)", re.IGNORECASE)
+_PRINTED = re.compile(r"\s*(?:printed\s+)?name:\s*(?P<name>[^\W\d_][^\t]*)", re.IGNORECASE)
+_TITLE = re.compile(r"\s*(?:title|position|its|titel|funktion):\s*\w", re.IGNORECASE)
+_BY = re.compile(r"\s*(?:by|per|durch)\s*:[\s_]*", re.IGNORECASE)
+"""The line to sign on."""
 _FIRM = re.compile(r"\b(?:LLP|L\.L\.P\.|PLLC|LLC|P\.?C\.|Ltd\.?|Limited|GmbH|AG)$|Wirtschaftsprüfungsgesellschaft")
 _TENURE = re.compile(r"\bserved\s+as\b.{0,60}\bauditors?\b", re.IGNORECASE)
 _DATED = re.compile(r"^(?:date[d:]|datum\b)|\b(?:19|20)\d\d\s*$", re.IGNORECASE)
@@ -27,14 +31,15 @@ _PAGE_NUMBER = re.compile(r"\W*\d+\W*")
 def signatures(passage: Passage) -> Iterator[Unit]:
     """Yield each signature with what stands below it: the name and office, or since when a firm has served.
 
-    The `section` of a unit is the party right above it, in capitals: "ACME, INC.".
+    The `section` of a unit is the party right above it, in capitals: "ACME, INC.", or all of them in columns.
 
     Signatures side by side are one unit, since the lines below belong to both. In a table its whole row belongs to it.
     """
     placed = [one for one in placed_lines(passage) if one[1].text.strip()]
+    end = 0
     for index, (offset, line) in enumerate(placed):
-        signed = _SIGNED.search(line.text)
-        if signed is None:
+        signed = _SIGNED.search(line.text) or _printed_name(placed[index : index + 2])
+        if signed is None or offset < end:  # the printed name belongs to the signature above
             continue
         below = [one for one in placed[index + 1 :] if one[1].page_number == line.page_number]
         end = trim_line(offset, line).end
@@ -46,7 +51,10 @@ def signatures(passage: Passage) -> Iterator[Unit]:
                 if _ends_signature(one[1].text, is_row=is_row, is_name=number == 0):
                     break
                 end = trim_line(*one).end
-        party = next((trim_line(*one) for one in placed[:index][-1:] if _is_party(one[1].text)), None)
+                if _TITLE.match(one[1].text):
+                    break
+        above = [one for one in placed[:index] if not _BY.fullmatch(one[1].text)][-1:]
+        party = next((trim_line(*one) for one in above if _is_party(one[1].text, line.text)), None)
         yield Unit(Span(offset + signed.start(), end), BlockKind.TEXT, section=party)
 
 
@@ -60,13 +68,23 @@ def is_firm(name: str) -> bool:
     return _FIRM.search(name.strip()) is not None
 
 
-def _is_party(line: str) -> bool:
-    return line.isupper() and len(line.split()) > 1 and not _SIGNED.search(line) and "\t" not in line
+def _printed_name(lines: Sequence[Placed]) -> re.Match[str] | None:
+    """Return the name below the line for a signature by hand, over the office that its bearer signs in."""
+    is_signature = len(lines) == 2 and _TITLE.match(lines[1][1].text)
+    return _PRINTED.match(lines[0][1].text) if is_signature else None
+
+
+def _is_party(line: str, signed: str) -> bool:
+    """Return whether a line names who is signed for: in capitals, in columns if there are several signatures."""
+    is_name = line.isupper() and len(line.split()) > 1 and not _SIGNED.search(line)
+    return is_name and ("\t" in line) is (len(SIGNING.findall(signed)) > 1)
 
 
 def _ends_signature(line: str, *, is_row: bool, is_name: bool) -> bool:
     """Return whether a line below a signature is no part of it: the next one, a date, a table, a party's name."""
     if any(pattern.search(line) for pattern in (_SIGNED, _DATED)) or _PAGE_NUMBER.fullmatch(line):
+        return True
+    if _BY.fullmatch(line) or (_PRINTED.match(line) and not is_name):
         return True
     is_sentence = len(line.split()) > MAX_OFFICE_WORDS
     return is_sentence or ("\t" in line and not is_row) or (line.isupper() and not is_name)

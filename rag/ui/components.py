@@ -81,8 +81,8 @@ def accept_dropped_files() -> None:
 
 def focus_field(selector: str) -> None:
     """Put the cursor into the field that a CSS selector names, once; it needs no click."""
-    with st.container(key="focus"):
-        component("focus")(key="focus-field", data=selector)
+    with st.container(key=f"focus-{selector}"):
+        component("focus")(key=f"focus-field-{selector}", data=selector)
 
 
 def resizable_columns(name: str = "", *, up: str | None = None) -> None:

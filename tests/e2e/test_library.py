@@ -16,8 +16,9 @@ def paper(ferry: str) -> Paper:
 def delete(page: Page, name: str) -> Locator:
     """Find a document in the library and delete it; gives the notice."""
     page.goto("/library")
-    page.get_by_placeholder("Search by name").fill(name)
-    page.get_by_placeholder("Search by name").press("Enter")
+    expect(page.get_by_placeholder("Search by name")).to_be_focused()
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
     select_only_row(page, name)
     page.get_by_role("button", name="Delete").click()
     notice = page.get_by_text("to the trash.")

@@ -9,6 +9,7 @@ import streamlit as st
 from rag.types import CONTAINERS, UNFINISHED, Document, DocumentQuery
 from rag.ui import session
 from rag.ui.chat import conversation_list, tour
+from rag.ui.components import focus_field
 from rag.ui.formatting import escape, n_pages
 from rag.ui.language import _
 from rag.ui.library import bulk_actions, document_metadata, document_rows, document_table, upload
@@ -51,6 +52,7 @@ def documents() -> None:
                 width=240,
                 icon=":material/search:",
             )
+            focus_field(".st-key-library-search input")
             document_metadata.filter_bar()
             actions = st.container(horizontal=True, key="library-actions")
         bulk_actions.undo_bar()

@@ -136,6 +136,18 @@ def test_a_total_is_not_likely_where_the_amount_per_unit_is_asked_for(
     assert (choice.likelihood > extractive_answer.OTHER_MEASURE_LIKELIHOOD) is is_likely
 
 
+@pytest.mark.parametrize(
+    ("columns", "is_likely"), [("Change of net sales in percent", False), ("Net sales in percent", True)]
+)
+def test_a_change_is_not_likely_where_a_share_is_asked_for(
+    columns: str, is_likely: bool, reranker: providers.CrossEncoder
+) -> None:
+    table = f"{columns}\t2022\t2021\nShare of Canada\t14%\t15%\nShare of Peru\t3%\t3%"
+    hit = sources.hit((BlockKind.HEADING, columns), (BlockKind.TABLE, table), score=0.9)
+    choice = choose("What percentage of net sales comes from Canada?", [hit], reranker=reranker)
+    assert (choice.likelihood > extractive_answer.OTHER_MEASURE_LIKELIHOOD) is is_likely
+
+
 # --- one answer, or more --------------------------------------------------------------------------------------
 
 

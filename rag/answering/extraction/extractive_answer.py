@@ -53,7 +53,8 @@ CERTAIN_LIKELIHOOD = 0.75
 """Minimum likelihood of an answer of the very kind that is asked for, in the only document searched."""
 
 OTHER_MEASURE_LIKELIHOOD = 0.4
-"""Maximum likelihood of a total where the amount per unit is asked for, or of a "when" without a date."""
+"""Maximum likelihood of another measure than the one asked for, such as a total for an amount per unit, or a change for
+a share, and of a "when" without a date."""
 
 MIN_RELEVANCE = -0.6
 MIN_COVERED = 0.3
@@ -69,6 +70,13 @@ _PER = re.compile(
     r"\b(?:per|pro|je)\s+(?:(?:basic|diluted|common|ordinary|full-time)\s+)*([^\W\d_]{4,})", re.IGNORECASE
 )
 """What a figure is asked for each of: "revenue per employee"."""
+
+_SHARE = re.compile(
+    r"\b(?:percent(?:age)?|share|proportion|fraction|anteil)\b.*\b(?:of|from|an|am|von)\b", re.IGNORECASE
+)
+_CHANGE = re.compile(
+    r"\b(?:chang(?:e|es|ed)|growth|grew|(?:in|de)creas(?:e|es|ed)|veränderung|wachstum)\b", re.IGNORECASE
+)
 
 _ALL_BUT = re.compile(r"\b(?:except|other than|außer)\b[^.;)]*", re.IGNORECASE)
 """What the scale of a table does not hold for: "in millions, except per share data"."""
@@ -174,7 +182,10 @@ def _holds_value(asked: ParsedQuestion, candidate: Candidate) -> bool:
 
 
 def _is_of_other_measure(asked: ParsedQuestion, best: Candidate) -> bool:
-    """Return whether an amount per unit is asked for, and it gives a total."""
+    """Return whether an amount per unit is asked for, and it gives a total; or a share, and it gives a change."""
+    asks_share = _SHARE.search(asked.text) and not _CHANGE.search(asked.text)
+    if asks_share and best.row and _CHANGE.search(best.context):
+        return True
     units = _PER.findall(asked.text)
     of_what = _ALL_BUT.sub(" ", best.context)
     return any(

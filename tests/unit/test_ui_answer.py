@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from rag import prompts
+from rag.answering import EXTRACTIVE_MODEL
 from rag.types import (
     LIKELY_THRESHOLD,
     AnswerResponse,
@@ -17,6 +19,7 @@ from rag.types import (
     Usage,
     Verdict,
 )
+from rag.ui import language
 from rag.ui.chat import answer
 from rag.ui.viewer import pdf_viewer
 from tests import sources
@@ -331,3 +334,21 @@ def test_a_place_is_told_by_page_and_section_not_by_lines() -> None:
 )
 def test_money_is_told_only_where_the_price_is_known(usage: Usage, words: str) -> None:
     assert answer.usage_text(usage) == words
+
+
+def test_the_note_above_quotes_is_in_the_language_of_the_page() -> None:
+    text = f"*{prompts.SIGNATURES_NOTE}*\n\n*Sales* rose. [S1]"
+    start = text.index("*Sales")
+    sentence = Sentence(text="*Sales* rose.", citation_ids=("S1",), start=start, end=len(text), support=Support.QUOTED)
+    quoted = AnswerResponse(
+        status="ok",
+        answer=text,
+        sentences=(sentence,),
+        citations=(citation(0, 0),),
+        sources={"S1": SOURCE},
+        model=EXTRACTIVE_MODEL,
+    )
+    with language.use_language("de"):
+        shown = answer.answer_html(quoted)
+    assert "<em>Aus den Unterschriften im Dokument.</em>" in shown
+    assert "<em>Sales</em>" in shown

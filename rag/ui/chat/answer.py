@@ -170,6 +170,7 @@ def _label(sentence: Sentence) -> str:
 
 _CELL = re.compile(r"[^|\s](?:[^|]*[^|\s])?")
 _EMPHASIS = re.compile(r"(?P<lead>[*_]*)(?P<core>.*?)(?P<tail>[*_]*)", re.DOTALL)
+_NOTE = re.compile(r"^\*([^*\n]+)\*$", re.MULTILINE)
 _INSERTED = re.compile(r"\ue010|\ue011(?:\d+\ue012)?|\ue013\d+\ue012|\ue014\d+\ue015|[\ue016-\ue018]")
 
 
@@ -210,7 +211,9 @@ def _mark_unverified(own: str, number: int) -> str:
 
 
 def _mark_location(between: str, response: AnswerResponse) -> str:
-    """Add signs around the location that precedes a quoted sentence in its own paragraph."""
+    """Translate a note, and add signs around the location that precedes a quoted sentence in its own paragraph."""
+    if response.model == EXTRACTIVE_MODEL:
+        between = _NOTE.sub(lambda note: f"*{translate_message(note[1])}*", between)
     before, line_break, lead = between.rpartition("\n")
     if response.model != EXTRACTIVE_MODEL or not lead.strip():
         return between

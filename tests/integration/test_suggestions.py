@@ -65,6 +65,12 @@ def test_a_contract_is_asked_what_contracts_are_asked(ada: RAGEngine) -> None:
     assert not any("revenue" in question for question in suggested)
 
 
+def test_a_contract_is_not_asked_what_its_terms_mean(ada: RAGEngine) -> None:
+    suggested = ada.questions.suggestions(add(ada, pdfs.plain((*LEASE[:2], LEASE[-1], *TERMS[1:])), "lease.pdf"))
+    assert "Which law governs the agreement?" in suggested
+    assert not any("Quay" in question or "Herring" in question for question in suggested)
+
+
 def test_a_german_document_is_asked_in_german(ada: RAGEngine) -> None:
     suggested = ada.questions.suggestions(add(ada, pdfs.plain(MIETVERTRAG), "mietvertrag.pdf"))
     assert "Wie kann der Vertrag gekündigt werden?" in suggested

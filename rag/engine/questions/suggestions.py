@@ -28,7 +28,7 @@ MAX_SUGGESTIONS = 5
 """Maximum number of questions to begin with."""
 
 ENOUGH = 2
-"""With so many questions of its kind or terms that it answers, a document is not asked about its headings."""
+"""With so many questions of its kind that it answers, a document is not asked about its own terms and headings."""
 
 FIRST_CHUNKS = 120
 """Number of first chunks that are read for terms, headings and the kind."""
@@ -98,12 +98,13 @@ class Suggestions:
         words = " ".join(chunk.text for chunk in chunks[:MARKED_CHUNKS])
         kind = self._nearest_kind(document, chunks) or suggested_questions.marked_kind(words)
         usual = kind.questions.get(language, ()) if kind else ()
-        tried = itertools.chain(usual, suggested_questions.term_questions(chunks, language))
         is_answered = partial(self._is_answered, document)
-        best = [*itertools.islice(filter(is_answered, tried), MAX_SUGGESTIONS - 1)]
+        best = [*itertools.islice(filter(is_answered, usual), MAX_SUGGESTIONS - 1)]
+        for own_questions in OWN_QUESTIONS:
+            if len(best) < ENOUGH:
+                own = filter(is_answered, own_questions(chunks, language))
+                best += itertools.islice(own, MAX_SUGGESTIONS - 1 - len(best))
         yield from best
-        if len(best) < ENOUGH:
-            yield from filter(is_answered, suggested_questions.topic_questions(chunks, language))
         summary = vocabulary.question_templates(language).summary
         if is_answered(summary):
             yield summary

@@ -47,15 +47,30 @@ def test_a_small_model_is_not_asked_for_a_ratio(
     assert len(vendor.server.bodies) > asked
 
 
+@pytest.mark.parametrize(
+    ("said", "support"),
+    [
+        ("Acme has 911 employees [S1].", Support.NOT_VERIFIED),
+        ("The employees of Acme number 911 at the end of 2021 [S1].", Support.PARTLY),
+    ],
+)
 @pytest.mark.parametrize(("vendor_name", "is_small"), BY_MODEL)
 def test_what_cannot_be_verified_is_replaced_by_the_document_s_words(
-    vendor_name: str, is_small: bool, databases: Databases, tmp_path: Path
+    databases: Databases, tmp_path: Path, *, vendor_name: str, is_small: bool, said: str, support: Support
 ) -> None:
     with asked_about(pdfs.annual_report("Acme"), vendor_name, databases, tmp_path) as (vendor, engine):
-        vendor.server.pieces = ["Acme has 911 employees [S1]."]
+        vendor.server.pieces = [said]
         answer = engine.questions.answer("How many employees does Acme have?")
     assert answer.status == "ok"
     assert (answer.model == answering.EXTRACTIVE_MODEL) is is_small
     assert ("412 employees" in answer.answer) is is_small
     assert bool(answer.hint) is is_small
-    assert (Support.NOT_VERIFIED in [sentence.support for sentence in answer.sentences]) is not is_small
+    assert (support in [sentence.support for sentence in answer.sentences]) is not is_small
+
+
+def test_a_sentence_that_holds_keeps_a_small_model_s_answer(databases: Databases, tmp_path: Path) -> None:
+    with asked_about(pdfs.annual_report("Acme"), SMALL, databases, tmp_path) as (vendor, engine):
+        vendor.server.pieces = ["At the end of 2021 Acme had 412 employees [S1]. It had 33 ferries [S1]."]
+        answer = engine.questions.answer("How many employees does Acme have?")
+    assert answer.model != answering.EXTRACTIVE_MODEL
+    assert "33 ferries" in answer.answer

@@ -97,7 +97,10 @@ def stream(
             if not stop():
                 draft = check(written, grounder, by_meaning=True)
         if not _holds(draft, options):
-            draft = _quote_instead(draft, _extract(question, grounder, context, reranker, rewritings))
+            whole = read_context(question, hits, None, options)  # quotes need no reading time
+            grounder = Grounder(whole.hits, locate=locate, reranker=reranker)
+            draft = _quote_instead(draft, _extract(question, grounder, whole, reranker, rewritings))
+            context = whole
     yield _response(draft, context, hits, options, time.perf_counter() - started)
 
 
@@ -250,10 +253,16 @@ def _holds(draft: Draft, options: AnswerOptions) -> bool:
 def _is_grounded(draft: Draft) -> bool:
     """Return whether a sentence that is not contradicted has a quote, so that a reader can check it.
 
-    What a small model says counts only as far as it was verified: its quotes are passages that were found afterwards.
+    A small model's sentence must be verified and have no figure of its own: its quotes are passages that were found
+    afterwards, and it computes wrongly.
     """
-    failed = {Support.CONTRADICTED, Support.NOT_VERIFIED} if draft.is_by_small_model else {Support.CONTRADICTED}
-    quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
+    is_small = draft.is_by_small_model
+    failed = {Support.CONTRADICTED, Support.NOT_VERIFIED} if is_small else {Support.CONTRADICTED}
+    quoted = {
+        citation.sentence
+        for citation in draft.citations
+        if citation.quote is not None and not (is_small and citation.unsupported_numbers)
+    }
     return any(draft.sentences[number].support not in failed for number in quoted)
 
 

@@ -439,6 +439,7 @@ def test_an_address_belongs_to_the_party_above_it() -> None:
         "Party B: Acme\nAddress: Hafenstraße 7",
     ]
     assert answer("Where does Party A have its office?", *signed) == ["4 Quay Street, Newark"]
+    assert answer("Where does Party B have its office?", *signed) == ["Hafenstraße 7"]
     assert answer("What is the business address of Acme?", *signed) == ["Hafenstraße 7"]
 
 

@@ -30,6 +30,7 @@ _SITS = re.compile(
     r"|\b(?:unser\w*|ihr\w*|mit)\s+(?:haupt|firmen)?sitz\b[^.;:]{0,40}?\bin\s+(?-i:[A-ZÄÖÜ])",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+", re.IGNORECASE)
 _HAS_ADDRESS = re.compile(
     r"\b(?:having|with|has|have|whose)\s+(?:(?:its|an?|their)\s+)?(?:[\w-]+\s+){0,2}(?:offices?|address|place\s+of\s+business)\s+"
     r"(?:(?:is|are)\s+)?(?:located\s+)?(?:(?:in|at)\b|(?=\d))|\bmit\s+sitz\s+in\b",
@@ -92,7 +93,7 @@ class AddressKind(AskedKind):
 def of_company(question: ParsedQuestion) -> AskedKind | None:
     """Return the kind of a question about a whole company."""
     if party := whose_address(question.text):
-        return AddressKind(frozenset(term_weights.content_words(party)))
+        return AddressKind(frozenset(term_weights.words(_ARTICLE.sub("", party))))
     if asks_seat(question.text):
         return StatedKind(_SITS, label=_OF_SEAT, is_each_documents_own=True)
     if asks_business(question.text):

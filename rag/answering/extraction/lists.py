@@ -47,6 +47,12 @@ _ASKED = re.compile(
     (?:\s+auf)?[\s.?!]*""",
     re.IGNORECASE | re.VERBOSE,
 )
+_WHICH = re.compile(
+    r"""(?:which|what|welche)\s+(?P<subject>(?:[\w/&-]+\s+){0,2}?[\w/&-]+(?<!is)(?:s|en|e))\s+(?:are|were|sind|waren|werden)\s+
+    (?:there\s+)?(?P<rest>[^?,;]{2,60}?)[\s.?!]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A question for several, which only a list in the very words answers: "Which roles are built in?"."""
 _ANYTHING = re.compile(
     r"(?:(?:the|this|that|its|their|our|der|die|das|dem|den|diese[mnrs]?)\s+)*"
     r"(?:company|business|firm|group|corporation|organi[sz]ation|registrant|document|report|paper|file|filing|contract"
@@ -73,10 +79,14 @@ _PARTS = term_weights.word_set("term provi clause sectio chapte topic bestim kla
 
 
 class AskedList(NamedTuple):
-    """A list that is asked for, by the stems of its name; `is_main` if only its main items are."""
+    """A list that is asked for, by the stems of its name; `is_main` if only its main items are.
+
+    If it `must_be_announced`, only a sentence that ends with a colon has such a list.
+    """
 
     stems: frozenset[str]
     is_main: bool
+    must_be_announced: bool = False
 
     @property
     def is_of_parts(self) -> bool:
@@ -93,7 +103,7 @@ class FoundList(NamedTuple):
 
 def may_request_list(question: str) -> bool:
     """Return whether `question` begins as one for a list; quick, so that documents are looked up for few."""
-    return _BEGINS.match(question) is not None
+    return _BEGINS.match(question) is not None or _WHICH.fullmatch(question.strip()) is not None
 
 
 def requested_list(question: str, title: str = "") -> AskedList | None:
@@ -101,7 +111,10 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
 
     A list may be said to be of what the document's `title` names: "the values of Acme" in the "Acme Handbook".
     """
-    match = _ASKED.fullmatch(" ".join(question.split()))
+    question = " ".join(question.split())
+    if which := _WHICH.fullmatch(question):
+        return AskedList(_stems(f"{which['subject']} {which['rest']}"), is_main=False, must_be_announced=True)
+    match = _ASKED.fullmatch(question)
     if match is None:
         return None
     whose = match["whose"] or ""
@@ -113,7 +126,9 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
 def find_list(chunks: Sequence[Chunk], asked: AskedList) -> FoundList | None:
     """Return the items of a list that a document names so; `chunks` are all of it in reading order."""
     blocks = read_blocks(chunks)
-    if asked.is_of_parts:
+    if asked.must_be_announced:
+        items = _after_colon(blocks, asked.stems)
+    elif asked.is_of_parts:
         parts = max(_headings(blocks)[1:], _clauses(blocks), key=len)  # the first heading is the title
         if asked.is_main:
             return _key_terms(blocks, parts)
@@ -179,11 +194,11 @@ def _items(below: Sequence[Block], stems: frozenset[str]) -> list[Block]:
 
 
 def _after_colon(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block]:
-    """Return the longest row of bullets after a block that ends with a colon and has all the `stems`."""
+    """Return the longest row of bullets after a block that ends with a colon and has all `stems`, or its heading has."""
     rows = [
         [*takewhile(lambda following: following.is_bullet, blocks[index + 1 :])]
         for index, block in enumerate(blocks)
-        if block.text.endswith(":") and stems <= _stems(block.text)
+        if block.text.endswith(":") and stems <= _stems(f"{block.path[-1] if block.path else ''} {block.text}")
     ]
     longest = max(rows, key=len, default=[])
     return longest if len(longest) >= MIN_ITEMS - 1 else []

@@ -458,6 +458,14 @@ def test_a_heading_may_define_a_term() -> None:
     assert answer("What is the effective date?", (BlockKind.HEADING, heading), "The ferry runs.") == [heading]
 
 
+def test_an_item_that_refers_to_another_document_is_no_answer() -> None:
+    item = (
+        "The information required by this item on the annual meeting of 2023 is incorporated by reference to our proxy."
+    )
+    assert texts(choose("What is said on the annual meeting of 2023?", [sources.hit(item, "Ferries sail.")])) == []
+    assert texts(choose("What is said on the annual meeting?", [sources.hit(item.partition(" is inc")[0])])) != []
+
+
 @pytest.mark.parametrize("title", ["23. GOVERNING LAW.", "10.7 Governing Law.", "IV. Law and Venue."])
 def test_the_title_of_a_clause_is_no_answer(title: str) -> None:
     law = "This Agreement is governed by the laws of New Jersey."

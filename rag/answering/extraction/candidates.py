@@ -28,6 +28,11 @@ OWN_GAIN = 0.05
 MAX_LOGIT = 8.0
 """Cross-encoder logit beyond which scores are 0 or 1 to three digits."""
 
+_ELSEWHERE = re.compile(
+    r"\binformation\b[^.]{0,80}\b(?:required|called\s+for)\b[^.]{0,60}\bitem\b.*\b(?:incorporated|included|contained|set\s+forth)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An item of a filing that another document answers."""
 _CLAUSE_TITLE = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2})*[.)]?|[IVX]{1,4}[.)])\s+"
     r"(?:[^a-zß-ÿ]{3,60}|(?=.{3,60}$)[A-Z][\w’'-]*(?:[\s,;/&-]+(?:[A-Z][\w’'-]*|and|of|the|or|to|in|for|by|on))*\.)"
@@ -164,6 +169,7 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
         unit.is_boilerplate
         or shown.endswith((":", "?"))
         or _CLAUSE_TITLE.fullmatch(shown)
+        or _ELSEWHERE.search(shown)
         or not ({*term_weights.content_words(shown)} - {*question.words} or is_answered_by_box(shown))
     ):
         return False

@@ -194,7 +194,7 @@ def _items(below: Sequence[Block], stems: frozenset[str]) -> list[Block]:
 
 
 def _after_colon(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block]:
-    """Return the longest row of bullets after a block that ends with a colon and has all `stems`, or its heading has."""
+    """Return the longest row of bullets after a block that ends with a colon and has all `stems`, or its heading."""
     rows = [
         [*takewhile(lambda following: following.is_bullet, blocks[index + 1 :])]
         for index, block in enumerate(blocks)

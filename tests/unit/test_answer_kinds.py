@@ -267,6 +267,7 @@ def test_where_a_company_has_its_seat(question: str, text: str, is_certain: bool
         ("“Base Rate” means the rate of the bank.", True),
         ("The term “Base Rate” shall mean the rate of the bank.", True),
         ("Base Rate is defined as the rate of the bank.", True),
+        ("Loans bear a rate (such rate of the bank as is posted on the first day, the “Base Rate”).", True),
         ("“Alternate Base Rate” means another rate.", False),
         ("The Base Rate rose, which means more interest.", False),
     ],

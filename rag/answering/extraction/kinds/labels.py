@@ -30,7 +30,7 @@ _MEANS = (
 _WHAT_IS = re.compile(
     r"(?:what\s+(?:is|are)|was\s+(?:ist|sind))\s+(?:an?|the|eine?|der|die|das)?\s*(?P<term>[^?]+?)\s*\??", re.I
 )
-_IN_PASSING = r"\((?:[^()]{{0,40}}\s)?[“\"„]{term}[”\"“](?:\s+or\s[^()]*)?\)"
+_IN_PASSING = r"\((?:[^()]{{0,80}}\s)?[“\"„]{term}[”\"“](?:\s+or\s[^()]*)?\)"
 """A term that is defined by the sentence it stands in: "… of 5 May 2020 (the “Effective Date”)"."""
 _RECURS = re.compile(
     r"(?:when|on\s+which\s+(?:date|day))\s+(?:does|do)\s+(?:the|our|its)?\s*(?P<what>.+?)\s+(?P<verb>end|close|begin|start)\s*\??\s*$"

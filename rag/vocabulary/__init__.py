@@ -10,6 +10,7 @@ from rag.vocabulary.formulas import (
     definitions,
     find_figure,
     is_labelled,
+    parse_expression,
     plain_label,
 )
 from rag.vocabulary.glossary import NEW, example, landmarks, widener, with_synonyms
@@ -53,6 +54,7 @@ __all__ = [
     "landmarks",
     "load",
     "own_pages",
+    "parse_expression",
     "plain_label",
     "question_sets",
     "question_templates",

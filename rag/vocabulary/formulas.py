@@ -154,8 +154,8 @@ def _patterns(labels: Sequence[str]) -> tuple[re.Pattern[str], ...]:
 
 @cache
 def _spelled(term: str) -> re.Pattern[str]:
-    """Return a pattern of `term` in any case, with spaces or hyphens, and an optional "ratio"."""
-    words = r"[\s-]+".join(re.escape(word) for word in re.split(r"[\s-]+", term))
+    """Return a pattern of `term` in any case, with spaces or hyphens, and an optional "%" and "ratio"."""
+    words = r"[\s-]+(?:%\s+)?".join(re.escape(word) for word in re.split(r"[\s-]+", term))
     return re.compile(rf"(?<![\w&-]){words}(?:\s+%)?(?:\s+ratio)?(?![\w&]|-\w)", re.IGNORECASE)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from rag.answering.tables.question_wording import StatedDefinition, expression, separate
 from rag.answering.text.sentences import split_sentences
 from rag.answering.text.term_weights import word_set
 from rag.types import Span
@@ -16,6 +17,7 @@ from rag.vocabulary import (
     definitions,
     find_figure,
     find_periods,
+    parse_expression,
     plain_label,
     years,
 )
@@ -81,7 +83,7 @@ _FILLER = word_set(
     "business fiscal financial calendar annual yearly year years year-end end ended ending fy total overall ratio rate "
     "value figure figures amount number percentage percent % terms round rounded answer answers decimal decimals place "
     "places one two three nearest usd us dollars eur euros million millions thousand thousands billion billions unit "
-    "latest recent most spend spent "
+    "latest recent most spend spent unadjusted "
     "units using use used based basis base only information provided primarily shown line items report document filing "
     "compare compared comparison versus vs relative there so any over during"
 )
@@ -174,8 +176,28 @@ def _named_item(part: str, names: frozenset[str]) -> tuple[Figure, str] | None:
 def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | None:
     """Parse what the question wants calculated; None unless all of its words are understood.
 
-    `names` are lower-case words that name the document.
+    `names` are lower-case words that name the document. A formula that the question defines is taken as it says.
     """
+    wording = separate(question)
+    asked = _parse_asking(wording.question, names)
+    if asked is None:
+        return None
+    asked = replace(asked, places=_places(question))
+    return _as_defined(asked, wording.definition) if wording.definition else asked
+
+
+def _as_defined(asked: FigureRequest, definition: StatedDefinition) -> FigureRequest | None:
+    """Return the request with the formula that the question defines; None if it defines it in unknown terms."""
+    stated, own = expression(definition.words), named_formula(definition.term)
+    if stated is None or own is None or asked.formula is None:
+        return None
+    if own.name == asked.formula.name:
+        return replace(asked, formula=replace(own, expressions=(stated,)))
+    return asked if parse_expression(stated) in own.parsed else None  # it defines a part of what is asked for
+
+
+def _parse_asking(question: str, names: Iterable[str]) -> FigureRequest | None:
+    """Parse a question without how to answer it."""
     averaged = _averaged_years(question)
     if averaged is None:
         return _parse_request(question, names)
@@ -219,9 +241,9 @@ def _parse_request(question: str, names: Iterable[str]) -> FigureRequest | None:
         return None
     found = next((found for trade in definitions() if (found := trade.formula(rest))), None)
     if found and not _said_beside(*found, rest, known):
-        return FigureRequest(found[0], "", asked, is_fiscal, _places(question))
+        return FigureRequest(found[0], "", asked, is_fiscal)
     if share := _share(rest, known):
-        return FigureRequest(share, "", asked, is_fiscal, _places(question))
+        return FigureRequest(share, "", asked, is_fiscal)
     if found:
         return None
     with_level = _asks_level_too(rest, known)

@@ -68,9 +68,18 @@ def test_what_cannot_be_verified_is_replaced_by_the_document_s_words(
     assert (support in [sentence.support for sentence in answer.sentences]) is not is_small
 
 
-def test_a_sentence_that_holds_keeps_a_small_model_s_answer(databases: Databases, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("held", "is_kept"),
+    [
+        ("At the end of 2021 Acme had 412 employees [S1].", True),
+        ("Passenger numbers on the ferries rose because two bridges were closed for repair [S1].", False),
+    ],
+)
+def test_a_figure_that_holds_keeps_a_small_model_s_answer(
+    held: str, is_kept: bool, databases: Databases, tmp_path: Path
+) -> None:
     with asked_about(pdfs.annual_report("Acme"), SMALL, databases, tmp_path) as (vendor, engine):
-        vendor.server.pieces = ["At the end of 2021 Acme had 412 employees [S1]. It had 33 ferries [S1]."]
+        vendor.server.pieces = [f"The employees of Acme number 911 at the end of 2021 [S1]. {held}"]
         answer = engine.questions.answer("How many employees does Acme have?")
-    assert answer.model != answering.EXTRACTIVE_MODEL
-    assert "33 ferries" in answer.answer
+    assert (answer.model != answering.EXTRACTIVE_MODEL) is is_kept
+    assert ("911" in answer.answer) is is_kept

@@ -253,17 +253,16 @@ def _holds(draft: Draft, options: AnswerOptions) -> bool:
 def _is_grounded(draft: Draft) -> bool:
     """Return whether a sentence that is not contradicted has a quote, so that a reader can check it.
 
-    A small model's sentence must be verified and have no figure of its own: its quotes are passages that were found
-    afterwards, and it computes wrongly.
+    A small model's sentence must be verified and have no figure of its own, since its quotes are passages that were
+    found afterwards, and it computes wrongly. What explains such a figure, without one, does not count.
     """
-    is_small = draft.is_by_small_model
-    failed = {Support.CONTRADICTED, Support.NOT_VERIFIED} if is_small else {Support.CONTRADICTED}
-    quoted = {
-        citation.sentence
-        for citation in draft.citations
-        if citation.quote is not None and not (is_small and citation.unsupported_numbers)
-    }
-    return any(draft.sentences[number].support not in failed for number in quoted)
+    quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
+    if not draft.is_by_small_model:
+        return any(draft.sentences[number].support is not Support.CONTRADICTED for number in quoted)
+    failed = {Support.CONTRADICTED, Support.NOT_VERIFIED}
+    invented = {citation.sentence for citation in draft.citations if citation.unsupported_numbers}
+    held = [draft.sentences[number] for number in quoted - invented if draft.sentences[number].support not in failed]
+    return any(not invented or any(map(str.isdigit, sentence.text)) for sentence in held)
 
 
 def _is_refusal(draft: Draft) -> bool:

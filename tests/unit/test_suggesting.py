@@ -138,5 +138,28 @@ def test_a_document_named_at_the_end_is_told_from_the_question(name: str) -> Non
     asked = suggested_questions.in_document("Who is the auditor?", name)
     assert suggested_questions.without_document(asked, ["other.pdf", name]) == ("Who is the auditor?", name)
     assert suggested_questions.without_document(asked, ["other.pdf"]) == (asked, None)
+    assert suggested_questions.may_name_document(asked)
     alone = suggested_questions.in_document("", name)
     assert suggested_questions.without_document(alone, [name]) == (alone, None)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Who is the auditor? (mill.pdf)",
+        "Who is the auditor (in Mill.pdf)?",
+        "Who is the auditor in mill.pdf?",
+        "Who is the auditor? (from mill.pdf)",
+    ],
+)
+def test_a_document_may_be_named_in_other_ways(asked: str) -> None:
+    assert suggested_questions.may_name_document(asked)
+    assert suggested_questions.without_document(asked, ["a mill.pdf", "mill.pdf"]) == (
+        "Who is the auditor?",
+        "mill.pdf",
+    )
+
+
+@pytest.mark.parametrize("asked", ["Who is the auditor of the mill?", "What is in mill", "What was revenue (2021)?"])
+def test_words_that_are_no_name_stay(asked: str) -> None:
+    assert suggested_questions.without_document(asked, ["mill.pdf", "2021.pdf"]) == (asked, None)

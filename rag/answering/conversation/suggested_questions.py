@@ -31,6 +31,7 @@ STEM_CHARS = 5
 
 MAX_LABEL_WORDS = 7
 
+_NAMES_LAST = re.compile(r"(?:\)|\.\w{2,5})\s*\??\s*$")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
@@ -111,11 +112,22 @@ def in_document(question: str, name: str) -> str:
 
 
 def without_document(question: str, names: Iterable[str]) -> tuple[str, str | None]:
-    """Return a question that `in_document` made without the name, and the name; None if it has none of `names`."""
-    for name in names:
-        if question.endswith(end := in_document("", name)) and question != end:
-            return question.removesuffix(end), name
+    """Return `question` without the document named at its end, and its name; None if it ends with none of `names`.
+
+    The name may stand in brackets, as `in_document` writes it, or after "in" or "from".
+    """
+    for name in sorted(names, key=len, reverse=True):
+        called = re.escape(name)
+        places = rf"\((?:(?:in|from|of)\s+)?{called}\)|\b(?:in|from|aus)\s+{called}"
+        end = re.search(rf"\s*(?:{places})\s*(\??)\s*$", question, re.IGNORECASE)
+        if end and end.start():
+            return question[: end.start()] + end[1], name
     return question, None
+
+
+def may_name_document(question: str) -> bool:
+    """Return whether `question` may end with the name of a document; quick, so that documents are looked up for few."""
+    return _NAMES_LAST.search(question) is not None
 
 
 def _of_row(question: str, row: QuotedRow) -> Iterator[str]:

@@ -124,7 +124,7 @@ class Questions:
 
     def _within_named_document(self, request: AnswerRequest, index: Index) -> AnswerRequest:
         """Ask only the document that the question names at its end, as suggested questions do."""
-        if not request.question.endswith(")"):
+        if not suggested_questions.may_name_document(request.question):
             return request
         documents = self._documents(request, index)
         names = {document.name for document in documents}

@@ -412,7 +412,7 @@ NOTICES = [
     "Acme Harbours GmbH\nHafenstraße 7\n20457 Hamburg",
     "Each party may change its address by a notice to the other party at any time.",
 ]
-BORNE = "Borne Ferries, Inc. Attn: General Counsel 4 Quay Street Newark, NJ 07101"
+BORNE = "Borne Ferries, Inc. · Attn: General Counsel · 4 Quay Street · Newark, NJ 07101"
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ BORNE = "Borne Ferries, Inc. Attn: General Counsel 4 Quay Street Newark, NJ 0710
     [
         ("Where are notices to Borne Ferries sent?", BORNE),
         ("What is the address for notices to Borne Ferries, Inc.?", BORNE),
-        ("What is the address of the Licensor?", "Acme Harbours GmbH Hafenstraße 7 20457 Hamburg"),
+        ("What is the address of the Licensor?", "Acme Harbours GmbH · Hafenstraße 7 · 20457 Hamburg"),
     ],
 )
 def test_notices_to_a_party_go_to_the_address_below_its_name(question: str, address: str) -> None:
@@ -431,7 +431,7 @@ def test_notices_to_a_party_go_to_the_address_below_its_name(question: str, addr
 def test_german_notices_go_to_an_address_too() -> None:
     blocks = ["Mitteilungen bedürfen der Schriftform.", "An Acme:", "Acme Harbours GmbH\nHafenstraße 7\n20457 Hamburg"]
     question = "Wohin sind Mitteilungen an Acme zu richten?"
-    assert answer(question, *blocks) == ["Acme Harbours GmbH Hafenstraße 7 20457 Hamburg"]
+    assert answer(question, *blocks) == ["Acme Harbours GmbH · Hafenstraße 7 · 20457 Hamburg"]
 
 
 def test_an_address_belongs_to_the_party_above_it() -> None:

@@ -70,6 +70,7 @@ def test_the_printed_name_is_a_signature_or_part_of_one(text: str, party: str | 
     passage = sources.hit(text).passage
     [unit] = signatures(passage)
     assert passage.text[slice(*unit.span)].endswith(signature)
+    assert unit.has_lines
     assert (passage.text[slice(*unit.section)] if unit.section else None) == party
 
 

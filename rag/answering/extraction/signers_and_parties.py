@@ -8,6 +8,7 @@ from rag.answering.extraction.summary import KeySentence
 from rag.answering.passages.preambles import FIRST_LINES, preamble
 from rag.answering.passages.signatures import SIGNING, signatures
 from rag.answering.text import term_weights
+from rag.answering.text.sentences import one_line
 from rag.types import Chunk
 
 _MAY_ASK = re.compile(
@@ -59,12 +60,12 @@ def find_signers(chunks: Sequence[Chunk], question: str) -> FoundList | None:
     for chunk in chunks:
         for unit in signatures(chunk):
             text = chunk.text[slice(*unit.span)]
-            named = chunk.text[slice(*unit.section)] if unit.section else ""
+            named = one_line(chunk.text[slice(*unit.section)]) if unit.section else ""
             party = named or party
             is_asked = asked_party <= {*term_weights.words(party)} and (not of_directors or _DIRECTOR.search(text))
             if is_asked:
                 names = " ".join(SIGNING.split(text.split("\n")[0].split("\t")[0])).strip().casefold()
-                signed.setdefault(names, KeySentence(chunk, unit.span, named))
+                signed.setdefault(names, KeySentence(chunk, unit.span, named, unit.has_lines))
     return FoundList([*signed.values()][:MAX_SHORT_ITEMS], len(signed)) if signed else None
 
 

@@ -23,7 +23,7 @@ from rag.answering.passages.blocks import read_blocks
 from rag.answering.passages.quotable_units import split_passage
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
-from rag.answering.text.sentences import one_line
+from rag.answering.text.sentences import one_line, separated_lines
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.retrieval import maximal_marginal_relevance
 from rag.types import BlockKind, Chunk, Document, Hit, Line, Passage, Span
@@ -131,11 +131,12 @@ class Extract(NamedTuple):
 
 
 class KeySentence(NamedTuple):
-    """A chosen sentence: its chunk, span and section."""
+    """A chosen sentence: its chunk, span and section; `has_lines` as of `Unit`."""
 
     chunk: Chunk
     span: Span
     section: str
+    has_lines: bool = False
 
 
 @dataclass(frozen=True)
@@ -311,7 +312,8 @@ def to_statements(keys: Sequence[KeySentence], document: Document, *, sections: 
             name = textwrap.shorten(key.section.replace("*", " "), MAX_LABEL_CHARS, placeholder=" …")
             parts.append(Label(f"**{name}**"))
         section = key.section
-        parts.append(Statement(one_line(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
+        shown = separated_lines if key.has_lines else one_line
+        parts.append(Statement(shown(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
     return parts
 
 

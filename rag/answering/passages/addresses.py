@@ -40,7 +40,7 @@ def addresses(passage: Passage) -> Iterator[Unit]:
             below = _address(placed[index + 1 : index + 1 + MAX_LINES], line.page_number)
             if any(_PLACE.search(one.text) for _, one in below):
                 span = Span(trim_line(*below[0]).start, trim_line(*below[-1]).end)
-                yield Unit(span, BlockKind.TEXT, section=trim_line(offset, line))
+                yield Unit(span, BlockKind.TEXT, section=trim_line(offset, line), has_lines=True)
         elif labelled := _ADDRESS.match(line.text):
             above = placed[max(index - MAX_LINES_BELOW_NAME, 0) : index]
             if party := next((one for one in reversed(above) if _PARTY.match(one[1].text)), None):

@@ -42,7 +42,7 @@ def signatures(passage: Passage) -> Iterator[Unit]:
         if signed is None or offset < end:  # the printed name belongs to the signature above
             continue
         below = [one for one in placed[index + 1 :] if one[1].page_number == line.page_number]
-        end = trim_line(offset, line).end
+        end, is_labelled = trim_line(offset, line).end, False
         if is_firm(signed["name"]):
             end = next((trim_line(*one).end for one in below[:TENURE_REACH] if _TENURE.search(one[1].text)), end)
         else:
@@ -52,10 +52,11 @@ def signatures(passage: Passage) -> Iterator[Unit]:
                     break
                 end = trim_line(*one).end
                 if _TITLE.match(one[1].text):
+                    is_labelled = True
                     break
         above = [one for one in placed[:index] if not _BY.fullmatch(one[1].text)][-1:]
         party = next((trim_line(*one) for one in above if _is_party(one[1].text, line.text)), None)
-        yield Unit(Span(offset + signed.start(), end), BlockKind.TEXT, section=party)
+        yield Unit(Span(offset + signed.start(), end), BlockKind.TEXT, section=party, has_lines=is_labelled)
 
 
 def is_of_one(text: str) -> bool:

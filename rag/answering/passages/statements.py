@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from rag.answering.passages.quotable_units import Unit
-from rag.answering.text.sentences import one_line
+from rag.answering.text.sentences import CELL_SEPARATOR, one_line, separated_lines
 from rag.types import Hit, QuotedRow, Span
 
 MAX_CAPTION_CHARS = 60
@@ -40,8 +40,9 @@ class Statement(NamedTuple):
     @property
     def is_verbatim(self) -> bool:
         """Whether the text is a quote of its source: a row, or the words of a span."""
+        said = self.text.replace(CELL_SEPARATOR, " ")
         quotes = (one_line(source.hit.passage.text[slice(*source.span)]) for source in self.sources)
-        return self.row is not None or any(self.text in quote for quote in quotes)
+        return self.row is not None or any(said in quote.replace(CELL_SEPARATOR, " ") for quote in quotes)
 
 
 class Label(NamedTuple):
@@ -54,7 +55,8 @@ def display_text(text: str, unit: Unit) -> str:
     """Return a sentence on one line, or a table row with its column names and unit."""
     row = quoted_row(text, unit)
     if row is None:
-        return one_line(text[slice(*unit.span)])
+        shown = separated_lines if unit.has_lines else one_line
+        return shown(text[slice(*unit.span)])
     cells = [f"{name}: {cell}" if name else cell for name, cell in zip(row.columns, row.cells, strict=True) if cell]
     scale = f" ({row.caption})" if row.caption else ""
     return f"{row.label} – {'; '.join(cells)}{scale}" if row.label else f"{'; '.join(cells)}{scale}"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from rag.answering.text.term_weights import word_set
 from rag.types import Span
 
+CELL_SEPARATOR = " · "
+
 MAX_SENTENCE_CHARS = 600
 """Text without full stops, such as contents pages or labels of drawings, is cut at this length."""
 
@@ -136,7 +138,12 @@ _HYPHEN_BREAK = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n(?=[^\W\d_A-Z])")
 
 
 def one_line(text: str) -> str:
-    """Return `text` on one line: hyphenated words and numbers joined, table cells separated by a dot."""
+    """Return `text` on one line: hyphenated words and numbers joined, table cells separated by a dot, unlike labels."""
     joined = _NUMBER_BREAK.sub("", _HYPHEN_BREAK.sub("", text))
     cells = [" ".join(cell.split()) for cell in joined.split("\t")]
-    return " · ".join(cell for cell in cells if cell)
+    return CELL_SEPARATOR.join(cell for cell in cells if cell).replace(f":{CELL_SEPARATOR}", ": ")
+
+
+def separated_lines(text: str) -> str:
+    """Return `text`, such as an address, on one line with a dot between its lines."""
+    return CELL_SEPARATOR.join(filter(None, map(one_line, text.splitlines())))

@@ -276,6 +276,19 @@ def test_a_definition_begins_with_its_term(text: str, is_certain: bool) -> None:
     assert bool(answer("What does Base Rate mean?", text)) is is_certain
 
 
+@pytest.mark.parametrize(
+    ("text", "is_certain"),
+    [
+        ("Our reportable segments consist of Mail, Freight and Passengers.", True),
+        ("The reportable segments are made up of Mail and Freight.", True),
+        ("The reportable segments sell alike services.", False),
+        ("The revenue of the reportable segments of Acme comprises fares.", False),
+    ],
+)
+def test_what_something_consists_of_tells_what_it_is(text: str, is_certain: bool) -> None:
+    assert bool(answer("What are the reportable segments?", text)) is is_certain
+
+
 def test_a_table_of_persons_is_read_without_its_column_names() -> None:
     table = (BlockKind.TABLE, "Name\tChief Executive Officer\nOla Berg\t4 years")
     assert answer("Who is the chief executive officer?", table) == []

@@ -32,6 +32,10 @@ _WHAT_IS = re.compile(
 )
 _IN_PASSING = r"\((?:[^()]{{0,80}}\s)?[“\"„]{term}[”\"“](?:\s+or\s[^()]*)?\)"
 """A term that is defined by the sentence it stands in: "… of 5 May 2020 (the “Effective Date”)"."""
+_CONSISTS = (
+    r"\s+(?:consists?\s+of|comprises?|(?:is|are)\s+made\s+up\s+of|besteht\s+aus|bestehen\s+aus|umfass(?:t|en))\b"
+)
+"""What tells the parts of something: "The segments consist of Mail and Freight"."""
 _RECURS = re.compile(
     r"(?:when|on\s+which\s+(?:date|day))\s+(?:does|do)\s+(?:the|our|its)?\s*(?P<what>.+?)\s+(?P<verb>end|close|begin|start)\s*\??\s*$"
     r"|(?:what|when)\s+is\s+(?:the|our|its|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?)?\s*(?P<what_year>(?:fiscal|financial)\s+year)[\s-]end(?:\s+date)?\s*\??\s*$"
@@ -110,4 +114,4 @@ def _definition(term: str) -> re.Pattern[str]:
     """Return the pattern of a sentence that defines `term`."""
     words = r"[\s-]+".join(map(re.escape, term.strip(" „“”\"'").split()))
     begun = rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){words}{DEFINES}"
-    return re.compile(f"{begun}|{_IN_PASSING.format(term=words)}", re.IGNORECASE)
+    return re.compile(rf"{begun}|{_IN_PASSING.format(term=words)}|\b{words}{_CONSISTS}", re.IGNORECASE)

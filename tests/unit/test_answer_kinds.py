@@ -472,6 +472,13 @@ def test_a_heading_may_define_a_term() -> None:
     assert answer("What is the effective date?", (BlockKind.HEADING, heading), "The ferry runs.") == [heading]
 
 
+def test_the_label_of_a_form_is_no_answer() -> None:
+    label = "(Address of the principal executive offices, including zip code)"
+    question = "In alphabet.pdf, what is the address of the principal executive offices?"
+    assert label not in texts(choose(question, [sources.hit(label, "Our offices are rented.")]))
+    assert texts(choose("What is the address of the offices?", [sources.hit(label[1:-1], "Ferries.")])) == [label[1:-1]]
+
+
 def test_an_item_that_refers_to_another_document_is_no_answer() -> None:
     item = (
         "The information required by this item on the annual meeting of 2023 is incorporated by reference to our proxy."

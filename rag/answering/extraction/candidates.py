@@ -33,6 +33,8 @@ _ELSEWHERE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """An item of a filing that another document answers."""
+_LABEL_ALONE = re.compile(r"\([A-ZÄÖÜ][^()]*\)")
+"""A label of a form, which stands below its value: "(Address, including zip code)"."""
 _CLAUSE_TITLE = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2})*[.)]?|[IVX]{1,4}[.)])\s+"
     r"(?:[^a-zß-ÿ]{3,60}|(?=.{3,60}$)[A-Z][\w’'-]*(?:[\s,;/&-]+(?:[A-Z][\w’'-]*|and|of|the|or|to|in|for|by|on))*\.)"
@@ -170,6 +172,7 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
         or shown.endswith((":", "?"))
         or _CLAUSE_TITLE.fullmatch(shown)
         or _ELSEWHERE.search(shown)
+        or _LABEL_ALONE.fullmatch(shown)
         or not ({*term_weights.content_words(shown)} - {*question.words} or is_answered_by_box(shown))
     ):
         return False

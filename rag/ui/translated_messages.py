@@ -68,6 +68,7 @@ MESSAGES = (
     N_("No e-mail address was found that answers this. {_nearest}"),
     N_("No telephone or fax number was found that answers this. {_nearest}"),
     N_("No web address was found that answers this. {_nearest}"),
+    N_("No colour was found that answers this. {_nearest}"),
     N_("The nearest ({years}) stands in {document}, {_page}."),
     N_("The nearest stands in {document}, {_page}."),
     N_("An extract: sentences of the document itself, chosen for how much of it they say. Nothing is rephrased."),

@@ -235,6 +235,10 @@ def test_nothing_found_is_no_answer() -> None:
         ),
         ("How long is the river Orla-7?", "“Orla-7” was not found. The nearest stands in river.pdf, page 1."),
         (
+            "Which words are highlighted in yellow?",
+            "“yellow” was not found. The nearest stands in tollhaven.pdf, page 1.",
+        ),
+        (
             "What is the e-mail address of Tollhaven?",
             "No e-mail address was found that answers this. The nearest stands in tollhaven.pdf, page 1.",
         ),

@@ -91,6 +91,7 @@ _KINDS = {
     Kind.EMAIL: "e-mail address",
     Kind.PHONE: "telephone or fax number",
     Kind.WEBSITE: "web address",
+    Kind.COLOUR: "colour",
 }
 
 

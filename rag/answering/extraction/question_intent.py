@@ -26,11 +26,12 @@ class Kind(StrEnum):
     PHONE = "phone"
     ADDRESS = "address"
     WEBSITE = "website"
+    COLOUR = "colour"
     TITLE = "title"
     TEXT = "text"
 
 
-PRECISE = frozenset({Kind.EMAIL, Kind.PHONE, Kind.WEBSITE})
+PRECISE = frozenset({Kind.EMAIL, Kind.PHONE, Kind.WEBSITE, Kind.COLOUR})
 """Kinds that are recognised reliably: without one there is no answer."""
 
 PHONE_DIGITS = 7
@@ -44,7 +45,15 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
+_COLOUR = _pattern(
+    r"\b(?:red|green|blue|yellow|orange|purple|violet|pink|brown|black|white|gr[ae]y|beige|turquoise|cyan|magenta|maroon|navy"
+    r"|rot|grün|blau|gelb|lila|braun|schwarz|weiß|grau)(?:e[rnms]?|ish)?\b"
+)
 _ASKED = (
+    (
+        Kind.COLOUR,
+        _pattern(r"\b(?:what|which)\b[^?]{0,30}\bcolou?rs?\b", r"\bcolou?rs?\s+of\b", r"\bwelche\w*\s+farben?\b"),
+    ),
     (Kind.EMAIL, _pattern(r"\be-?mail\b")),
     (Kind.PHONE, _pattern(r"\b(?:tele)?phone\b", r"\bfax\b", r"\btel\b", r"\bhotline\b")),
     (Kind.WEBSITE, _pattern(r"\b(?:web\s?site|web address|url|home\s?page)\b")),
@@ -103,6 +112,7 @@ _HELD = {
     Kind.PHONE: re.compile(  # of at least six digits: a year is none
         r"(?<![\d$€£.,])(?=(?:[\s+()./–-]{0,3}\d){6})(?:\+?\(?\d{1,4}\)?[\s./–-]{0,2}){1,5}\d{3,4}\b(?![.,]\d)"
     ),
+    Kind.COLOUR: _COLOUR,
     Kind.WEBSITE: re.compile(r"\bhttps?://|\bwww\.|\b[\w-]+\.(?:com|org|net|gov|edu|io|eu|de|fr|uk)\b"),
     Kind.ADDRESS: re.compile(
         r"\b\d{1,5}\b.*\b[A-Z]\w+|\b[A-Z]\w+.*\b\d{4,5}\b|\b[A-Z]{1,2}\d\w? ?\d[A-Z]{2}\b", re.DOTALL
@@ -208,9 +218,10 @@ def _folded(text: str) -> str:
 
 
 def _names(question: str) -> list[str]:
-    """Return codes ("X-25", "GPT-4o") and words with unusual capitals."""
+    """Return codes ("X-25", "GPT-4o"), words with unusual capitals, and colours, which few words stand for."""
     if question.upper() == question:
         return []
+    colours = [match.group() for match in _COLOUR.finditer(question)]
     question = _ASIDE.sub("", question)  # how a word is abbreviated, in which unit to answer
     found = []
     for match in _TOKEN.finditer(question):
@@ -220,7 +231,7 @@ def _names(question: str) -> list[str]:
         is_name = not has_digit and sum(map(str.isupper, letters)) > (0 if _follows_words(question, match) else 1)
         if (is_code or is_name) and not _is_about_answers(token):
             found.append(token)
-    return found
+    return found + colours
 
 
 def _follows_words(question: str, match: re.Match[str]) -> bool:

@@ -33,14 +33,16 @@ def asked_about(
 
 
 @pytest.mark.parametrize(("vendor_name", "is_small"), BY_MODEL)
-def test_a_small_model_is_not_asked_for_a_ratio(
+def test_a_small_model_is_not_asked_for_a_figure_of_a_statement(
     vendor_name: str, is_small: bool, databases: Databases, tmp_path: Path
 ) -> None:
     with asked_about(pdfs.annual_report("Acme"), vendor_name, databases, tmp_path) as (vendor, engine):
         vendor.server.pieces = [WRITTEN]
+        read = engine.questions.answer("What was the net income in 2021?")
         computed = engine.questions.answer("What is the current ratio?")
         asked = len(vendor.server.bodies)
         engine.questions.answer("What is the interest coverage?")  # no figure of the report gives it
+    assert "Net income – 2021" in read.answer  # also quoted in place of what the large model says
     assert ("Current ratio 2" in computed.answer) is is_small
     assert (Support.SUPPORTED in [sentence.support for sentence in computed.sentences]) is is_small
     assert (asked == 0) is is_small

@@ -213,13 +213,12 @@ class CompositeAnswers:
     # --- calculations ---
 
     def computed_figure(self, question: str) -> Generator[AnswerEvent, None, None] | None:
-        """Return the events of an answer with the ratio or change that `question` asks for, None unless it is computed.
+        """Return the events of an answer with the line item, ratio or change that `question` asks for, or None.
 
-        Small language models add up wrongly, so that it is also their answer.
+        Small language models take other rows and add up wrongly, so that it is also their answer.
         """
-        task, parts = self._figure(question) or (None, [])
-        is_computed = task is not None and not task.is_level and bool(parts) and calculation.is_worked_out(parts)
-        return single_answer(self._compose(parts)) if is_computed else None
+        _, parts = self._figure(question) or (None, [])
+        return single_answer(self._compose(parts)) if parts and calculation.is_worked_out(parts) else None
 
     def _calculate(self, question: str) -> AnswerResponse | None:
         found = self._figure(question)

@@ -191,7 +191,7 @@ class Questions:
     ) -> Generator[AnswerEvent, None, None] | None:
         """Return the events of a composite answer, or None if a single search, or the model, should answer.
 
-        Figures that are computed from cells are not left to a small model.
+        Figures that are read or computed from cells are not left to a small model.
         """
         if llm is not None and not providers.is_small(llm):
             return None

@@ -74,7 +74,8 @@ def test_what_cannot_be_verified_is_replaced_by_the_document_s_words(
     ("held", "is_kept"),
     [
         ("At the end of 2021 Acme had 412 employees [S1].", True),
-        ("Passenger numbers on the ferries rose because two bridges were closed for repair [S1].", False),
+        ("Passenger numbers on the ferries rose because two bridges were closed for repair [S1].", True),
+        ("Passenger numbers on the ferries rose because bridges were closed by storms [S1].", False),
     ],
 )
 def test_a_figure_that_holds_keeps_a_small_model_s_answer(

@@ -254,7 +254,7 @@ def _is_grounded(draft: Draft) -> bool:
     """Return whether a sentence that is not contradicted has a quote, so that a reader can check it.
 
     A small model's sentence must be verified and have no figure of its own, since its quotes are passages that were
-    found afterwards, and it computes wrongly. What explains such a figure, without one, does not count.
+    found afterwards, and it computes wrongly. What half explains such a figure, without one, does not count.
     """
     quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
     if not draft.is_by_small_model:
@@ -262,7 +262,8 @@ def _is_grounded(draft: Draft) -> bool:
     failed = {Support.CONTRADICTED, Support.NOT_VERIFIED}
     invented = {citation.sentence for citation in draft.citations if citation.unsupported_numbers}
     held = [draft.sentences[number] for number in quoted - invented if draft.sentences[number].support not in failed]
-    return any(not invented or any(map(str.isdigit, sentence.text)) for sentence in held)
+    proved = {Support.SUPPORTED, Support.QUOTED}
+    return any(not invented or one.support in proved or any(map(str.isdigit, one.text)) for one in held)
 
 
 def _is_refusal(draft: Draft) -> bool:

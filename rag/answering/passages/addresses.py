@@ -45,7 +45,7 @@ def addresses(passage: Passage) -> Iterator[Unit]:
             above = placed[max(index - MAX_LINES_BELOW_NAME, 0) : index]
             if party := next((one for one in reversed(above) if _PARTY.match(one[1].text)), None):
                 span = Span(offset + labelled.end(), trim_line(offset, line).end)
-                yield Unit(span, BlockKind.TEXT, section=trim_line(*party))
+                yield Unit(span, BlockKind.TEXT, section=trim_line(*party), has_lines=True)
 
 
 def _address(below: Sequence[Placed], page: int) -> list[Placed]:

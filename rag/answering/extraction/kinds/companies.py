@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from rag.answering.extraction.kinds.base import AskedKind, StatedKind
 from rag.answering.extraction.question_intent import ParsedQuestion
@@ -69,31 +68,25 @@ class ExchangeKind(AskedKind):
         return is_row or (not unit.cells and _LISTED.search(text) is not None)
 
 
-@dataclass(frozen=True)
-class AddressKind(AskedKind):
-    """Asks for the address of a party, named by `party`."""
-
-    party: frozenset[str]
+class AddressKind(StatedKind):
+    """Asks for the address of a party, named by `words`: a block of lines, or a sentence on its office."""
 
     def units(self, hit: Hit) -> Iterable[Unit]:
         """Return the addresses of this party."""
         for unit in addresses(hit.passage):
             named = hit.passage.text[unit.section.start : unit.span.end] if unit.section else ""
-            if self.party <= {*term_weights.words(named)}:
+            if self.words <= {*term_weights.words(named)}:
                 yield unit
 
     def answers(self, hit: Hit, unit: Unit, text: str) -> bool:
-        """Return whether a unit is such an address, or a sentence says where the party has its office."""
-        if unit in self.units(hit):
-            return True
-        is_stated = not unit.cells and _HAS_ADDRESS.search(text) is not None
-        return is_stated and self.party <= {*term_weights.words(text[: _HAS_ADDRESS.search(text).start()])}  # type: ignore[union-attr]
+        """Return whether a unit is one of `units`, which alone have lines, or such a sentence."""
+        return unit.has_lines or super().answers(hit, unit, text)
 
 
 def of_company(question: ParsedQuestion) -> AskedKind | None:
     """Return the kind of a question about a whole company."""
     if party := whose_address(question.text):
-        return AddressKind(frozenset(term_weights.words(_ARTICLE.sub("", party))))
+        return AddressKind(_HAS_ADDRESS, frozenset(term_weights.words(_ARTICLE.sub("", party))))
     if asks_seat(question.text):
         return StatedKind(_SITS, label=_OF_SEAT, is_each_documents_own=True)
     if asks_business(question.text):

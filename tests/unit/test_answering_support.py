@@ -3,6 +3,7 @@
 import pytest
 
 from rag.answering.text.markup import ProposedQuote
+from rag.answering.verification import citations
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounder
 from rag.types import BlockKind, Citation, Hit, Sentence, Support
@@ -298,3 +299,24 @@ QUARTERS = "\tQ1 2024\tQ4 2023\tQ1 2023\nPaper sales\t212\t187\t160"
 def test_a_figure_stands_in_the_column_that_the_claim_speaks_of(text: str, claim: str, is_supported: bool) -> None:
     judged, _ = judge(claim, table("The mill", text))
     assert (judged.support is SUPPORTED) == is_supported, judged.missing
+
+
+BARE = sources.hit("Because members value low prices, our halls are not elaborate. They are open on six days a week.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "support"),
+    [
+        ("Our halls are elaborate.", CONTRADICTED),
+        ("Our halls are not elaborate.", SUPPORTED),
+        ("Members do not value halls that are elaborate.", NOT_VERIFIED),
+    ],
+)
+def test_a_clause_that_says_the_opposite_contradicts(claim: str, support: Support) -> None:
+    assert judge(claim, BARE)[0].support is support
+
+
+def test_a_claim_keeps_the_source_that_denies_it() -> None:
+    found = {"S1": BARE, "S2": sources.hit("Workers of our halls are paid by the hour.")}
+    answer = Grounder(found, locate=sources.locate).attribute(citations.parse("Our halls are elaborate [S1].", found))
+    assert [claim.sentence.citation_ids for claim in answer.claims] == [("S1",)]

@@ -82,6 +82,8 @@ _THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
 
 MAX_CLAUSES = 4
 
+_CLAUSE_END = re.compile(r"[,;:]\s")
+
 UNRELATED = Judgement(Support.NOT_VERIFIED)
 
 
@@ -185,12 +187,12 @@ class _Comparison:
 
     def _is_false(self) -> bool:
         """Return whether the claim cannot be true beside this evidence, which else only fails to prove it."""
+        is_negated = bool(self._negations()) and not self.missing_figures
+        ours = _count_negations(self.claim)
+        if is_negated and any(_count_negations(own) % 2 != ours % 2 for own in self._same_statements):
+            return True
         if not self._is_same_statement:
             return False
-        is_negated = bool(self._negations()) and not self.missing_figures
-        ours, theirs = (len(text.negated) + len(text.denied) for text in (self.claim, self.evidence.own))
-        if is_negated and ours % 2 != theirs % 2:
-            return True
         is_bounded = any(
             numeric_bounds.bound(text.text, figure) not in numeric_bounds.EXACT_BOUNDS
             for text in (self.claim, self.evidence.own)
@@ -201,8 +203,18 @@ class _Comparison:
     @property
     def _is_same_statement(self) -> bool:
         """Whether the evidence says little that the claim does not, so that a difference is a contradiction."""
-        own = self.evidence.own.content_keys
-        return bool(self.evidence.row) or len(own & self.claim.content_keys) >= MIN_ALIKE * len(own)
+        return bool(self.evidence.row) or self._is_alike(self.evidence.own)
+
+    @property
+    def _same_statements(self) -> list[Text]:
+        """The evidence, else those of its clauses, that have the claim's words and few others."""
+        if self._is_same_statement:
+            return [self.evidence.own]
+        clauses = map(analyze, _CLAUSE_END.split(self.evidence.own.text))
+        return [own for own in clauses if self.claim.content_keys <= own.content_keys and self._is_alike(own)]
+
+    def _is_alike(self, own: Text) -> bool:
+        return len(own.content_keys & self.claim.content_keys) >= MIN_ALIKE * len(own.content_keys)
 
     def loose_judgement(self) -> Judgement:
         """Return the verdict if words cannot be compared: figures must match and nothing may contradict."""
@@ -393,6 +405,10 @@ def _word_orders(text: Text) -> list[Text]:
     """Return the text, and with a leading period or place moved to its end if it has one."""
     later = move_lead_in_to_end(text.text)
     return [text] if later == text.text else [text, analyze(later)]
+
+
+def _count_negations(text: Text) -> int:
+    return len(text.negated) + len(text.denied)
 
 
 def _is_negative(item: Item) -> bool:

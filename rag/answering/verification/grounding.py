@@ -134,7 +134,7 @@ class Grounder:
         """
         aligned = self._align(statement, list(self._sources))
         better = self._judgement(statement, aligned)
-        is_open = not cited or judgement.support is Support.NOT_VERIFIED
+        is_open = not cited or judgement.held < entailment.MIN_PARTLY
         if better.support is Support.SUPPORTED or (is_open and better.rank > judgement.rank):
             return [source for source, quotes in aligned.items() if quotes]
         return () if cited else self._nearest_sources(statement)

@@ -302,6 +302,13 @@ def test_a_running_head_is_known_on_each_page() -> None:
     assert said(both) == ["The mill is old.", "It makes paper."]
 
 
+def test_a_sentence_that_goes_on_below_a_running_head_begins_below_it() -> None:
+    assert said(sources.passage("Table of Contents", "and makes paper. The mill is old.")) == [
+        "and makes paper.",
+        "The mill is old.",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -12,6 +12,8 @@ CONTENTS_ROWS = 5
 MAX_RUNNING_CHARS = 120
 """Maximum length of running headers and footers."""
 LEADERS = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
+_CONTENTS = re.compile(r"\s*(?:table of )?contents\s*", re.IGNORECASE)
+"""A link that filings repeat on each page."""
 _PAGE_AT_END = re.compile(r"[^\t]*[^\W\d_][^\t]*\s(\d{1,4})\s*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -33,7 +35,11 @@ def boilerplate_lines(passage: Passage) -> set[int]:
             lines[-1:],
             lines[-2:-1] if len(lines) > 2 else [],
         ):
-            found |= {span.start for span, line in edge if _is_running(line.text) and not _flows(lines, span)}
+            found |= {
+                span.start
+                for span, line in edge
+                if _CONTENTS.fullmatch(line.text) or (_is_running(line.text) and not _flows(lines, span))
+            }
     numbered = [(span, _PAGE_AT_END.fullmatch(line.text)) for span, line in placed]
     run: list[tuple[Span, int]] = []
     for span, match in [*numbered, (Span(0, 0), None)]:
@@ -66,7 +72,6 @@ def _is_running(text: str) -> bool:
         return True
     return (
         "|" in text
-        or re.fullmatch(r"(?:table of )?contents", text, re.IGNORECASE) is not None
         or (
             not text.endswith(".")
             and re.search(r"(?:^\d{1,3}\s+\D|\D\s\d{1,3}$)", text) is not None

@@ -81,7 +81,7 @@ def split_passage(passage: Passage) -> list[Unit]:
     boilerplate = boilerplate_lines(passage)
     units: list[Unit] = []
     above: list[Placed] = []
-    for block in _blocks(passage):
+    for block in _blocks(passage, boilerplate):
         rows = block[0][1].kind is BlockKind.TABLE
         found = _Table(text, above, block).rows() if rows else _sentences(text, above, block, boilerplate)
         units += [unit._replace(is_boilerplate=unit.is_boilerplate or unit.span.start in boilerplate) for unit in found]
@@ -89,17 +89,19 @@ def split_passage(passage: Passage) -> list[Unit]:
     return units
 
 
-def _blocks(passage: Passage) -> Iterator[list[Placed]]:
+def _blocks(passage: Passage, boilerplate: Container[int]) -> Iterator[list[Placed]]:
     """Yield the lines of each block with their offsets.
 
     Paragraphs cut by a column or page break are joined: the first part ends in mid-sentence and the next begins in
-    lower case.
+    lower case. Nothing continues a line of `boilerplate`.
     """
     block: list[Placed] = []
     for offset, line in placed_lines(passage):
-        if block and (line.starts_block or line.kind is not block[-1][1].kind) and not continues(block[-1][1], line):
-            yield block
-            block = []
+        if block and (line.starts_block or line.kind is not block[-1][1].kind):
+            last = block[-1]
+            if trim_line(*last).start in boilerplate or not continues(last[1], line):
+                yield block
+                block = []
         block.append((offset, line))
     if block:
         yield block

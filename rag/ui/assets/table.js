@@ -3,7 +3,9 @@
 
 const DATE = { day: "numeric", month: "short", year: "numeric" };
 const DAY = new Intl.DateTimeFormat(LANGUAGE, DATE); // to make one takes longer than to fill a row
-const MOMENT = new Intl.DateTimeFormat(LANGUAGE, { ...DATE, hour: "2-digit", minute: "2-digit" });
+const CLOCK = { hour: "2-digit", minute: "2-digit" };
+const TIME = new Intl.DateTimeFormat(LANGUAGE, CLOCK);
+const MOMENT = new Intl.DateTimeFormat(LANGUAGE, { ...DATE, ...CLOCK });
 
 function add(parent, tag, className = "", text = "") {
   const node = parent.appendChild(document.createElement(tag));
@@ -31,7 +33,12 @@ const FILL = {
   size: (cell, value) => (cell.textContent = value),
   version: (cell, value) => (cell.textContent = `v${value}`),
   day: (cell, value) => (cell.textContent = value ? day(value) : ""),
-  moment: (cell, value) => (cell.textContent = value ? MOMENT.format(new Date(value)) : ""),
+  moment(cell, value) {
+    const moment = new Date(value);
+    const isToday = moment.toDateString() === new Date().toDateString();
+    cell.textContent = (isToday ? TIME : DAY).format(moment);
+    cell.title = MOMENT.format(moment);
+  },
   tags: (cell, value) => value.forEach((tag) => add(cell, "span", "tag", tag)),
   status(cell, { text, reason }) {
     add(cell, "span", "state", text);

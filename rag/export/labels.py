@@ -74,7 +74,7 @@ class Labels:
 
     def missing(self, claim: Claim) -> str:
         """Return the words that the quotes lack, empty if none."""
-        return f"{self.say('Not in the quoted words')}: {', '.join(claim.missing)}" if claim.missing else ""
+        return f"{self.say('Not confirmed by the quotes')}: {', '.join(claim.missing)}" if claim.missing else ""
 
     def place(self, one: Evidence) -> str:
         """Format the place: “report.pdf, version 2, p. 53 (page 54 of 203)”."""

@@ -15,7 +15,7 @@ COLUMNS = (
     ("Question", 32),
     ("Claim", 48),
     ("Verdict", 18),
-    ("Not in the quotes", 18),
+    ("Not confirmed by the quotes", 18),
     ("Source", 8),
     ("Quote", 60),
     ("Quote verdict", 16),

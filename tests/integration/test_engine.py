@@ -106,7 +106,7 @@ def test_words_quoted_twice_are_marked_once_with_both_notes(engine: RAGEngine, l
         first, second = annotation.info["content"].split("\n\n")
     label = quoted.citation_id
     assert first == f"{label}a · quoted\n{HARVEST}"
-    assert second == f"{label}b · quoted, quote unverified\n{HARVEST}\nNot in the quoted words: 12"
+    assert second == f"{label}b · quoted, quote unverified\n{HARVEST}\nNot confirmed by the quotes: 12"
     unquoted = response.model_copy(update={"citations": ()})
     with pytest.raises(errors.NotFoundError):
         engine.pages.marked(unquoted, library["orchard.pdf"])

@@ -108,7 +108,7 @@ def test_a_source_without_a_quote_is_not_green_though_another_proves_its_sentenc
 def test_what_is_missing_is_named() -> None:
     shown = response(citation(3, 1), support=Support.PARTLY, missing=("12.4", "Uppsala"))
     assert "12.4, Uppsala" in answer.source_rows(shown)[0]["warning"]
-    assert "Not in the quotes: 12.4, Uppsala." in answer.answer_html(shown)
+    assert "Not confirmed by the quotes: 12.4, Uppsala." in answer.answer_html(shown)
     assert 'class="chip partly"' in answer.answer_html(shown)
 
 

@@ -135,7 +135,7 @@ def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Translate
 
 def _note(label: str, citation: Citation, sentence: Sentence, say: Translate) -> str:
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
-    warning = f"\n{say('Not in the quoted words')}: {missing}" if missing else ""
+    warning = f"\n{say('Not confirmed by the quotes')}: {missing}" if missing else ""
     verdicts: list[str] = [part for part in (sentence.support, sentence.basis) if part]
     if sentence.support is not Support.QUOTED or citation.verdict is not Verdict.VERIFIED:
         verdicts.append(f"quote {citation.verdict}")

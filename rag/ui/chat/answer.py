@@ -240,7 +240,7 @@ def support_explanation(sentence: Sentence) -> str:
         proved = _("Supported: the document says the same in other words.")
     if not sentence.missing:
         return proved
-    named = _("Not in the quotes: {missing}.").format(missing=", ".join(sentence.missing))
+    named = _("Not confirmed by the quotes: {missing}.").format(missing=", ".join(sentence.missing))
     return f"{proved} {named}"
 
 
@@ -310,7 +310,7 @@ def _cited_row(number: int, label: str, sentence: Sentence, citation: Citation, 
         "verdictText": " · ".join(verdict),
         "explanation": f"{support_explanation(sentence)} {verdict_explanation(citation)}".strip(),
         "quote": _quoted(citation) or _snippet(hit.chunk),
-        "warning": _("⚠ Not in the quotes: {missing}").format(missing=missing) if missing else "",
+        "warning": _("⚠ Not confirmed by the quotes: {missing}").format(missing=missing) if missing else "",
     }
 
 

@@ -70,13 +70,8 @@ def _is_running(text: str) -> bool:
         return False
     if re.fullmatch(r"\W*(?:page\s*)?[A-Z]{0,2}[-.]?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?\W*", text, re.IGNORECASE):
         return True
-    return (
-        "|" in text
-        or (
-            not text.endswith(".")
-            and re.search(r"(?:^\d{1,3}\s+\D|\D\s\d{1,3}$)", text) is not None
-            and "\t" not in text
-        )
+    return "|" in text or (
+        not text.endswith(".") and re.search(r"(?:^\d{1,3}\s+\D|\D\s\d{1,3}$)", text) is not None and "\t" not in text
     )
 
 

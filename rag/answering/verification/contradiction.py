@@ -17,9 +17,7 @@ def negation_conflicts(claim: Text, quoted: Text, known: frozenset[str]) -> list
     for governed in claim.negated:
         first = next(iter(governed), "")
         shared = known.intersection(governed)
-        if shared and not shared & there:
-            found.append("not")
-        elif first in quoted.keys and first not in there:
+        if (shared and not shared & there) or (first in quoted.keys and first not in there):
             found.append("not")
     for governed in quoted.negated:
         first = next(iter(governed), "")

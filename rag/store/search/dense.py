@@ -30,7 +30,7 @@ CODES_FROM = 384
 CODE_BITS = 3
 """Bits per dimension in a code of the SQL function `vector_code`."""
 CANDIDATES = 1000
-"""Number of chunks with the nearest codes whose vectors are compared. Among 33,000 real vectors these contain the true 10
+"""Number of chunks with the nearest codes whose vectors are compared. Among 33,000 real vectors these contain the 10
 nearest and all but one in 250 of the 100 nearest (docs/scaling.md)."""
 COMPARED = 20_000
 """Up to this number of chunks the search is exact, which takes no longer than HNSW with the `hnsw.ef_search`

@@ -316,6 +316,23 @@ def test_a_clause_that_says_the_opposite_contradicts(claim: str, support: Suppor
     assert judge(claim, BARE)[0].support is support
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "If halls are not elaborate, members complain to the board in writing.",
+        "Where halls are not elaborate, members complain to the board in writing.",
+        "Members value low prices, although the halls may not be elaborate.",
+    ],
+)
+def test_a_clause_that_is_only_possible_contradicts_nothing(source: str) -> None:
+    assert judge("Halls are elaborate.", sources.hit(source))[0].support is NOT_VERIFIED
+
+
+def test_a_not_may_stand_before_or_behind_an_adverb() -> None:
+    hit = sources.hit("We currently do not expect to pay dividends.")
+    assert judge("We do not currently expect to pay dividends.", hit)[0].support is SUPPORTED
+
+
 def test_a_claim_keeps_the_source_that_denies_it() -> None:
     found = {"S1": BARE, "S2": sources.hit("Workers of our halls are paid by the hour.")}
     answer = Grounder(found, locate=sources.locate).attribute(citations.parse("Our halls are elaborate [S1].", found))

@@ -72,6 +72,11 @@ def mismatches(claim: Text, clause: Text, own: Text) -> list[str]:
     )
 
 
+def is_conditional(text: Text) -> bool:
+    """Return whether the text may hold only under a condition or with an exception."""
+    return any(_marks(text)) or any(words.search(text.text) for words in _EQUIVALENTS.values())
+
+
 def _marks(text: Text) -> Iterator[_Mark]:
     for match in _MARK.finditer(text.text):
         kind, _, form = (match.lastgroup or "").partition("_")

@@ -10,14 +10,18 @@ from rag.answering.text.numbers import Number, plain_value
 
 
 def negation_conflicts(claim: Text, quoted: Text, known: frozenset[str]) -> list[str]:
-    """Return the words that only one of claim and quote negates; `known` has all words of the source and context."""
+    """Return the words that only one of claim and quote negates; `known` has all words of the source and context.
+
+    A "not" of the claim is another one if the quote has its first word without a "not", and most others as well.
+    """
     claimed = frozenset[str]().union(*claim.negated, *claim.denied.values())
     there = frozenset[str]().union(*quoted.negated, *quoted.denied.values())
     found = []
     for governed in claim.negated:
-        first = next(iter(governed), "")
         shared = known.intersection(governed)
-        if (shared and not shared & there) or (first in quoted.keys and first not in there):
+        same = shared & there
+        begins_anew = bool(governed) and governed[0] in quoted.keys and governed[0] not in there
+        if shared and (not same or (begins_anew and 2 * len(same) < len(shared))):
             found.append("not")
     for governed in quoted.negated:
         first = next(iter(governed), "")

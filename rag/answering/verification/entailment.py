@@ -26,7 +26,7 @@ from rag.answering.text.clauses import clause_splits, move_lead_in_to_end
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
-from rag.answering.verification import contradiction, hedging, numeric_bounds, table_figures
+from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds, table_figures
 from rag.answering.verification.entailment_checks import failed_checks
 from rag.answering.verification.evidence import Evidence, Weights, combine
 from rag.answering.verification.missing_facts import is_name
@@ -207,11 +207,23 @@ class _Comparison:
 
     @property
     def _same_statements(self) -> list[Text]:
-        """The evidence, else those of its clauses, that have the claim's words and few others."""
+        """The evidence, else those of its clauses, that have the claim's words and few others.
+
+        Of a sentence with a condition or with hedging no clause is taken: "if costs do not fall" denies nothing.
+        """
+        own = self.evidence.own
         if self._is_same_statement:
-            return [self.evidence.own]
-        clauses = map(analyze, _CLAUSE_END.split(self.evidence.own.text))
-        return [own for own in clauses if self.claim.content_keys <= own.content_keys and self._is_alike(own)]
+            return [own]
+        if conditions.is_conditional(own):
+            return []
+        clauses = map(analyze, _CLAUSE_END.split(own.text))
+        return [
+            clause
+            for clause in clauses
+            if self.claim.content_keys <= clause.content_keys
+            and self._is_alike(clause)
+            and not hedging.mismatches(self.claim, clause)
+        ]
 
     def _is_alike(self, own: Text) -> bool:
         return len(own.content_keys & self.claim.content_keys) >= MIN_ALIKE * len(own.content_keys)

@@ -22,7 +22,7 @@ from benchmarks import fitting
 from benchmarks.fitting import Choice, Numbers
 from rag import answering, evaluation
 from rag.answering.extraction import extractive_answer, question_intent
-from rag.answering.extraction.candidates import Candidate, Features, collect_candidates
+from rag.answering.extraction.candidates import Candidate, Features, collect_candidates, read_answers
 from rag.answering.extraction.extractive_answer import MIN_LIKELIHOOD, ODDS, WEIGHTS
 from rag.engine import RAGEngine
 from rag.engine.evaluation.evaluator import Corpus, Evaluation
@@ -155,7 +155,7 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
     ids = {document.name: document.id for document in engine.documents.list(index_name)}
     evaluated = Evaluation(engine.questions, engine.pages, Corpus(index_name, ids, everything=Filters()))
     lookups = evaluated.lookups(asked)
-    reranker = engine.installation.workspace(engine.user_id).models.reranker
+    models = engine.installation.workspace(engine.user_id).models
     for question in asked:
         if question.file_name not in ids:
             continue
@@ -165,7 +165,9 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
             found = engine.search(request)
             read = question_intent.parse_question(question.question, found.trace.rewritings if found.trace else ())
             hits = list(answering.read_context(question.question, found.results, None).hits.values())
-            yield Case(question, scope, question.id in lookups, read, hits, collect_candidates(read, hits, reranker))
+            collected = collect_candidates(read, hits, models.reranker)
+            candidates = read_answers(read, collected, models.reader)
+            yield Case(question, scope, question.id in lookups, read, hits, candidates)
 
 
 # --- fitting and judging ---

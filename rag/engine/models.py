@@ -1,4 +1,4 @@
-"""The embedding, language and reranking models that a process shares, each opened on first use."""
+"""The embedding, language, reranking and reading models that a process shares, each opened on first use."""
 
 import threading
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ DEFAULT_PROVIDER_OPTIONS = ProviderOptions()
 
 
 class Models:
-    """Embedding models, language models and the cross-encoder. Given models take precedence over the settings.
+    """Embedding models, language models, the cross-encoder and the reader. Given models take precedence over the settings.
 
     `preferences` fill in settings that `config` leaves unset, and may change at any time.
     """
@@ -170,6 +170,11 @@ class Models:
             if self._reranker is None:
                 self._reranker = providers.CrossEncoder(self._environment)
             return self._reranker
+
+    @property
+    def reader(self) -> "providers.Reader":
+        """The embedded reader."""
+        return providers.Reader(self._environment)
 
     @property
     def entailment_model(self) -> "providers.EntailmentModel | None":

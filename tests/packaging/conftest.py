@@ -16,8 +16,18 @@ from tests.e2e.conftest import browser
 __all__ = ["browser"]
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "app.py", "server.py", ".streamlit", "pages", "rag")
-"""What a wheel is built from; the Dockerfile copies the same."""
+SOURCES = (
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "app.py",
+    "server.py",
+    ".streamlit",
+    "pages",
+    "rag",
+    "reader_model",
+)
+"""What the wheels are built from; the Dockerfile copies the same."""
 WHEEL = os.environ.get("PAGELIGHT_WHEEL")
 NEWEST = "PAGELIGHT_NEWEST" in os.environ
 
@@ -33,6 +43,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel named by `PAGELIGHT_WHEEL`, otherwise one that is built from a copy of the sources.
 
+    The wheel of the reader's weights lies beside it.
     The copy has no `build` folder, from which setuptools would take modules that no longer exist.
     """
     if WHEEL:
@@ -44,13 +55,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             shutil.copy(source, copy)
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist"]
-    run(sys.executable, "-m", "pip", "wheel", *options, ".", cwd=copy)
+    run(sys.executable, "-m", "pip", "wheel", *options, ".", "./reader_model", cwd=copy)
     return next((copy / "dist").glob("pagelight-*.whl"))
 
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of programs of a virtual environment into which only the wheel was installed, with its dependencies.
+    """The folder of programs of a virtual environment into which only the wheels were installed, with their dependencies.
 
     They are those of the lock file, or with `PAGELIGHT_NEWEST` what a user gets today.
     """
@@ -59,7 +70,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     pinned = folder / "pinned.txt"
     pinned.write_text("" if NEWEST else _without_hashes((ROOT / "requirements.lock").read_text("utf-8")), "utf-8")
     programs = folder / "bin"
-    run(programs / "pip", "install", "--quiet", "--no-compile", "--constraint", pinned, wheel)
+    run(programs / "pip", "install", "--quiet", "--no-compile", "--constraint", pinned, *wheel.parent.glob("*.whl"))
     yield programs
     shutil.rmtree(folder)  # more than a gigabyte
 

@@ -368,7 +368,26 @@ def test_the_cross_encoder_reads_no_more_than_so_many() -> None:
     many = sources.hit(*(f"Sentence {'abcdefghij'[n % 10]}{'abcdefghij'[n // 10]} is on cranes." for n in range(90)))
     reader = Scripted({})
     rank(question_intent.parse_question("What of cranes?"), [many], reranker=reader)
-    assert len(reader.asked) == 32 + 1
+    assert len(reader.asked) == 24 + 1
+
+
+def test_the_reader_reads_the_closest_units_alone_and_decides_between_them() -> None:
+    hit = sources.hit("The crane lifts coal by hand.", "Miller & Sons lift coal.", score=0.9)
+    question = question_intent.parse_question("Who lifts the coal?")
+    reranker, reader = Scripted({"by hand": 0.9, "Miller": 0.8}), Scripted({"by hand": 0.001, "Miller": 0.999})
+    without, _ = rank(question, [hit], reranker=reranker)
+    best, other = rank(question, [hit], reranker=reranker, reader=reader)
+    assert without.candidate.text == other.candidate.text == "The crane lifts coal by hand."
+    assert best.candidate.text == "Miller & Sons lift coal."
+    assert reader.asked == ["The crane lifts coal by hand.", "Miller & Sons lift coal."]
+
+
+def test_what_the_reader_does_not_read_answers_no_better_than_the_worst_that_it_reads() -> None:
+    many = sources.hit(*(f"Sentence {'abcdefghij'[n]} is on cranes." for n in range(10)))
+    reader = Scripted({"Sentence": 0.3})
+    found = rank(question_intent.parse_question("What of cranes?"), [many], reranker=Scripted({}), reader=reader)
+    assert len(reader.asked) == extractive_answer.READ
+    assert len({extract.candidate.features.answers for extract in found}) == 1
 
 
 def test_without_a_cross_encoder_words_decide() -> None:

@@ -28,6 +28,11 @@ def cross_encoder() -> embedded_models.CrossEncoder:
     return embedded_models.CrossEncoder(Config())
 
 
+@pytest.fixture(scope="module")
+def reader() -> embedded_models.Reader:
+    return embedded_models.Reader(Config())
+
+
 @pytest.fixture
 def model_dir(tmp_path: Path) -> Path:
     """A folder of one's own with the embedding model."""
@@ -117,6 +122,39 @@ def test_cross_encoder_cuts_the_text_and_keeps_the_query(cross_encoder: embedded
     assert 0.0 <= cross_encoder.scores("why " * 3000, [filler])[0] <= 1.0
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        (QUERY, "Miller & Sons harvest the apples.", "The apples are harvested by hand."),
+        (
+            "When are the apples harvested?",
+            "The apples are harvested in September.",
+            "The apples are harvested by hand.",
+        ),
+        ("Where are the apples stored?", "The apples are stored in Bern.", "The apples are stored with care."),
+    ],
+)
+def test_the_reader_knows_what_is_asked_for(
+    question: str, answer: str, other: str, reader: embedded_models.Reader
+) -> None:
+    given, like_it = reader.scores(question, [answer, other])
+    assert like_it < 0.5 < given
+
+
+def test_the_reader_scores_in_order_between_zero_and_one(reader: embedded_models.Reader) -> None:
+    scores = reader.scores(QUERY, TEXTS)
+    assert reader.scores(QUERY, TEXTS[::-1]) == scores[::-1]
+    assert reader.scores(QUERY, []) == []
+    assert all(0.0 <= score <= 1.0 for score in reader.scores(QUERY, ["", "word " * 900]))
+    assert all(0.0 <= score <= 1.0 for score in reader.scores("why " * 3000, TEXTS))
+
+
+def test_the_reader_cuts_the_text_and_keeps_the_question(reader: embedded_models.Reader) -> None:
+    answer, filler = "Miller & Sons harvest the apples. ", "Nothing of interest is said here. " * 200
+    early, late = reader.scores(QUERY, [answer + filler, filler + answer])
+    assert early > late
+
+
 def test_models_are_taken_from_a_folder_if_one_is_set(
     model_dir: Path, embedding: embedded_models.LocalEmbedding
 ) -> None:
@@ -137,6 +175,10 @@ def test_a_changed_file_is_refused_before_it_is_opened(model_dir: Path) -> None:
         embedded_models.LocalEmbedding(model_dir).get_text_embedding("x")
 
 
-def test_the_wheel_that_brings_the_files_is_not_imported(embedding: embedded_models.LocalEmbedding) -> None:
+def test_the_packages_that_bring_the_files_are_not_imported(
+    embedding: embedded_models.LocalEmbedding, reader: embedded_models.Reader
+) -> None:
     embedding.get_text_embedding("x")
-    assert onnx_models.WHEEL_PACKAGE not in sys.modules
+    reader.scores("x", ["y"])
+    packages = {files.package for files in (onnx_models.BGE_SMALL_EN, onnx_models.MS_MARCO_MINILM, onnx_models.READER)}
+    assert packages.isdisjoint(sys.modules)

@@ -15,7 +15,7 @@ from rag.answering.text.sentences import is_answered_by_box, one_line
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Hit, QuotedRow
 
-CANDIDATES = 32
+CANDIDATES = 24
 """Units per question that the cross-encoder reads; cheaper measures preselect them."""
 
 MIN_CHARS = 12
@@ -26,7 +26,7 @@ OWN_GAIN = 0.05
 """Minimum gain in relevance of a sentence over the one it refers back to."""
 
 MAX_LOGIT = 8.0
-"""Cross-encoder logit beyond which scores are 0 or 1 to three digits."""
+"""Logit of the cross-encoder and the reader beyond which scores are 0 or 1 to three digits."""
 
 _ELSEWHERE = re.compile(
     r"\binformation\b[^.]{0,80}\b(?:required|called\s+for)\b[^.]{0,60}\bitem\b.*\b(?:incorporated|included|contained|set\s+forth)\b",
@@ -50,13 +50,14 @@ class Features(NamedTuple):
     """How well a unit answers, by each measure.
 
     `relevance` and `page_relevance` are the cross-encoder's logits, over `MAX_LOGIT`, for the unit in its context and
-    for the chunk found; `covered` is the share of the question's words, weighted by rarity, in the unit and its
+    for the chunk found; `answers` is the reader's, for the unit alone; `covered` is the share of the question's words, weighted by rarity, in the unit and its
     headings; `label` the match of a row's label; `kind` whether it holds the requested kind (0.5 if none is asked);
     `about` the share of the question's years and names on its page or in its document's name; `found` the hit's score
     and `rank` 1 over its rank; `near` whether the unit is in the chunk found.
     """
 
     relevance: float = 0.0
+    answers: float = 0.0
     page_relevance: float = 0.0
     covered: float = 0.0
     label: float = 0.0
@@ -105,7 +106,7 @@ class Candidate(NamedTuple):
 
 
 def collect_candidates(question: ParsedQuestion, hits: Sequence[Hit], reranker: Reranker | None) -> list[Candidate]:
-    """Return the closest candidates with all features, without duplicates."""
+    """Return the closest candidates with all features but `answers`, without duplicates."""
     found = _preselect(question, _fitting(question, list(_units(question, hits))))
     if reranker is None or not found:
         return found
@@ -123,6 +124,15 @@ def collect_candidates(question: ParsedQuestion, hits: Sequence[Hit], reranker: 
             )
         )
         for candidate, logit in zip(found, logits, strict=False)
+    ]
+
+
+def read_answers(question: ParsedQuestion, candidates: Sequence[Candidate], reader: Reranker) -> list[Candidate]:
+    """Return the candidates with the feature `answers`."""
+    scores = reader.scores(question.text, [candidate.text for candidate in candidates])
+    return [
+        candidate._replace(features=candidate.features._replace(answers=_logit(score)))
+        for candidate, score in zip(candidates, scores, strict=True)
     ]
 
 

@@ -4,8 +4,9 @@ The flow: hits → context (`context`) → model output or extracts → sentence
 a verdict and located quotes for each (`verification.grounding`) → response.
 """
 
+import functools
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING
 
 from rag import errors, prompts, providers, tracing
@@ -58,6 +59,7 @@ def stream(
     llm: "LLM | None",
     locate: Locate,
     reranker: Reranker | None = None,
+    reader: Reranker | None = None,
     judge: MeaningJudge | None = None,
     memory: CompletionCache | None = None,
     rewritings: Sequence[Rewriting] = (),
@@ -68,7 +70,7 @@ def stream(
     """Yield stages and pieces of the answer to `question` from `hits`, then the verified answer, which replaces them.
 
     Without `llm`, and where it gives no answer that the sources support, the best sentences and table rows of the
-    sources are the answer; `rewritings` from the vocabulary help to find them. Pieces contain no quote tags, no HTML
+    sources are the answer; the `reader` and `rewritings` from the vocabulary help to find them. Pieces contain no quote tags, no HTML
     and no ids of unknown sources. Model output is cached in `memory`; `judge` judges sentences in other words than
     their sources, while the stage "judging" shows the answer without that. Once `stop` returns True writing ends, and
     what was written is verified and returned, without asking the judge.
@@ -82,10 +84,13 @@ def stream(
         context = read_context(question, hits, llm, options)
         step.add(sources=len(context.hits))
     grounder = Grounder(context.hits, locate=locate, reranker=reranker, judge=judge)
+    choose = functools.partial(
+        extractive_answer.choose, question, reranker=reranker, reader=reader, rewritings=rewritings
+    )
     if not context.sources:
         draft = Draft(model=_model_name(llm))
     elif llm is None:
-        draft = yield from _extract(question, grounder, context, reranker, rewritings)
+        draft = yield from _extract(choose, grounder, context)
     else:
         writer = Writer(llm, generation, memory if options.use_cache else None, stop)
         written = yield from generate(question, writer, grounder, context)
@@ -99,7 +104,7 @@ def stream(
         if not _holds(draft, options):
             whole = read_context(question, hits, None, options)  # quotes need no reading time
             grounder = Grounder(whole.hits, locate=locate, reranker=reranker)
-            draft = _quote_instead(draft, _extract(question, grounder, whole, reranker, rewritings))
+            draft = _quote_instead(draft, _extract(choose, grounder, whole))
             context = whole
     yield _response(draft, context, hits, options, time.perf_counter() - started)
 
@@ -164,13 +169,11 @@ def _model_name(llm: "LLM | None") -> str:
 
 
 def _extract(
-    question: str, grounder: Grounder, context: Context, reranker: Reranker | None, rewritings: Sequence[Rewriting]
+    choose: Callable[[Sequence[Hit]], extractive_answer.Choice], grounder: Grounder, context: Context
 ) -> Generator[AnswerToken, None, Draft]:
     ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
     with tracing.span("model", model=EXTRACTIVE_MODEL):
-        choice = extractive_answer.choose(
-            question, list(context.hits.values()), reranker=reranker, rewritings=rewritings
-        )
+        choice = choose(list(context.hits.values()))
     several = len({hit.passage.document_id for hit in context.hits.values()}) > 1
     text = ""
     sentences: list[Sentence] = []

@@ -59,6 +59,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         llm: LLM | None,
         locate: Locate,
         reranker: Reranker | None = None,
+        reader: Reranker | None = None,
         judge: MeaningJudge | None = None,
         memory: CompletionCache | None = None,
         options: AnswerOptions = DEFAULT_OPTIONS,
@@ -77,6 +78,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         self._writer = llm
         self._locate = locate
         self._reranker = reranker
+        self._reader = reader
         self._judge = judge
         self._memory = memory
         self._options = options
@@ -126,6 +128,7 @@ class GroundedSynthesizer(BaseSynthesizer):
             llm=self._writer,
             locate=self._locate,
             reranker=self._reranker,
+            reader=self._reader,
             judge=self._judge,
             memory=self._memory,
             rewritings=rewritings,

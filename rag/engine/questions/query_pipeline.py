@@ -90,6 +90,7 @@ class QueryPipeline:
             llm=llm,
             locate=Pages(self._workspace).locate,
             reranker=self._workspace.models.reranker,
+            reader=self._workspace.models.reader,
             judge=self._judge(llm, options, generation) if llm else None,
             memory=self._store.caches,
             options=options,

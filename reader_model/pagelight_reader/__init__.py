@@ -1,0 +1,1 @@
+"""The weights of the reader; Pagelight opens the files and imports nothing."""

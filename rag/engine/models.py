@@ -20,7 +20,7 @@ DEFAULT_PROVIDER_OPTIONS = ProviderOptions()
 
 
 class Models:
-    """Embedding models, language models, the cross-encoder and the reader. Given models take precedence over the settings.
+    """Embedding models, language models, the cross-encoder and the reader. Given ones override the settings.
 
     `preferences` fill in settings that `config` leaves unset, and may change at any time.
     """

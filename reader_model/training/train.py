@@ -223,8 +223,8 @@ def main() -> None:
     others = [parameter for parameter in parameters if parameter.dim() < 2]
     groups = [{"params": decayed, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98))
-    began, steps = time.monotonic(), 0
-    for batch in batches([row for row in rows if id(row) not in held], encoder, choose):
+    began = time.monotonic()
+    for step, batch in enumerate(batches([row for row in rows if id(row) not in held], encoder, choose), 1):
         share = (time.monotonic() - began) / 60 / options.minutes
         if share >= 1:
             break
@@ -238,9 +238,8 @@ def main() -> None:
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        steps += 1
-        if steps % 50 == 0:
-            print(f"{share * options.minutes:.1f} min, {steps * BATCH} rows, loss {float(loss.detach()) / 2:.3f}")
+        if step % 50 == 0:
+            print(f"{share * options.minutes:.1f} min, {step * BATCH} rows, loss {float(loss.detach()) / 2:.3f}")
     print(evaluate(model, choose.sample(kept, min(1000, len(kept))), encoder))
     model.save(options.output)
     shutil.copy(options.base / "tokenizer.json", options.output / "tokenizer.json")

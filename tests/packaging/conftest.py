@@ -61,7 +61,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of programs of a virtual environment into which only the wheels were installed, with their dependencies.
+    """The folder of programs of a virtual environment into which only the wheels and their dependencies were put.
 
     They are those of the lock file, or with `PAGELIGHT_NEWEST` what a user gets today.
     """

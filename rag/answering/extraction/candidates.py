@@ -50,10 +50,10 @@ class Features(NamedTuple):
     """How well a unit answers, by each measure.
 
     `relevance` and `page_relevance` are the cross-encoder's logits, over `MAX_LOGIT`, for the unit in its context and
-    for the chunk found; `answers` is the reader's, for the unit alone; `covered` is the share of the question's words, weighted by rarity, in the unit and its
-    headings; `label` the match of a row's label; `kind` whether it holds the requested kind (0.5 if none is asked);
-    `about` the share of the question's years and names on its page or in its document's name; `found` the hit's score
-    and `rank` 1 over its rank; `near` whether the unit is in the chunk found.
+    for the chunk found; `answers` is the reader's, for the unit alone; `covered` is the share of the question's words,
+    weighted by rarity, in the unit and its headings; `label` the match of a row's label; `kind` whether it holds the
+    requested kind (0.5 if none is asked); `about` the share of the question's years and names on its page or in its
+    document's name; `found` the hit's score and `rank` 1 over its rank; `near` whether the unit is in the chunk found.
     """
 
     relevance: float = 0.0

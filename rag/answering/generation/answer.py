@@ -70,10 +70,10 @@ def stream(
     """Yield stages and pieces of the answer to `question` from `hits`, then the verified answer, which replaces them.
 
     Without `llm`, and where it gives no answer that the sources support, the best sentences and table rows of the
-    sources are the answer; the `reader` and `rewritings` from the vocabulary help to find them. Pieces contain no quote tags, no HTML
-    and no ids of unknown sources. Model output is cached in `memory`; `judge` judges sentences in other words than
-    their sources, while the stage "judging" shows the answer without that. Once `stop` returns True writing ends, and
-    what was written is verified and returned, without asking the judge.
+    sources are the answer; the `reader` and `rewritings` from the vocabulary help to find them. Pieces contain no
+    quote tags, no HTML and no ids of unknown sources. Model output is cached in `memory`; `judge` judges sentences in
+    other words than their sources, while the stage "judging" shows the answer without that. Once `stop` returns True
+    writing ends, and what was written is verified and returned, without asking the judge.
 
     Raises:
         errors.ConfigError: the language model's window is too small for any source.

@@ -34,7 +34,8 @@ WEIGHTS = Features(
     near=0.65,
 )
 """Weights of the features in a candidate's score: a multinomial logit over the candidates of a question (McFadden,
-"Conditional logit analysis of qualitative choice behavior", 1974), fitted by `python -m benchmarks.extractive`."""
+"Conditional logit analysis of qualitative choice behavior", 1974), fitted by `python -m benchmarks.extractive`;
+`answers` and `relevance` with the others as they are."""
 
 
 class Odds(NamedTuple):

@@ -48,7 +48,7 @@ class Odds(NamedTuple):
     base: float
 
 
-ODDS = Odds(page_relevance=0.4, found=0.5, about=1.5, lead=0.45, base=-2.3)
+ODDS = Odds(page_relevance=0.4, found=0.5, about=1.5, lead=0.35, base=-2.3)
 """Fitted by the same command."""
 
 MIN_LIKELIHOOD = 0.2

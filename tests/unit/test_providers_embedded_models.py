@@ -141,6 +141,17 @@ def test_the_reader_knows_what_is_asked_for(
     assert like_it < 0.5 < given
 
 
+def test_the_reader_weighs_the_best_span_of_the_text_against_no_answer(reader: embedded_models.Reader) -> None:
+    text = "Since 1931 the apples are harvested by the three daughters of Miller & Sons."
+    model = onnx_models.open_model(onnx_models.READER)
+    pair = model.tokenizer.encode(QUERY, text)
+    logits = model.run(pair.ids, pair.type_ids)
+    words = [place for place, segment in enumerate(pair.type_ids) if segment == 1][:-1]
+    best = max(logits[start, 0] + logits[end, 1] for start in words for end in words if start <= end)
+    odds = float(best - logits[0].sum())
+    assert reader.scores(QUERY, [text]) == [pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-6)]
+
+
 def test_the_reader_scores_in_order_between_zero_and_one(reader: embedded_models.Reader) -> None:
     scores = reader.scores(QUERY, TEXTS)
     assert reader.scores(QUERY, TEXTS[::-1]) == scores[::-1]

@@ -10,10 +10,10 @@ COPY pyproject.toml README.md LICENSE app.py server.py ./
 COPY .streamlit .streamlit
 COPY pages pages
 COPY rag rag
-COPY reader_model reader_model
+COPY models models
 # setuptools is among the locked dependencies.
 RUN PYTHONPATH=/dependencies/lib/python3.11/site-packages \
-    pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheel . ./reader_model
+    pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheel . ./models
 
 FROM python:3.11-slim-bookworm
 

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # setuptools warns about every editable installation.
 INSTALL_PAGELIGHT := PYTHONWARNINGS="ignore:Editable installation" $(INSTALL) --no-deps --no-build-isolation \
-	--editable ./reader_model --editable .
+	--editable ./models --editable .
 
 # Interpreters to create .venv with, in order of preference; override with `make run PYTHON=/path/to/python3.12`.
 PYTHON ?= python3.13 python3.12 python3.11 python3.14 python3 python
@@ -63,7 +63,7 @@ lock: ## Update the lock files from pyproject.toml (needs uv; UPGRADE=--upgrade 
 	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp --extra drive --extra fastembed --extra telemetry --group dev $(UPGRADE) --constraints requirements.lock --output-file requirements-dev.lock
 
 LOCK_FORM := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
-	--no-emit-index-url --no-emit-find-links --no-emit-package pagelight-reader --custom-compile-command "make lock"
+	--no-emit-index-url --no-emit-find-links --no-emit-package pagelight-models --custom-compile-command "make lock"
 LOCK_OPTIONS := pyproject.toml $(LOCK_FORM)
 
 clean: ## Remove .venv and all caches, but no documents or databases

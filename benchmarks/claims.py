@@ -60,10 +60,9 @@ def measure(options: Options, section: Section) -> None:
     by_kind(section, [judged(fact, made, reranker, judge) for fact, made in cases])
 
 
-def _judge(options: Options) -> MeaningJudge | None:
-    """Return the judge of meaning: the model of `--server`, that of RAG_ENTAILMENT_MODEL, both or none."""
-    folder = options.config.rag_entailment_model
-    second = EntailmentJudge(providers.open_entailment_model(folder)) if folder else None
+def _judge(options: Options) -> MeaningJudge:
+    """Return the judge of meaning: the entailment model, with the language model of `--server` if there is one."""
+    second = EntailmentJudge(providers.open_entailment_model(options.config))
     if not options.server:
         return second
     llm = llama_server.language_model(options.config, options.server)

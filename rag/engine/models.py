@@ -177,14 +177,13 @@ class Models:
         return providers.Reader(self._environment)
 
     @property
-    def entailment_model(self) -> "providers.EntailmentModel | None":
-        """The model that judges claims by meaning; None if the settings name none.
+    def entailment_model(self) -> "providers.EntailmentModel":
+        """The model that judges claims by meaning.
 
         Raises:
-            errors.ConfigError: RAG_ENTAILMENT_MODEL names a folder without one.
+            errors.ConfigError: its files are missing, or RAG_ENTAILMENT_MODEL names a folder without a model.
         """
-        folder = self._environment.rag_entailment_model
-        return providers.open_entailment_model(folder) if folder else None
+        return providers.open_entailment_model(self._environment)
 
     def _config_for(self, provider_name: str | None, auth: Auth, options: ProviderOptions) -> Config:
         """Return the settings with a request's own key for one provider, and its limits."""

@@ -112,7 +112,7 @@ class Reader:
     """A model of extractive question answering (int8): scores how sure some words of a text answer a question.
 
     Loaded at the first use, which raises `errors.ConfigError` if its files are missing or have the wrong hash. How it
-    was trained: reader_model/README.md.
+    was trained: models/README.md.
     """
 
     def __init__(self, config: Config) -> None:

@@ -1,8 +1,8 @@
 """The entailment model: the probability that a text entails a claim, computed on this machine.
 
-RAG_ENTAILMENT_MODEL names the folder of any sequence classifier in ONNX: `model.onnx` (or
-`onnx/model_quantized.onnx`, `onnx/model.onnx`), `tokenizer.json`, and a `config.json` whose `id2label` names one label
-"entailment".
+It is the packaged one unless RAG_ENTAILMENT_MODEL names the folder of another sequence classifier in ONNX: `model.onnx`
+(or `onnx/model_quantized.onnx`, `onnx/model.onnx`), `tokenizer.json`, and a `config.json` whose `id2label` names one
+label "entailment".
 """
 
 import functools
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rag import errors
+from rag.config import Config
 from rag.providers import onnx_models
 
 DEFAULT_THRESHOLD = 0.9
@@ -90,7 +91,14 @@ def _read_settings(folder: Path) -> _Settings:
         ) from error
 
 
+def open_entailment_model(config: Config) -> EntailmentModel:
+    """Open the model of RAG_ENTAILMENT_MODEL, else the packaged one, once per process; raises as `EntailmentModel`."""
+    folder = config.rag_entailment_model
+    if folder is None:
+        return _open(onnx_models.find_model(onnx_models.ENTAILMENT, config.rag_local_model_dir))
+    return _open(folder.expanduser())
+
+
 @functools.cache
-def open_entailment_model(folder: Path) -> EntailmentModel:
-    """Open the model of `folder`, once per process; raises as `EntailmentModel`."""
-    return EntailmentModel(folder.expanduser())
+def _open(folder: Path) -> EntailmentModel:
+    return EntailmentModel(folder)

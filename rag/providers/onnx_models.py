@@ -59,10 +59,20 @@ MS_MARCO_MINILM = ModelFiles(
 READER = ModelFiles(
     folder="reader_en",
     sha256=(
-        ("model.onnx", "bba3822080e3dae6b7cc00ed4c30b9b5ae677e7e547677873c79d022f260a9f1"),
+        ("model.onnx", "1e44926f03a0643fcbe7174075641468df388acb66e4434bf75dff7d1b9d7203"),
         ("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
     ),
-    package="pagelight_reader",
+    package="pagelight_models",
+    place=Path(),
+)
+ENTAILMENT = ModelFiles(
+    folder="entailment_en",
+    sha256=(
+        ("config.json", "2f10b31c7794399d496eaa3f8f981d5b28512f2a48492d9242cfed3edf9ccad3"),
+        ("model.onnx", "b0f64879410a65dbc64f6a18e29ce99ef15480fe0545769bfbb77deb7919d552"),
+        ("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
+    ),
+    package="pagelight_models",
     place=Path(),
 )
 

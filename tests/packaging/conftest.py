@@ -25,7 +25,7 @@ SOURCES = (
     ".streamlit",
     "pages",
     "rag",
-    "reader_model",
+    "models",
 )
 """What the wheels are built from; the Dockerfile copies the same."""
 WHEEL = os.environ.get("PAGELIGHT_WHEEL")
@@ -55,7 +55,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             shutil.copy(source, copy)
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist"]
-    run(sys.executable, "-m", "pip", "wheel", *options, ".", "./reader_model", cwd=copy)
+    run(sys.executable, "-m", "pip", "wheel", *options, ".", "./models", cwd=copy)
     return next((copy / "dist").glob("pagelight-*.whl"))
 
 

@@ -1,4 +1,4 @@
-"""The entailment model of RAG_ENTAILMENT_MODEL, tried with a packaged classifier of pairs."""
+"""The packaged entailment model, and that of RAG_ENTAILMENT_MODEL, tried with a packaged classifier of pairs."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors
+from rag.config import Config
 from rag.providers import onnx_models
 from rag.providers.entailment_model import EntailmentModel, open_entailment_model
 
@@ -23,11 +24,27 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_pairs_get_a_probability_each(folder: Path) -> None:
-    model = open_entailment_model(folder)
+    config = Config(rag_entailment_model=folder)
+    model = open_entailment_model(config)
     near, far = model.probabilities([(EVIDENCE, "The lighthouse was rebuilt in granite."), (EVIDENCE, "Bees sleep.")])
     assert 0 <= far < near <= 1
     assert model.threshold == 0.4
-    assert open_entailment_model(folder) is model
+    assert open_entailment_model(config) is model
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_entailed"),
+    [
+        ("Granite was used to rebuild the lighthouse.", True),
+        ("The lighthouse was rebuilt in timber.", False),
+        ("The lighthouse was rebuilt before the storm.", False),
+        ("The lighthouse guides two hundred ships a year.", False),
+    ],
+)
+def test_the_packaged_model_knows_other_words_from_another_meaning(claim: str, is_entailed: bool) -> None:
+    model = open_entailment_model(Config())
+    (value,) = model.probabilities([(EVIDENCE, claim)])
+    assert (value >= model.threshold) is is_entailed
 
 
 def test_long_texts_are_cut_and_the_claim_is_kept(folder: Path) -> None:

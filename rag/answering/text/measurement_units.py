@@ -1,4 +1,4 @@
-"""Recognise units of figures: percentages, points, multiples and currencies."""
+"""Recognise units of figures: percentages, points, multiples, currencies and measures."""
 
 import re
 from typing import NamedTuple
@@ -116,3 +116,63 @@ def currencies(text: str) -> frozenset[str]:
 
 def _named(spelling: str) -> str:
     return next(name for name, pattern in _EACH.items() if pattern.fullmatch(spelling))
+
+
+_MEASURES = {
+    "second": r"s|secs?|seconds?",
+    "millisecond": r"ms|milliseconds?",
+    "minute": r"mins?|minutes?",
+    "hour": r"h|hrs?|hours?",
+    "day": r"days?",
+    "week": r"weeks?",
+    "month": r"months?",
+    "quarter": r"quarters?",
+    "year": r"years?|yrs?",
+    "mm": r"mm|millimet(?:re|er)s?",
+    "cm": r"cm|centimet(?:re|er)s?",
+    "m": r"m|met(?:re|er)s?",
+    "km": r"km|kilomet(?:re|er)s?",
+    "inch": r"inch(?:es)?",
+    "foot": r"ft|foot|feet",
+    "mile": r"miles?",
+    "m²": r"m²|square met(?:re|er)s?",
+    "km²": r"km²|square kilomet(?:re|er)s?",
+    "square foot": r"square f(?:oo|ee)t",
+    "square mile": r"square miles?",
+    "hectare": r"ha|hectares?",
+    "acre": r"acres?",
+    "mg": r"mg|milligram(?:me)?s?",
+    "g": r"g|gram(?:me)?s?",
+    "kg": r"kg|kilogram(?:me)?s?|kilos?",
+    "tonne": r"t|tonnes?|metric tons?",
+    "ton": r"tons?",
+    "pound": r"lbs?|pounds?",
+    "ounce": r"oz|ounces?",
+    "litre": r"l|lit(?:re|er)s?",
+    "gallon": r"gallons?",
+    "barrel": r"barrels?|bbls?",
+    "kW": r"kW|kilowatts?",
+    "MW": r"MW|megawatts?",
+    "GW": r"GW|gigawatts?",
+    "kWh": r"kWh|kilowatt[- ]hours?",
+    "MWh": r"MWh|megawatt[- ]hours?",
+    "GWh": r"GWh|gigawatt[- ]hours?",
+}
+_MEASURE_BEHIND = re.compile(
+    r"[\s-]?(?:"
+    + "|".join(f"(?P<m{number}>{words})" for number, words in enumerate(_MEASURES.values()))
+    + r")(?![\w²])"
+)
+
+
+class Measure(NamedTuple):
+    """A measure behind a figure: its canonical name, and where it ends."""
+
+    name: str
+    end: int
+
+
+def measure_behind(text: str, end: int) -> Measure | None:
+    """Return the measure behind a figure that ends at `end`: km for "11 kilometres"."""
+    match = _MEASURE_BEHIND.match(text, end)
+    return Measure([*_MEASURES][int((match.lastgroup or "m0")[1:])], match.end()) if match else None

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import pydantic
 
 from rag import errors, prompts
-from rag.answering.text.clauses import clause_splits
 from rag.answering.verification.open_claims import OpenClaim, Place
 from rag.retrieval import Completions
 from rag.types import SAME_MEANING, Support
@@ -52,28 +51,18 @@ class EntailmentJudge:
         self._model = model
 
     def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
-        """Return "supported", "partly" if only some clauses are entailed, or None."""
+        """Return "supported", or None for a claim that the evidence does not entail or that a fact speaks against."""
         return [verdict for _, verdict in self.judge_with_probabilities(claims)]
 
     def judge_with_probabilities(self, claims: Sequence[OpenClaim]) -> list[tuple[float, MeaningVerdict | None]]:
         """Return the same with the probability of each claim."""
-        wholes = self._model.probabilities([(claim.evidence, claim.text) for claim in claims])
-        return [(whole, self._verdict(claim, whole)) for claim, whole in zip(claims, wholes, strict=True)]
+        values = self._model.probabilities([(claim.evidence, claim.text) for claim in claims])
+        return [(value, self._verdict(claim, value)) for claim, value in zip(claims, values, strict=True)]
 
-    def _verdict(self, claim: OpenClaim, whole: float) -> MeaningVerdict | None:
-        if whole >= self._model.threshold and not claim.vetoes:
-            return MeaningVerdict(Support.SUPPORTED, SAME_MEANING, whole, places=self.locate(claim))
-        for parts in clause_splits(claim.text):
-            values = self._model.probabilities([(claim.evidence, part) for part in parts])
-            accepted = [
-                part
-                for part, value in zip(parts, values, strict=True)
-                if value >= self._model.threshold and not any(veto in part for veto in claim.vetoes)
-            ]
-            if len(accepted) == 1:
-                missing = tuple(part for part in parts if part not in accepted)
-                return MeaningVerdict(Support.PARTLY, SAME_MEANING, whole, missing, self.locate(claim))
-        return None
+    def _verdict(self, claim: OpenClaim, value: float) -> MeaningVerdict | None:
+        if value < self._model.threshold or claim.vetoes:
+            return None
+        return MeaningVerdict(Support.SUPPORTED, SAME_MEANING, value, places=self.locate(claim))
 
     def locate(self, claim: OpenClaim) -> tuple[Place, ...]:
         """Return the sentence that entails the claim alone, else the two that come nearest."""

@@ -1,4 +1,4 @@
-"""Find the facts of a claim that its evidence lacks: figures, counts and names.
+"""Find the facts of a claim that its evidence lacks: figures, measures, counts and names.
 
 Whatever a model says of the meaning, a claim with another figure or name is not proved.
 """
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text, analyze
+from rag.answering.text.measurement_units import measure_behind
 from rag.answering.text.negation import Word
 from rag.answering.verification.evidence import Evidence
 
@@ -19,15 +20,31 @@ _SENTENCE_START = re.compile(r"(?:^|[.:;!?–—\"“(|•])\s*$")
 
 
 def missing_facts(claim: str, evidence: Sequence[Evidence], around: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the figures, counts and names of `claim` that the `evidence` lacks; `around` may hold names."""
+    """Return the figures, measures, counts and names of `claim` that `evidence` lacks; `around` may hold names."""
     text = analyze(claim)
     texts = list(dict.fromkeys(part for piece in evidence for part in piece.texts))
     scales = numbers.union_scales(piece.scales for piece in evidence)
     currency = next((piece.currency for piece in evidence if piece.currency), None)
     missing = [*numbers.unsupported(claim, texts, scales=scales, currency=currency)]
+    missing += _other_measures(text, texts)
     missing += _missing_counts(text, texts)
     missing += _missing_names(text, [*texts, *around])
     return tuple(dict.fromkeys(missing))
+
+
+def _other_measures(claim: Text, texts: Sequence[str]) -> Iterator[str]:
+    """Yield figures that the texts have with another measure only: "11 metres" where they say "11 km"."""
+    there = [
+        (number.values, measure.name)
+        for text in texts
+        for number in numbers.find_numbers(text)
+        if (measure := measure_behind(text, number.end))
+    ]
+    for number in claim.numbers:
+        measure = measure_behind(claim.text, number.end)
+        others = {name for values, name in there if values & number.values}
+        if measure and others and measure.name not in others:
+            yield claim.text[number.start : measure.end]
 
 
 def _missing_counts(claim: Text, texts: Sequence[str]) -> Iterator[str]:

@@ -101,10 +101,9 @@ class QueryPipeline:
 
     def _judge(
         self, llm: "LLM", options: AnswerOptions, generation: GenerationOptions
-    ) -> "answering.MeaningJudge | None":
+    ) -> "answering.MeaningJudge":
         """Return the judge of meaning for what `llm` writes: itself, the entailment model, or both."""
-        model = self._workspace.models.entailment_model
-        second = answering.EntailmentJudge(model) if model else None
+        second = answering.EntailmentJudge(self._workspace.models.entailment_model)
         wanted = options.judge_with_model
         if wanted is False or (wanted is None and providers.is_small(llm)):
             return second

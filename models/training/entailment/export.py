@@ -20,7 +20,8 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from scipy.optimize import minimize_scalar
 from tokenizers import Tokenizer
-from train import LABELS, make_model, read_pairs
+from train import LABELS, make_model
+read_pairs=None
 
 LIKE_ANSWERS = ("fool_me_twice", "begin", "faith_dial", "new_protocols", "fever_symmetric", "fever_nli", "conj_nli")
 MAX_TOKENS = 512

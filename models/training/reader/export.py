@@ -1,6 +1,6 @@
 """Export a trained reader as ONNX with int8 weights, quantised by channel (onnxruntime's dynamic quantisation).
 
-python training/export.py TRAINED_FOLDER pagelight_reader/reader_en
+python training/reader/export.py TRAINED_FOLDER pagelight_models/reader_en
 """
 
 import hashlib

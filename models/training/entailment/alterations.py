@@ -6,7 +6,7 @@ without such pairs takes nearly the same words for the same meaning.
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 ENTAILED, NOT_ENTAILED = "entailment", "not_entailment"
 ENTAILED_SHARE = 0.45
@@ -16,6 +16,8 @@ EXCHANGED = 0.4
 """Share of claims with two names in which these change places."""
 MAX_REWORDED = 2
 MIN_KEPT_CHARS = 40
+MAX_SYNONYMS = 3
+CLOSEST_SYNONYMS = 2
 
 _OPPOSITES = """
 increase decrease|increased decreased|increases decreases|increasing decreasing|rose fell|rise fall|rising falling|
@@ -328,18 +330,36 @@ def alter(evidence: str, elsewhere: str, chance: random.Random) -> tuple[str, st
     if chance.random() < REWORDED:  # so that other words alone do not mean "entailed"
         base = _reword(text, chance) or text
     others, far = [one for one in own if one != text], _sentences(elsewhere)
+    made = spoil(base, others, far, chance)
+    return (made, NOT_ENTAILED) if made and made != text else None
+
+
+def spoil(claim: str, others: Sequence[str], elsewhere: Sequence[str], chance: random.Random) -> str | None:
+    """Return the claim with one change that its evidence does not entail; None if it cannot be changed so.
+
+    Args:
+        claim: what is entailed.
+        others: other sentences of the evidence, or none.
+        elsewhere: sentences about something else, or none.
+        chance: decides.
+    """
     ways: dict[Callable[[], str | None], float] = {
-        lambda: _negate(base, chance): 0.22,
-        lambda: _oppose(base, chance): 0.22,
-        lambda: _strengthen(base, chance): 0.18,
-        lambda: _change_figure(base, chance): 0.12,
-        lambda: _cause(base, chance.choice(others)) if others else None: 0.08,
-        lambda: _add_detail(base, chance.choice(far)) if far else None: 0.10,
-        lambda: f"{base.rstrip('.')}, and {far[0]}" if far else None: 0.08,
+        lambda: _negate(claim, chance): 0.22,
+        lambda: _oppose(claim, chance): 0.22,
+        lambda: _strengthen(claim, chance): 0.18,
+        lambda: _change_figure(claim, chance): 0.12,
+        lambda: _cause(claim, chance.choice(others)) if others else None: 0.08,
+        lambda: _add_detail(claim, chance.choice(elsewhere)) if elsewhere else None: 0.10,
+        lambda: f"{claim.rstrip('.')}, and {elsewhere[0]}" if elsewhere else None: 0.08,
     }
     (way,) = chance.choices([*ways], [*ways.values()])
     made = way()
-    return (made, NOT_ENTAILED) if made and made != text else None
+    return made if made != claim else None
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text that can be altered."""
+    return _sentences(text)
 
 
 def _entailed(text: str, chance: random.Random) -> str | None:
@@ -350,3 +370,13 @@ def _entailed(text: str, chance: random.Random) -> str | None:
         return _drop_detail(text, chance)
     made = _reword(text, chance)
     return (_drop_detail(made, chance) or made) if made and chance.random() < 0.4 else made
+
+
+def replace_synonyms(text: str, synonyms: Mapping[str, Sequence[str]], chance: random.Random) -> str:
+    """Return the text with up to `MAX_SYNONYMS` of its words replaced by synonyms."""
+    able = [match for match in re.finditer(r"\b[a-z]{4,}\b", text) if match.group() in synonyms]
+    chosen = chance.sample(able, min(len(able), chance.randint(1, MAX_SYNONYMS)))
+    for match in sorted(chosen, key=re.Match.start, reverse=True):
+        other = chance.choice(synonyms[match.group()][:CLOSEST_SYNONYMS])
+        text = f"{text[: match.start()]}{other}{text[match.end() :]}"
+    return text

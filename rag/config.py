@@ -56,7 +56,7 @@ class Config(pydantic_settings.BaseSettings):
     rag_database_timeout_seconds: float = pydantic.Field(default=20.0, ge=3)  # until a request fails for it
     rag_storage_url: str | None = None
     rag_local_model_dir: Path | None = None
-    rag_entailment_model: Path | None = None  # a folder; None: claims are judged by words, or by a language model
+    rag_entailment_model: Path | None = None  # a folder; None: the packaged model
     rag_disk_warning_mb: int = pydantic.Field(default=2000, ge=0)  # warn if less is free
     rag_disk_reserve_mb: int = pydantic.Field(default=500, ge=0)  # refuse uploads that would leave less
 

@@ -8,7 +8,7 @@ import pytest
 
 from rag import answering, providers
 from rag.engine import RAGEngine
-from rag.types import Support
+from rag.types import SAME_MEANING, Support
 from tests import pdfs, vendors
 from tests.databases import Databases
 from tests.vendors import Vendor
@@ -86,3 +86,26 @@ def test_a_figure_that_holds_keeps_a_small_model_s_answer(
         answer = engine.questions.answer("How many employees does Acme have?")
     assert (answer.model != answering.EXTRACTIVE_MODEL) is is_kept
     assert ("911" in answer.answer) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("said", "is_supported"),
+    [
+        ("The closure of two bridges led to an increase in ferry passengers [S1].", True),
+        ("The closure of two bridges led to a decrease in ferry passengers [S1].", False),
+    ],
+)
+def test_other_words_are_judged_by_the_packaged_model(
+    said: str, is_supported: bool, databases: Databases, tmp_path: Path
+) -> None:
+    with asked_about(pdfs.annual_report("Acme"), SMALL, databases, tmp_path) as (vendor, engine):
+        vendor.server.pieces = [f"At the end of 2021 Acme had 412 employees [S1]. {said}"]
+        answer = engine.questions.answer("How many employees does Acme have, and why did passenger numbers rise?")
+    shown = [sentence for sentence in answer.sentences if "bridges led" in sentence.text]
+    assert [sentence.judged_by for sentence in shown if sentence.support is Support.SUPPORTED] == (
+        [SAME_MEANING] if is_supported else []
+    )
+    quoted = [citation.quote for citation in answer.citations if answer.sentences[citation.sentence] in shown]
+    assert not is_supported or quoted == [
+        "Passenger numbers on the ferries rose because two bridges were closed for repair."
+    ]

@@ -77,6 +77,25 @@ def test_facts_that_the_evidence_lacks(claim: str, lacking: tuple[str, ...]) -> 
     assert missing(claim) == lacking
 
 
+@pytest.mark.parametrize(
+    ("claim", "lacking"),
+    [
+        ("The quay is 11 metres long.", ("11 metres",)),
+        ("The quay measures 11 kilometres.", ()),
+        ("Divers see to it every 30 months.", ("30 months",)),
+        ("Divers see to it in 30-day turns.", ()),
+        ("Divers see to it 30 times.", ()),  # no measure
+        ("Piles weigh 2 t.", ("2 t",)),
+    ],
+)
+def test_a_figure_with_another_measure_is_lacking(claim: str, lacking: tuple[str, ...]) -> None:
+    quay = QuotablePassage(
+        sources.hit("The quay is 11 km long. Divers inspect it every 30 days. Each pile weighs 2 kg more.").passage
+    )
+    evidence = [piece for unit in quay.units for piece in quay.evidence(unit.span)]
+    assert missing_facts(claim, evidence) == lacking
+
+
 def test_a_year_from_elsewhere_on_the_page_proves_nothing() -> None:
     passage = QuotablePassage(HARBOUR.passage)
     evidence = passage.evidence(passage.units[0].span)
@@ -134,13 +153,6 @@ def test_what_only_small_words_change_is_not_left_to_the_model() -> None:
 def test_same_words_are_not_asked_about() -> None:
     ((sentence,), _) = ground(by_meaning(), "It guided 4,812 ships that year.")
     assert (sentence.support, sentence.basis) == (Support.SUPPORTED, "same words")
-
-
-def test_one_clause_of_two_is_partly_supported_and_names_the_other() -> None:
-    first, second = "Seamen lost their jobs", "boats were burned"
-    ((sentence,), _) = ground(by_meaning(first), f"{first}, and {second}.")
-    assert sentence.support is Support.PARTLY
-    assert any(second in part for part in sentence.missing)
 
 
 # --- the language model ---

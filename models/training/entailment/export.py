@@ -1,14 +1,15 @@
 """Export a trained model as ONNX with int8 weights, and choose its temperature and threshold.
 
-    python training/export.py TRAINED_FOLDER LABELLED.jsonl OUTPUT_FOLDER [--claims FILE ...]
+    python training/entailment/export.py TRAINED_FOLDER pagelight_models/entailment_en --claims FILE...
 
-Each weight matrix is quantised by channel (onnxruntime's dynamic quantisation). The temperature minimises the log loss
-on the development pairs. The threshold is the least probability at which at most `--false` of the claims that are not
-supported are accepted, over the development pairs of the sources that are like answers, and over the labelled claims of
-`--claims` files in the format of `python -m benchmarks claims`.
+Each weight matrix is quantised by channel (onnxruntime's dynamic quantisation). The claims are those that the
+comparison of words leaves open, in the format of `python -m benchmarks claims --claims`. The temperature minimises
+their log loss. The threshold is the least probability at which at most `--false` of the claims that are not supported
+are accepted, averaged over the files.
 """
 
 import argparse
+import hashlib
 import json
 import shutil
 import tempfile
@@ -21,9 +22,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from scipy.optimize import minimize_scalar
 from tokenizers import Tokenizer
 from train import LABELS, make_model
-read_pairs=None
 
-LIKE_ANSWERS = ("fool_me_twice", "begin", "faith_dial", "new_protocols", "fever_symmetric", "fever_nli", "conj_nli")
 MAX_TOKENS = 512
 
 
@@ -88,31 +87,34 @@ def read_claims(file: Path) -> list[tuple[str, str, bool]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("trained", type=Path)
-    parser.add_argument("data", type=Path)
     parser.add_argument("output", type=Path)
-    parser.add_argument("--claims", type=Path, nargs="*", default=[])
-    parser.add_argument("--false", type=float, default=0.1)
+    parser.add_argument("--claims", type=Path, nargs="+", required=True)
+    parser.add_argument("--false", type=float, default=0.05)
     parser.add_argument("--name", default="pagelight-entailment-1")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     export(options.trained, options.output)
 
-    dev = [pair for pair in read_pairs(options.data) if pair.is_dev and pair.source in LIKE_ANSWERS][:3000]
-    judged = [(pair.evidence, pair.claim, pair.label == LABELS[0]) for pair in dev]
-    judged += [one for file in options.claims for one in read_claims(file)]
-    logits = logits_of(options.output, [one[:2] for one in judged])
-    truth = np.array([one[2] for one in judged])
-    found = minimize_scalar(lambda value: log_loss(logits, truth, value), bounds=(0.3, 5), method="bounded")
-    values = entailment(logits, float(found.x))
-    threshold = float(np.quantile(values[~truth], 1 - options.false))
-    print(f"temperature {found.x:.2f}, threshold {threshold:.3f}, accepted {np.mean(values[truth] >= threshold):.3f}")
+    files = [read_claims(file) for file in options.claims]
+    logits = [logits_of(options.output, [one[:2] for one in claims]) for claims in files]
+    truths = [np.array([one[2] for one in claims]) for claims in files]
+    joined = np.concatenate(logits), np.concatenate(truths)
+    temperature = float(minimize_scalar(lambda value: log_loss(*joined, value), bounds=(0.3, 5), method="bounded").x)
+    values = [entailment(some, temperature) for some in logits]
+
+    def false_share(threshold: float) -> float:
+        return float(np.mean([(some[~truth] >= threshold).mean() for some, truth in zip(values, truths, strict=True)]))
+
+    threshold = float(next(one for one in np.arange(0.3, 1, 0.005) if false_share(one) <= options.false))
     config = {
         "name": options.name,
         "id2label": dict(enumerate(LABELS)),
-        "temperature": round(float(found.x), 3),
+        "temperature": round(temperature, 2),
         "threshold": round(threshold, 3),
     }
     (options.output / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    for name in ("config.json", "model.onnx", "tokenizer.json"):
+        print(name, hashlib.sha256((options.output / name).read_bytes()).hexdigest())
 
 
 if __name__ == "__main__":

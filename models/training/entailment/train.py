@@ -1,12 +1,12 @@
 """Train the entailment model on labelled pairs of evidence and claim.
 
-    python training/train.py BASE_FOLDER OUTPUT_FOLDER --pairs FILE... --questions FILE --synonyms FILE --minutes 6
+    python training/entailment/train.py BASE_FOLDER OUTPUT_FOLDER --pairs FILE... --questions FILE --synonyms FILE
 
 Each line of a file of pairs is {"source", "group", "evidence", "claim", "label"} with a label of entailment, neutral,
-contradiction or not_entailment (the last where a source does not tell neutral from contradiction). Questions are in
-the format of reader_model/training/questions.py. Pairs of one group (document, topic or premise) are either all trained
-on or all kept for development. The learning rate falls to zero over the given time, so a run always ends with a finished
-model. Written for one GPU: worker processes make the batches. The word embeddings stay as they are.
+contradiction or not_entailment (the last where a source does not tell neutral from contradiction). Questions are in the
+format of training/reader/questions.py. Pairs of one group (document, topic or premise) are either all trained on or all
+kept for development. The learning rate falls to zero over the given time, so a run always ends with a finished model.
+Written for one GPU: worker processes make the batches. The embeddings stay as they are.
 """
 
 import argparse
@@ -46,6 +46,9 @@ SIZE_POWER = 0.6
 """A source is drawn in proportion to its size to this power."""
 
 QUESTIONS = "questions"
+UNSUITABLE = ("policy_qa", "squad2")
+"""Sources of questions that make no claims: with answers that are parts of sentences, or without any."""
+
 ASKED = 0.15
 """Share of pairs that are made from questions."""
 
@@ -71,6 +74,18 @@ QUOTED = 0.35
 """Share of the claims about passages of questions that are made from a sentence instead."""
 
 MAX_DISTRACTORS = 3
+WEIGHTS = {
+    "fever fever_nli contract_nli summ_edits expert_qa bump rag_truth cogensumm sci_fact wanli": 1.5,
+    "entailment_protocols": 1.3,
+    "mnli mnli_train_a mnli_train_b mnli_train_c": 1.2,
+    "snli": 0.8,
+    "conj_nli": 0.7,
+    "counterfactual breaking_nli monotonicity": 0.6,
+    "tab_fact info_tabs scone conjunctions adversarial_glue": 0.5,
+    "evidence_inference": 0.4,
+}
+"""How often pairs of some sources are drawn, compared with the others: claims about documents more, templates less."""
+
 DEV_SHARE = 0.03
 MAX_DEV = 300
 """Most pairs of a source to evaluate."""
@@ -127,7 +142,6 @@ class Sampler:
         pairs: Sequence[Pair],
         questions: Questions,
         synonyms: dict[str, list[str]],
-        weights: dict[str, float],
         seed: int,
     ) -> None:
         self._random = random.Random(seed)
@@ -139,6 +153,7 @@ class Sampler:
             name: [pair for pair in own if pair.label == LABELS[0]] for name, own in self._by_source.items()
         }
         self._names = sorted(self._by_source)
+        weights = {name: weight for names, weight in WEIGHTS.items() for name in names.split()}
         self._shares = [weights.get(name, 1.0) * len(self._by_source[name]) ** SIZE_POWER for name in self._names]
 
     def __iter__(self) -> Iterator[Pair]:
@@ -207,9 +222,7 @@ class Encoder:
         # a claim longer than the limit itself cannot be encoded with "only_first"
         texts = [(pair.evidence, " ".join(pair.claim.split()[:MAX_CLAIM_WORDS])) for pair in pairs]
         encoded = self._tokenizer.encode_batch(texts)
-        return [
-            (one.ids, one.type_ids, ALL_LABELS.index(pair.label)) for one, pair in zip(encoded, pairs, strict=True)
-        ]
+        return [(one.ids, one.type_ids, ALL_LABELS.index(pair.label)) for one, pair in zip(encoded, pairs, strict=True)]
 
 
 def pad(encoded: Sequence[Encoded]) -> dict[str, torch.Tensor]:
@@ -310,11 +323,10 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, nargs="+", required=True)
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--synonyms", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=6)
+    parser.add_argument("--minutes", type=float, default=7.6)
     parser.add_argument("--rate", type=float, default=1.5e-4)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--workers", type=int, default=14)
-    parser.add_argument("--weights", type=json.loads, default={}, help="weights of sources, e.g. '{\"snli\": 0.5}'")
+    parser.add_argument("--workers", type=int, default=9)
     options = parser.parse_args()
 
     random.seed(options.seed)
@@ -323,7 +335,7 @@ def main() -> None:
     pairs = [
         Pair(**{name: str(row[name]) for name in Pair._fields}) for file in options.pairs for row in read_lines(file)
     ]
-    asked = read_lines(options.questions)
+    asked = [row for row in read_lines(options.questions) if row["source"] not in UNSUITABLE]
     train = [pair for pair in pairs if not is_kept_back(pair.source, pair.group)]
     questions = Questions([row for row in asked if not is_kept_back(QUESTIONS, row["group"])])
     kept = Questions([row for row in asked if is_kept_back(QUESTIONS, row["group"])])
@@ -338,7 +350,7 @@ def main() -> None:
     optimizer = optimizer_of(model, options.rate, device)
     synonyms = json.loads(options.synonyms.read_text("utf-8"))
     batches = DataLoader(
-        Batches((train, questions, synonyms, options.weights), options.base, options.seed),
+        Batches((train, questions, synonyms), options.base, options.seed),
         batch_size=None,
         num_workers=options.workers,
         prefetch_factor=8 if options.workers else None,

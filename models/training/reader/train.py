@@ -42,10 +42,13 @@ WARM_UP = 0.03
 UNANSWERED = 0.4
 """Share of the passages that do not answer."""
 
-BESIDE = 0.35
+BESIDE = 0.2
 """Share of those that are cut from the answering passage."""
 
-CHANGED = 0.3
+REMOVED = 0.35
+"""Share of those that are the answering sentence without its answer."""
+
+CHANGED = 0.2
 """Share of those whose question asks about another name or figure than its passage."""
 
 SHORT = 0.6
@@ -55,9 +58,12 @@ MAX_BESIDE = 2
 """Most sentences left before and after the one that answers, then."""
 
 MIN_BESIDE_CHARS = 60
+MIN_LEFT_WORDS = 4
 DEV_SHARE = 0.03
 CLS, SEP = 101, 102
 IMPOSSIBLE = -1e4
+_PREPOSITION = "in|on|at|by|from|to|of|for|with|during|since|until|about|around|as|near|under|over|between|into|through"
+_LEADING = re.compile(rf"(?:,? (?:{_PREPOSITION}))?(?: (?:the|a|an|its|his|her|their))?\s*$", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?][\"”)]* +(?=[A-Z\"“(])")
 _NAME = re.compile(r"\b(?:[A-Z][\w'-]+(?: (?:of |the )?[A-Z][\w'-]+)*|\d[\d.,]*\d|\d)")
 _ASKING = re.compile(
@@ -133,7 +139,9 @@ class Encoder:
         roll = self._choose.random()
         if roll < CHANGED and (asked := self._other_question(row)):
             return self._none({**row, "question": asked}, self._shortened(row)["context"])
-        if roll < CHANGED + BESIDE and (beside := self._beside(row)):
+        if roll < CHANGED + REMOVED and (left := _without_answer(row)):
+            return self._none(row, left)
+        if roll < CHANGED + REMOVED + BESIDE and (beside := self._beside(row)):
             return self._none(row, beside)
         return self._none(row, row["other"]) if row["other"] else None
 
@@ -279,6 +287,17 @@ def evaluate(model: Reader, rows: Sequence[Row], encoder: Encoder, device: str) 
     truth = [example.start > 0 for example in examples]
     found = sum(exact) / sum(truth)
     return f"exact {found:.3f}, answered or not: AUC {roc_auc_score(truth, scores):.3f}"
+
+
+def _without_answer(row: Row) -> str | None:
+    """Return the sentence that answers without the answer and the preposition or article before it."""
+    text, start, end = row["context"], row["start"], row["end"]
+    first, last = next(span for span in _sentences(text) if span[1] > start)
+    if end > last or text[start:end].lower() in (text[first:start] + text[end:last]).lower():
+        return None
+    before = _LEADING.sub("", text[first:start])
+    left = " ".join(f"{before} {text[end:last]}".split())
+    return re.sub(r" ([,.;:)])", r"\1", left) if len(left.split()) >= MIN_LEFT_WORDS else None
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:

@@ -99,9 +99,7 @@ class QueryPipeline:
             stop=stop,
         )
 
-    def _judge(
-        self, llm: "LLM", options: AnswerOptions, generation: GenerationOptions
-    ) -> "answering.MeaningJudge":
+    def _judge(self, llm: "LLM", options: AnswerOptions, generation: GenerationOptions) -> "answering.MeaningJudge":
         """Return the judge of meaning for what `llm` writes: itself, the entailment model, or both."""
         second = answering.EntailmentJudge(self._workspace.models.entailment_model)
         wanted = options.judge_with_model

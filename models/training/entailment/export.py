@@ -24,6 +24,7 @@ from tokenizers import Tokenizer
 from train import LABELS, make_model, read_lines
 
 MAX_TOKENS = 512
+THRESHOLD_STEP = 0.005
 
 
 class Logits(torch.nn.Module):
@@ -83,6 +84,18 @@ def read_claims(file: Path) -> list[tuple[str, str, bool]]:
     return [(" ".join(row["evidence"]), row["claim"], row["label"] == "supported") for row in read_lines(file)]
 
 
+def fit(logits: list[np.ndarray], truths: list[np.ndarray], most_false: float) -> tuple[float, float]:
+    """Return temperature and threshold for the logits and labels of each file of claims."""
+    joined = np.concatenate(logits), np.concatenate(truths)
+    found = minimize_scalar(lambda value: log_loss(*joined, value), bounds=(0.3, 5), method="bounded")
+    temperature = round(float(found.x), 2)
+    false = [entailment(some, temperature)[~truth] for some, truth in zip(logits, truths, strict=True)]
+    steps = np.arange(0, 1, THRESHOLD_STEP).round(3)
+    accepted = (np.mean([(values >= step).mean() for values in false]) for step in steps)
+    threshold = next((step for step, share in zip(steps, accepted, strict=True) if share <= most_false), 1.0)
+    return temperature, float(threshold)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("trained", type=Path)
@@ -97,19 +110,12 @@ def main() -> None:
     files = [read_claims(file) for file in options.claims]
     logits = [logits_of(options.output, [one[:2] for one in claims]) for claims in files]
     truths = [np.array([one[2] for one in claims]) for claims in files]
-    joined = np.concatenate(logits), np.concatenate(truths)
-    temperature = float(minimize_scalar(lambda value: log_loss(*joined, value), bounds=(0.3, 5), method="bounded").x)
-    values = [entailment(some, temperature) for some in logits]
-
-    def false_share(threshold: float) -> float:
-        return float(np.mean([(some[~truth] >= threshold).mean() for some, truth in zip(values, truths, strict=True)]))
-
-    threshold = float(next(one for one in np.arange(0.3, 1, 0.005) if false_share(one) <= options.false))
+    temperature, threshold = fit(logits, truths, options.false)
     config = {
         "name": options.name,
         "id2label": dict(enumerate(LABELS)),
-        "temperature": round(temperature, 2),
-        "threshold": round(threshold, 3),
+        "temperature": temperature,
+        "threshold": threshold,
     }
     (options.output / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     for name in ("config.json", "model.onnx", "tokenizer.json"):

@@ -88,7 +88,6 @@ SOURCES = {
     "cogensumm": Source("NKWBTB+SummaCoz", documents.cogensumm),
     "rag_truth": Source("NKWBTB+SummaCoz", documents.rag_truth),
     "summ_eval": Source("neulab+BARTScore", documents.summ_eval),
-    "rank19": Source("neulab+BARTScore", documents.rank19),
     "contract_nli": Source("TAOC0002+contract-nli", documents.contract_nli),
     "evidence_inference": Source("jayded+evidence-inference", documents.evidence_inference, 4_000),
     "pub_med_qa": Source("pubmedqa+pubmedqa", documents.pub_med_qa, 500),

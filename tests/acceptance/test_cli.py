@@ -722,7 +722,7 @@ def test_the_doctor_names_what_is_broken(settings: Path, tmp_path: Path, monkeyp
     monkeypatch.setenv("RAG_LOCAL_MODEL_DIR", str(tmp_path))
     settings.write_text("a file where the data folder should be")
     result = pagelight("doctor", code=1)
-    for name in ("Data folder", "Embedding model", "Cross-encoder", "Database"):
+    for name in ("Data folder", "Embedding model", "Cross-encoder", "Reader", "Entailment model", "Database"):
         assert f"✗ {name}" in result.stdout
     assert "hidden-word" not in result.output
 

@@ -163,7 +163,7 @@ def _traces(config: Config) -> Result:
 
 
 def _models(folder: Path | None) -> Iterator[Check]:
-    from rag.providers.onnx_models import BGE_SMALL_EN, MS_MARCO_MINILM, READER, ModelFiles, find_model
+    from rag.providers.onnx_models import BGE_SMALL_EN, ENTAILMENT, MS_MARCO_MINILM, READER, ModelFiles, find_model
 
     def verify(files: ModelFiles) -> Result:
         return State.GOOD, f"{find_model(files, folder)}, its hash is right"
@@ -171,6 +171,7 @@ def _models(folder: Path | None) -> Iterator[Check]:
     yield _check("Embedding model", lambda: verify(BGE_SMALL_EN))
     yield _check("Cross-encoder", lambda: verify(MS_MARCO_MINILM))
     yield _check("Reader", lambda: verify(READER))
+    yield _check("Entailment model", lambda: verify(ENTAILMENT))
 
 
 def _tesseract(config: Config) -> Result:

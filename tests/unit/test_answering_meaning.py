@@ -105,6 +105,14 @@ def test_a_year_from_elsewhere_on_the_page_proves_nothing() -> None:
 # --- evidence ---
 
 
+def test_a_claim_that_only_rearranges_the_evidence_is_not_accepted_by_the_model() -> None:
+    rearranged = "Twelve sailors founded the National Pilot Office after the flood of May 2021."
+    ((sentence,), _) = ground(by_meaning(rearranged), rearranged)
+    assert sentence.support is not Support.SUPPORTED
+    ((sentence,), _) = ground(by_meaning(LAID_OFF), LAID_OFF)
+    assert sentence.support is Support.SUPPORTED
+
+
 def test_evidence_keeps_reading_order_and_leaves_out_rows_for_figures() -> None:
     passages = {"S1": QuotablePassage(HARBOUR.passage)}
     with_figure = open_claim("It led 4,812 boats.", passages, {})

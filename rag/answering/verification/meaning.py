@@ -45,7 +45,11 @@ class MeaningJudge(Protocol):
 
 
 class EntailmentJudge:
-    """Judges by the entailment model: a claim is supported if its probability reaches the model's threshold."""
+    """Judges by the entailment model: a claim is supported if its probability reaches the model's threshold.
+
+    A claim without words of its own is left as it is: words that all stand in the evidence and do not prove the claim
+    say something else there, which the model overlooks more often than not (two facts combined, names exchanged).
+    """
 
     def __init__(self, model: "EntailmentModel") -> None:
         self._model = model
@@ -60,7 +64,7 @@ class EntailmentJudge:
         return [(value, self._verdict(claim, value)) for claim, value in zip(claims, values, strict=True)]
 
     def _verdict(self, claim: OpenClaim, value: float) -> MeaningVerdict | None:
-        if value < self._model.threshold or claim.vetoes:
+        if value < self._model.threshold or claim.vetoes or not claim.has_other_words:
             return None
         return MeaningVerdict(Support.SUPPORTED, SAME_MEANING, value, places=self.locate(claim))
 

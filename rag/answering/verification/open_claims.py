@@ -28,12 +28,14 @@ class OpenClaim:
 
     `places` are the sentences of its sources that may prove it, in reading order; `before` is the sentence of the
     answer before it, if that is proved and the claim refers back to it. `vetoes` are facts that speak against it.
+    `has_other_words` is whether it has words that the evidence has not.
     """
 
     text: str
     places: tuple[Place, ...]
     before: str = ""
     vetoes: tuple[str, ...] = ()
+    has_other_words: bool = True
 
     @property
     def evidence(self) -> str:
@@ -65,11 +67,13 @@ def open_claim(
     evidence = [piece for place in places for piece in passages[place.citation_id].evidence(place.span)]
     before = before if refers_back(claim) else ""
     around = [before, *(text for passage in passages.values() for text in (passage.text, *passage.titles))]
+    known = frozenset[str]().union(*(analyze(text).keys for text in (before, *(place.text for place in places))))
     return OpenClaim(
         claim,
         places,
         before,
         tuple(dict.fromkeys([*vetoes, *missing_facts(claim, evidence, around)])),
+        has_other_words=not analyze(claim).content_keys <= known,
     )
 
 

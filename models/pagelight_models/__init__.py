@@ -1,1 +1,1 @@
-"""The weights of the reader; Pagelight opens the files and imports nothing."""
+"""The weights of the reader and the entailment model; Pagelight opens the files and imports nothing."""

@@ -93,12 +93,11 @@ def _read_settings(folder: Path) -> _Settings:
 
 def open_entailment_model(config: Config) -> EntailmentModel:
     """Open the model of RAG_ENTAILMENT_MODEL, else the packaged one, once per process; raises as `EntailmentModel`."""
-    folder = config.rag_entailment_model
-    if folder is None:
-        return _open(onnx_models.find_model(onnx_models.ENTAILMENT, config.rag_local_model_dir))
-    return _open(folder.expanduser())
+    return _open(config.rag_entailment_model, config.rag_local_model_dir)
 
 
 @functools.cache
-def _open(folder: Path) -> EntailmentModel:
-    return EntailmentModel(folder)
+def _open(folder: Path | None, model_dir: Path | None) -> EntailmentModel:
+    if folder is not None:
+        return EntailmentModel(folder.expanduser())
+    return EntailmentModel(onnx_models.find_model(onnx_models.ENTAILMENT, model_dir))

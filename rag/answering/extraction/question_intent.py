@@ -45,6 +45,18 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
+def _contact(noun: str) -> re.Pattern[str]:
+    """Return the pattern of questions for a `noun` such as "website", not of questions about phones or a website."""
+    return _pattern(
+        rf"\b{noun}(?:\s+and\s+fax)?[\s-]+(?:numbers?|nummern?|address(?:es)?|adressen?|no\b)",
+        rf"\b{noun}\s+(?:of|for)\b",
+        rf"\b(?:by|per)\s+{noun}\b",
+        rf"\b(?:what|which)(?:['’]?s|\s+is|\s+are)?\s+(?:(?!(?:of|for|in|on|to|by|with|from)\b)[^\s?]+\s+){{0,5}}?"
+        rf"{noun}(?=\W*$|\s+(?:is|are|can|should|do|does|at|to|where)\b)",
+        rf"^\W*(?:[^\s?]+\s+){{0,4}}{noun}\W*$",
+    )
+
+
 _COLOUR = _pattern(
     r"\b(?:red|green|blue|yellow|orange|purple|violet|pink|brown|black|white|gr[ae]y|beige|turquoise|cyan|magenta|maroon|navy"
     r"|rot|grün|blau|gelb|lila|braun|schwarz|weiß|grau)(?:e[rnms]?|ish)?\b"
@@ -54,9 +66,9 @@ _ASKED = (
         Kind.COLOUR,
         _pattern(r"\b(?:what|which)\b[^?]{0,30}\bcolou?rs?\b", r"\bcolou?rs?\s+of\b", r"\bwelche\w*\s+farben?\b"),
     ),
-    (Kind.EMAIL, _pattern(r"\be-?mail\b")),
-    (Kind.PHONE, _pattern(r"\b(?:tele)?phone\b", r"\bfax\b", r"\btel\b", r"\bhotline\b")),
-    (Kind.WEBSITE, _pattern(r"\b(?:web\s?site|web address|url|home\s?page)\b")),
+    (Kind.EMAIL, _contact("e-?mail")),
+    (Kind.PHONE, _contact("(?:(?:tele)?phone|fax|tel|hotline)")),
+    (Kind.WEBSITE, _contact("(?:web\\s?site|web address|url|home\\s?page)")),
     (Kind.ADDRESS, _pattern(r"\baddress\b")),
     (Kind.TITLE, _pattern(r"\b(?:title|heading|caption|topic|headline)\b")),
     (

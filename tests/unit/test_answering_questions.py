@@ -69,6 +69,7 @@ def test_the_kind_of_thing_that_is_asked_for(question: str, kind: Kind) -> None:
         ("What colour is the hull?", "The hull was painted dark green.", "The hull was painted again."),
         ("What is the fax number?", "Fax: +41 31 555 12 13", "It was founded in 1931."),
         ("What is the phone number?", "Call (555) 123-4567.", "Rent – 2022: 514; 2021: 496"),
+        ("What is the phone number?", "Phone 01.40.20.50.50", "Inspected on 05/10/2015."),
         ("Which is the website?", "See www.harbour.example.", "See the harbour."),
         ("What is its address?", "12 Mill Lane, Tollhaven", "At the mill"),
     ],

@@ -99,9 +99,10 @@ _ASKED = (
     (Kind.PLACE, _pattern(r"\bwhere\b", r"\b(?:which|what) (?:country|city|state)\b")),
 )
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DATE_IN_FIGURES = r"(?<![\d./-])\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b(?![./-]\d)"
 _DATE = _pattern(
     r"\b(?:1[5-9]|20)\d\d\b",
-    r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b",
+    _DATE_IN_FIGURES,
     rf"\b{_MONTH}\.?\s+\d{{1,2}}\b",
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b",
 )
@@ -122,7 +123,7 @@ _OF_PAST = _pattern(r"\bwhen\s+(?:was|were|did)\b", r"\b(?:what|which)\s+year\b"
 _HELD = {
     Kind.EMAIL: re.compile(r"[\w.+-]+\s?@\s?[\w-]+\.[\w.-]+"),
     Kind.PHONE: re.compile(  # of at least six digits: a year is none
-        r"(?<![\d$€£.,])(?=(?:[\s+()./–-]{0,3}\d){6})(?:\+?\(?\d{1,4}\)?[\s./–-]{0,2}){1,5}\d{3,4}\b(?![.,]\d)"
+        r"(?<![\d$€£.,])(?=(?:[\s+()./–-]{0,3}\d){6})(?:\+?\(?\d{1,4}\)?[\s./–-]{0,2}){1,5}\d{2,4}\b(?![.,]\d)"
     ),
     Kind.COLOUR: _COLOUR,
     Kind.WEBSITE: re.compile(r"\bhttps?://|\bwww\.|\b[\w-]+\.(?:com|org|net|gov|edu|io|eu|de|fr|uk)\b"),
@@ -178,7 +179,8 @@ class ParsedQuestion:
             case Kind.TEXT | Kind.TITLE:
                 return True
             case Kind.PHONE:
-                return any(sum(map(str.isdigit, number)) >= PHONE_DIGITS for number in _HELD[Kind.PHONE].findall(text))
+                found = _HELD[Kind.PHONE].findall(re.sub(_DATE_IN_FIGURES, " ", text))
+                return any(sum(map(str.isdigit, number)) >= PHONE_DIGITS for number in found)
             case _:
                 return _HELD[self.kind].search(text) is not None
 

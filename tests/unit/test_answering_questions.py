@@ -112,6 +112,7 @@ def test_a_fiscal_year_is_a_year() -> None:
         ("McBride lifts what?", ("McBride",)),
         ("How many ships called?", ()),
         ("WHAT DOES THE MILL MAKE?", ()),
+        ("What are days payable (DPO)? The DPO is defined as: 365 * payables / NATO", ("NATO",)),
         ("Is it open? Does Lindmark own it? Who else does?", ("Lindmark",)),
     ],
 )

@@ -236,14 +236,16 @@ def _names(question: str) -> list[str]:
     if question.upper() == question:
         return []
     colours = [match.group() for match in _COLOUR.finditer(question)]
-    question = _ASIDE.sub("", question)  # how a word is abbreviated, in which unit to answer
+    asides = _ASIDE.findall(question)  # how a word is abbreviated, in which unit to answer
+    own = {word for aside in asides for word in _TOKEN.findall(aside)}
+    question = _ASIDE.sub("", question)
     found = []
     for match in _TOKEN.finditer(question):
         token = re.sub(r"['’]s$", "", match.group())
         has_digit, letters = any(map(str.isdigit, token)), [c for c in token if c.isalpha()]
         is_code = has_digit and (bool(letters) or "-" in token)
         is_name = not has_digit and sum(map(str.isupper, letters)) > (0 if _follows_words(question, match) else 1)
-        if (is_code or is_name) and not _is_about_answers(token):
+        if (is_code or is_name) and token not in own and not _is_about_answers(token):
             found.append(token)
     return found + colours
 

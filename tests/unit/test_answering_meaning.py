@@ -30,17 +30,18 @@ LAID_OFF = "After the water came, 12 seamen lost their jobs."
 class Listed:
     """A stand-in for the model: entailed is what it was told."""
 
-    threshold = 0.8
+    threshold = 0.6
 
-    def __init__(self, *entailed: str) -> None:
+    def __init__(self, *entailed: str, value: float = 0.93) -> None:
         self._entailed = entailed
+        self._value = value
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return [0.93 if claim in self._entailed else 0.2 for _, claim in pairs]
+        return [self._value if claim in self._entailed else 0.2 for _, claim in pairs]
 
 
-def by_meaning(*entailed: str) -> EntailmentJudge:
-    return EntailmentJudge(Listed(*entailed))  # type: ignore[arg-type]  # has what the judge uses
+def by_meaning(*entailed: str, value: float = 0.93) -> EntailmentJudge:
+    return EntailmentJudge(Listed(*entailed, value=value))  # type: ignore[arg-type]  # has what the judge uses
 
 
 def ground(judge: MeaningJudge | None, *claims: str, hit: Hit = HARBOUR, quote: str | None = None) -> Grounded:
@@ -150,6 +151,20 @@ def test_without_a_judge_a_paraphrase_stays_open() -> None:
 def test_facts_are_a_veto(claim: str) -> None:
     ((sentence,), _) = ground(by_meaning(claim), claim)
     assert sentence.support is not Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("replaced", "value", "is_supported"),
+    [("mariners", 0.93, True), ("mariners", 0.7, False), ("Mariners", 0.93, False)],
+)
+def test_a_word_in_place_of_another_needs_a_surer_model_and_a_name_is_a_fact(
+    replaced: str, value: float, is_supported: bool
+) -> None:
+    claim = f"The German harbour of Lindmark let twelve {replaced} go after the flood of May 2021."
+    ((sentence,), _) = ground(by_meaning(claim, value=value), claim)
+    assert (sentence.support is Support.SUPPORTED) is is_supported
+    ((paraphrase,), _) = ground(by_meaning(LAID_OFF, value=value), LAID_OFF)
+    assert paraphrase.support is Support.SUPPORTED
 
 
 def test_what_only_small_words_change_is_not_left_to_the_model() -> None:

@@ -55,7 +55,8 @@ class Judgement(NamedTuple):
     """The verdict of evidence on a claim, with the claim's words that it does not support.
 
     `held` is the share of the claim's weight that the evidence has. `clauses` are the parts of the claim that were
-    judged separately. `vetoes` are the facts that speak against the claim whatever it means: figures, names, negations.
+    judged separately. `vetoes` are the facts that speak against the claim whatever it means: figures, names, negations;
+    `replaced` are its other words that stand where the evidence has others, which may mean the same.
     """
 
     support: Support
@@ -63,6 +64,7 @@ class Judgement(NamedTuple):
     held: float = 0.0
     clauses: tuple[str, ...] = ()
     vetoes: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
     @property
     def rank(self) -> tuple[int, float, bool]:
@@ -125,11 +127,11 @@ def _combined(judged: Sequence[Judgement]) -> Judgement:
     clauses = tuple(clause for judgement in judged for clause in judgement.clauses)
     if all(judgement.support is Support.SUPPORTED for judgement in judged):
         return Judgement(Support.SUPPORTED, (), held, clauses=clauses)
-    missing, vetoes = (
+    missing, vetoes, replaced = (
         tuple(dict.fromkeys(word for words in every for word in words))
-        for every in ([judgement.missing for judgement in judged], [judgement.vetoes for judgement in judged])
+        for every in zip(*((one.missing, one.vetoes, one.replaced) for one in judged), strict=True)
     )
-    return Judgement(Support.PARTLY, missing, held, clauses, vetoes)
+    return Judgement(Support.PARTLY, missing, held, clauses, vetoes, replaced)
 
 
 def _rank(judgement: Judgement) -> tuple[int, float, bool]:
@@ -169,7 +171,10 @@ class _Comparison:
         least = MIN_COMPUTED if self.is_computed else MIN_HELD
         contradictions = self._contradictions()
         required = [word.text for word in self.missing_words if self._must_match(word)]
-        vetoes = [*contradictions, *self.missing_figures, *self._other_units(), *required, *self._substitutions()]
+        substituted = self._substitutions()
+        names = [word for word in substituted if not word[0].islower()]
+        vetoes = [*contradictions, *self.missing_figures, *self._other_units(), *required, *names]
+        replaced = [word for word in substituted if word not in names]
         unheld = [] if self.is_computed and held >= least else [word.text for word in self.missing_words]
         has_no_figure = bool(self.claim.numbers) and len(set(self.missing_figures)) == len(
             {n.text for n in self.claim.numbers}
@@ -179,11 +184,12 @@ class _Comparison:
         else:
             if held >= least and not vetoes:
                 vetoes = self._failed_checks()
-            is_proved = not vetoes and not unheld and own >= min(MIN_OWN, least)
+            is_proved = not vetoes and not replaced and not unheld and own >= min(MIN_OWN, least)
             support = Support.SUPPORTED if is_proved else Support.PARTLY
-        # below MIN_HELD the evidence may speak of something else: what it lacks is then no fact against the claim
-        facts = _first(vetoes) if held >= least else ()
-        return Judgement(support, _first([*vetoes, *unheld]), held, vetoes=facts)
+        missing = _first([*vetoes, *replaced, *unheld])
+        if held < least:  # the evidence may speak of something else: what it lacks is then no fact against the claim
+            return Judgement(support, missing, held)
+        return Judgement(support, missing, held, vetoes=_first(vetoes), replaced=_first(replaced))
 
     def _is_false(self) -> bool:
         """Return whether the claim cannot be true beside this evidence, which else only fails to prove it."""

@@ -175,6 +175,7 @@ class Grounder:
             one.found,
             before=before.statement if before is not None and is_proved else "",
             vetoes=one.judgement.vetoes,
+            replaced=one.judgement.replaced,
         )
 
     def _quotes_of(self, one: _Compared, verdict: MeaningVerdict) -> QuotesBySource:

@@ -28,13 +28,15 @@ class OpenClaim:
 
     `places` are the sentences of its sources that may prove it, in reading order; `before` is the sentence of the
     answer before it, if that is proved and the claim refers back to it. `vetoes` are facts that speak against it.
-    `has_other_words` is whether it has words that the evidence has not.
+    `replaced` are its words that stand where the evidence has others, `has_other_words` is whether the evidence lacks
+    words of it.
     """
 
     text: str
     places: tuple[Place, ...]
     before: str = ""
     vetoes: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
     has_other_words: bool = True
 
     @property
@@ -50,10 +52,11 @@ def open_claim(
     *,
     before: str = "",
     vetoes: Sequence[str] = (),
+    replaced: Sequence[str] = (),
 ) -> OpenClaim:
     """Return `claim` with its evidence from the cited `passages`, the sentences of the `quotes` first.
 
-    `before` is the proved sentence before it, `vetoes` what the comparison of words holds against it.
+    `before` is the proved sentence before it, `vetoes` and `replaced` what the comparison of words found.
     """
     chosen = {
         citation_id: _closest_spans(claim, passage, quotes.get(citation_id, ()), MAX_EVIDENCE_CHARS // len(passages))
@@ -73,6 +76,7 @@ def open_claim(
         places,
         before,
         tuple(dict.fromkeys([*vetoes, *missing_facts(claim, evidence, around)])),
+        tuple(replaced),
         has_other_words=not analyze(claim).content_keys <= known,
     )
 

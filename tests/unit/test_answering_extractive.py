@@ -133,7 +133,7 @@ def test_a_total_is_not_likely_where_the_amount_per_unit_is_asked_for(
     text: str, is_likely: bool, reranker: providers.CrossEncoder
 ) -> None:
     choice = choose("How high were net sales per share?", [sources.hit(text, "Ferries.", score=0.9)], reranker=reranker)
-    assert (choice.likelihood > extractive_answer.OTHER_MEASURE_LIKELIHOOD) is is_likely
+    assert (choice.likelihood > extractive_answer.DOUBTFUL_LIKELIHOOD) is is_likely
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_change_is_not_likely_where_a_share_is_asked_for(
     table = f"{columns}\t2022\t2021\nShare of Canada\t14%\t15%\nShare of Peru\t3%\t3%"
     hit = sources.hit((BlockKind.HEADING, columns), (BlockKind.TABLE, table), score=0.9)
     choice = choose("What percentage of net sales comes from Canada?", [hit], reranker=reranker)
-    assert (choice.likelihood > extractive_answer.OTHER_MEASURE_LIKELIHOOD) is is_likely
+    assert (choice.likelihood > extractive_answer.DOUBTFUL_LIKELIHOOD) is is_likely
 
 
 # --- one answer, or more --------------------------------------------------------------------------------------
@@ -380,6 +380,21 @@ def test_the_reader_reads_the_closest_units_alone_and_decides_between_them() -> 
     assert without.candidate.text == other.candidate.text == "The crane lifts coal by hand."
     assert best.candidate.text == "Miller & Sons lift coal."
     assert reader.asked == ["The crane lifts coal by hand.", "Miller & Sons lift coal."]
+
+
+@pytest.mark.parametrize(("score", "is_doubtful"), [(0.01, True), (0.5, False)])
+def test_a_sentence_that_the_reader_takes_for_no_answer_is_not_likely(score: float, is_doubtful: bool) -> None:
+    hit = sources.hit("The crane lifts coal.", "It is old.", "It is red.", "It is loud.", score=0.9)
+    reranker, reader = Scripted({"lifts": 0.999}), Scripted({"lifts": score})
+    choice = choose("What does the crane lift?", [hit], reranker=reranker, reader=reader)
+    assert texts(choice)[0] == "The crane lifts coal."
+    assert (choice.likelihood <= extractive_answer.DOUBTFUL_LIKELIHOOD) is is_doubtful
+
+
+def test_a_row_is_likely_whatever_the_reader_of_prose_says() -> None:
+    hit = sources.hit((BlockKind.TABLE, "Cranes\t2022\t2021\nCoal lifted\t14\t15\nSand\t3\t3"), score=0.9)
+    choice = choose("Coal lifted", [hit], reranker=Scripted({"Coal": 0.999}), reader=Scripted({}))
+    assert choice.likelihood > extractive_answer.DOUBTFUL_LIKELIHOOD
 
 
 def test_what_the_reader_does_not_read_answers_no_better_than_the_worst_that_it_reads() -> None:

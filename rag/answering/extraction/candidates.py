@@ -113,7 +113,7 @@ def collect_candidates(question: ParsedQuestion, hits: Sequence[Hit], reranker: 
     read = {candidate.hit.chunk.id: candidate.hit for candidate in found}
     texts = [candidate.context for candidate in found]
     texts += [f"{hit.title or ''}. {hit.chunk.text}" for hit in read.values()]
-    logits = [_logit(score) for score in reranker.scores(question.text, texts)]
+    logits = [scaled_logit(score) for score in reranker.scores(question.text, texts)]
     pages = dict(zip(read, logits[len(found) :], strict=True))
     read_alone = {candidate.text: logit for candidate, logit in zip(found, logits, strict=False)}
     return [
@@ -131,7 +131,7 @@ def read_answers(question: ParsedQuestion, candidates: Sequence[Candidate], read
     """Return the candidates with the feature `answers`."""
     scores = reader.scores(question.text, [candidate.text for candidate in candidates])
     return [
-        candidate._replace(features=candidate.features._replace(answers=_logit(score)))
+        candidate._replace(features=candidate.features._replace(answers=scaled_logit(score)))
         for candidate, score in zip(candidates, scores, strict=True)
     ]
 
@@ -141,7 +141,8 @@ def _own_relevance(relevance: float, before: float | None) -> float:
     return relevance if before is None or relevance >= before + OWN_GAIN else min(relevance, before - OWN_GAIN)
 
 
-def _logit(score: float) -> float:
+def scaled_logit(score: float) -> float:
+    """Return the logit of a probability as a feature, from -1 to 1."""
     score = min(max(score, 1e-9), 1 - 1e-9)
     return max(-1.0, min(1.0, math.log(score / (1 - score)) / MAX_LOGIT))
 

@@ -301,8 +301,7 @@ def _cited_row(number: int, label: str, sentence: Sentence, citation: Citation, 
     proves = citation.quote is not None or sentence.support is not Support.SUPPORTED
     verdict = [_(SUPPORT[sentence.support])] if sentence.support and proves else []
     verdict += [basis] if proves and (basis := translate_message(sentence.basis)) else []
-    if sentence.support is not Support.QUOTED or citation.verdict is not Verdict.VERIFIED:
-        verdict.append(_(VERDICTS[citation.verdict]) if citation.quote else _("no quote"))
+    verdict += [about] if (about := _about_quote(sentence, citation)) else []
     return {
         **_source_row(number, label, hit),
         "place": location_text(citation.lines_in(hit), citation.cells, hit),
@@ -312,6 +311,14 @@ def _cited_row(number: int, label: str, sentence: Sentence, citation: Citation, 
         "quote": _quoted(citation) or _snippet(hit.chunk),
         "warning": _("⚠ Not confirmed by the quotes: {missing}").format(missing=missing) if missing else "",
     }
+
+
+def _about_quote(sentence: Sentence, citation: Citation) -> str | None:
+    """Return how the quote relates to the sentence, or None if the sentence's verdict says it."""
+    is_told = (sentence.support is Support.QUOTED and citation.verdict is Verdict.VERIFIED) or (
+        sentence.judged_by not in (None, SAME_WORDS) and citation.verdict is Verdict.CORRECTED
+    )
+    return None if is_told else _(VERDICTS[citation.verdict]) if citation.quote else _("no quote")
 
 
 def _later(place: LaterPlace | None) -> dict[str, Any]:

@@ -12,13 +12,10 @@ ENTAILED, NOT_ENTAILED = "entailment", "not_entailment"
 ENTAILED_SHARE = 0.45
 REWORDED = 0.35
 """Share of claims that are not entailed, but are reworded as well."""
-STITCHED = 0.12
-"""Weight of claims made of the words of two sentences, among the ways to spoil one."""
 EXCHANGED = 0.4
 """Share of claims with two names in which these change places."""
 MAX_REWORDED = 2
 MIN_KEPT_CHARS = 40
-MIN_SUBJECT_CHARS = 8
 MAX_SYNONYMS = 3
 CLOSEST_SYNONYMS = 2
 
@@ -160,8 +157,6 @@ _NAME = re.compile(
     r"[A-Z][\w'-]*(?:\.(?= [A-Z]))?(?: (?:of |the |de |and the )?[A-Z][\w'-]+)*|(?<![\d.,$-])\d[\d,.]*\d\b"
 )
 _AND = re.compile(r",? (?:and|but|while) ")
-_CONTENT_WORD = re.compile(r"\b[a-z]{5,}\b")
-_ENDING = re.compile(r"(?:ed|ing|ly|s|tion|ment|ness|ity|able|al|ive)$")
 
 
 def _table() -> dict[str, list[str]]:
@@ -281,10 +276,6 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text))
 
 
-def _long_words(text: str) -> set[str]:
-    return {word for word in _words(text) if len(word) > 3}
-
-
 def _cause(text: str, other: str) -> str:
     """Join two facts as cause and effect, which no source says."""
     first = other.partition(" ")[0]
@@ -295,33 +286,6 @@ def _add_detail(text: str, other: str) -> str | None:
     """Return a sentence with the end of another one."""
     tail = _TAIL.search(other)
     return f"{text.rstrip('.')}{tail.group().lstrip(',')}" if tail and tail.group().strip(" .,") not in text else None
-
-
-def _stitch(text: str, other: str) -> str | None:
-    """Return the subject of one sentence with the predicate of another."""
-    one, two = _AUXILIARY.search(text, MIN_SUBJECT_CHARS), _AUXILIARY.search(other, MIN_SUBJECT_CHARS)
-    if not one or not two or _long_words(text[: one.start()]) & _long_words(other[: two.start()]):
-        return None
-    return text[: one.start()] + other[two.start() :]
-
-
-def _exchange_word(text: str, other: str, chance: random.Random) -> str | None:
-    """Replace a word by one of another sentence that has the same ending."""
-    own = {match.group() for match in _CONTENT_WORD.finditer(text)}
-    found = list(_CONTENT_WORD.finditer(text))
-    chance.shuffle(found)
-    for match in found:
-        ending = _ENDING.search(match.group())
-        like = [
-            word.group()
-            for word in _CONTENT_WORD.finditer(other)
-            if word.group() not in own
-            and bool(_ENDING.search(word.group())) == bool(ending)
-            and (not ending or word.group().endswith(ending.group()))
-        ]
-        if like:
-            return f"{text[: match.start()]}{chance.choice(like)}{text[match.end() :]}"
-    return None
 
 
 def _drop_detail(text: str, chance: random.Random) -> str | None:
@@ -387,8 +351,6 @@ def spoil(claim: str, others: Sequence[str], elsewhere: Sequence[str], chance: r
         lambda: _cause(claim, chance.choice(others)) if others else None: 0.08,
         lambda: _add_detail(claim, chance.choice(elsewhere)) if elsewhere else None: 0.10,
         lambda: f"{claim.rstrip('.')}, and {elsewhere[0]}" if elsewhere else None: 0.08,
-        lambda: _stitch(claim, chance.choice(others)) if others else None: STITCHED,
-        lambda: _exchange_word(claim, chance.choice(others), chance) if others else None: STITCHED,
     }
     (way,) = chance.choices([*ways], [*ways.values()])
     made = way()

@@ -321,7 +321,8 @@ def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candida
         return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
     is_lacking = question.kind in question_intent.PRECISE and not question.holds_kind(best.text)
     needs_value = question.kind is Kind.NUMBER or (question.kind is Kind.DATE and not _WHEN.search(question.text))
-    if is_lacking or (needs_value and not _holds_value(question, best) and not best.is_on(question.pages)):
+    is_given = _holds_value(question, best) or best.features.answers > 0 or best.is_on(question.pages)
+    if is_lacking or (needs_value and not is_given):
         return f"No {_KINDS[question.kind]} was found that answers this."
     return None
 

@@ -66,6 +66,22 @@ def test_final_verdicts_take_the_place_of_those_before(browser: Browser, externa
             expect(page.get_by_placeholder("Ask about your documents")).to_be_enabled()
 
 
+def test_a_long_name_is_shortened_and_leaves_the_page_to_be_read(page: Page) -> None:
+    sentence = "The glassblower sold lanterns at the fair in the spring of 1907."
+    name = f"{'Records_of_the_fair_' * 6}.pdf"
+    paper = Paper(name, sentence, "What did the glassblower sell at the fair?", plain(sentence))
+    steps.upload(page, paper)
+    page.set_viewport_size(PHONE)
+    where = steps.ask(page, paper.question).locator(".where").first
+    name_is_cut, place_is_cut = (
+        where.locator(part).evaluate("node => node.scrollWidth > node.clientWidth") for part in ("b", "span")
+    )
+    assert name_is_cut
+    assert not place_is_cut
+    expect(where.locator("span")).to_contain_text("p. 1")
+    expect(where.locator("span")).to_be_in_viewport(ratio=1)
+
+
 def test_chats_are_managed_without_a_mouse(page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto("/")

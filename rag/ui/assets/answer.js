@@ -29,7 +29,7 @@ function source(row) {
   add(button, "span", `chip ${verdict}`, label);
   const where = add(button, "span", "where");
   add(where, "b", "", name);
-  where.append(` · ${place}`);
+  add(where, "span", "", ` · ${place}`);
   add(button, "span", `verdict ${verdict}`, verdictText).title = explanation ?? "";
   add(button, "span", "quote", quote);
   if (warning) add(button, "span", "warning", warning);

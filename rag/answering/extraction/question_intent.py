@@ -78,8 +78,9 @@ _ASKED = (
             r"\b(?:number|percent(?:age)?|amount|ratio|rate|total|average|population|price|cost|share|size|margin|score"
             r"|accuracy|value) (?:of|is|was|did|do|does|for|in)\b",
             r"\bwhat (?:percent|score|number|amount)",
-            r"\bwhat (?:is|are|was|were) (?:[^\s?]+ ){1,4}?(?:premium|fee|salary|wage|rent|deductible|budget|weight|height"
-            r"|length|width|depth|area|distance|duration|temperature|speed|capacity)(?=\W*$| (?:of|for|in|per|at|on|during)\b)",
+            r"\bwhat (?:is|are|was|were) (?:[^\s?]+ ){1,4}?"
+            r"(?:premium|fee|salary|wage|rent|deductible|budget|weight|height|length|width|depth|area|distance|duration"
+            r"|temperature|speed|capacity)(?=\W*$| (?:of|for|in|per|at|on|during)\b)",
         ),
     ),
     (

@@ -178,6 +178,9 @@ def test_the_words_of_a_fragment_stand_together(fragment: str, source: str, supp
     assert judge(fragment, source).support is support
 
 
+TOLLS = "Average tolls for tugs in the northern harbour were"
+
+
 @pytest.mark.parametrize(
     ("claim", "source", "support"),
     [
@@ -185,6 +188,12 @@ def test_the_words_of_a_fragment_stand_together(fragment: str, source: str, supp
         ("With 90 tugs the basin is closed.", "With more than 85 tugs the basin is closed.", Support.NOT_VERIFIED),
         ("The pier is not leased.", "The pier is leased.", Support.CONTRADICTED),
         ("25 of 42 piers are not leased.", "17 of 42 piers are leased.", Support.NOT_VERIFIED),
+        ("The pier has 2 cranes.", "The pier has 9 cranes or 7.", Support.NOT_VERIFIED),  # 9 - 7
+        ("The pier has 3 cranes.", "The pier has 9 cranes or 7.", Support.CONTRADICTED),
+        ("Tugs may not enter without a pilot.", "Tugs may enter only with a pilot.", Support.NOT_VERIFIED),
+        ("Tugs may enter without a pilot.", "Tugs may enter only with a pilot.", Support.CONTRADICTED),
+        (f"{TOLLS} higher in 2031 than in 2032.", f"{TOLLS} lower in 2032 than in 2031.", Support.NOT_VERIFIED),
+        (f"{TOLLS} higher in 2032 than in 2031.", f"{TOLLS} lower in 2032 than in 2031.", Support.CONTRADICTED),
     ],
 )
 def test_only_what_the_source_makes_false_is_contradicted(claim: str, source: str, support: Support) -> None:

@@ -51,6 +51,21 @@ def antonyms(claim: Text, own: Text) -> list[str]:
     return found
 
 
+def compare_otherwise(claim: Text, own: Text) -> bool:
+    """Return whether both texts compare, but with different things: "A is higher than B" and "B is lower than A"."""
+    ours, theirs = _compared_with(claim), _compared_with(own)
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
+
+
+def _compared_with(text: Text) -> set[str]:
+    """Return the first content word or figure behind each "than"."""
+    found = set()
+    for match in _THAN.finditer(text.text):
+        words = [(word.start, word.key) for word in text.content] + [(n.start, n.text) for n in text.numbers]
+        found |= {key for _, key in sorted(one for one in words if one[0] >= match.end())[:1]}
+    return found
+
+
 def _are_nearer(word: Word, claim: Text, own: Text, ones: set[str], others: set[str]) -> bool:
     """Return whether the context of `word` in the claim is closer, in the source, to one of `ones` than of `others`."""
     anchors = _anchors(word, claim, own)
@@ -82,6 +97,7 @@ def _distance(own: Text, folded: set[str], anchors: Sequence[int], *, leads: boo
     )
 
 
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _AMOUNT = r"[\s(]*[$€£¥]?\s?$"
 _FROM = re.compile(rf"\b(?:from|(?:as )?compared (?:with|to)|versus|against){_AMOUNT}", re.IGNORECASE)
 _TO = re.compile(rf"\b(?:to|was|were|of|at|reached){_AMOUNT}", re.IGNORECASE)

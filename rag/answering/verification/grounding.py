@@ -63,10 +63,10 @@ class _Compared(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether words left the verdict of a statement with sources open."""
-        is_decided = self.judgement.support in (Support.SUPPORTED, Support.CONTRADICTED)
+        """Whether words did not prove a statement with sources; a judge may also doubt that it is contradicted."""
+        is_proved = self.judgement.support is Support.SUPPORTED
         is_statement = bool(self.statement) and not checkable_statements.is_refusal(self.claim.sentence.text)
-        return is_statement and bool(self.claim.sentence.citation_ids) and not is_decided
+        return is_statement and bool(self.claim.sentence.citation_ids) and not is_proved
 
 
 class Grounder:
@@ -173,9 +173,8 @@ class Grounder:
             one.statement,
             {citation_id: self.passage(citation_id) for citation_id in one.claim.sentence.citation_ids},
             one.found,
+            judgement=one.judgement,
             before=before.statement if before is not None and is_proved else "",
-            vetoes=one.judgement.vetoes,
-            replaced=one.judgement.replaced,
         )
 
     def _quotes_of(self, one: _Compared, verdict: MeaningVerdict) -> QuotesBySource:

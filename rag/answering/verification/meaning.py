@@ -27,6 +27,9 @@ MIN_REPLACED = 0.75
 
 Of 96 claims with a random word in its place (`benchmarks claims`, "other word") it accepts 1, the usual threshold 4."""
 
+MIN_DOUBT = 0.5
+"""Probability from which a claim that words contradict is not struck out, but left unverified."""
+
 MIN_SECOND = 0.05
 """Least probability of the entailment model for what a language model calls supported."""
 
@@ -60,7 +63,7 @@ class EntailmentJudge:
         self._model = model
 
     def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
-        """Return "supported", or None for a claim that the evidence does not entail or that a fact speaks against."""
+        """Return "supported", "not verified" where words contradict what the model takes for entailed, or None."""
         return [verdict for _, verdict in self.judge_with_probabilities(claims)]
 
     def judge_with_probabilities(self, claims: Sequence[OpenClaim]) -> list[tuple[float, MeaningVerdict | None]]:
@@ -69,6 +72,9 @@ class EntailmentJudge:
         return [(value, self._verdict(claim, value)) for claim, value in zip(claims, values, strict=True)]
 
     def _verdict(self, claim: OpenClaim, value: float) -> MeaningVerdict | None:
+        if claim.is_contradicted:
+            is_doubted = value >= MIN_DOUBT
+            return MeaningVerdict(Support.NOT_VERIFIED, SAME_MEANING, value, claim.vetoes) if is_doubted else None
         least = max(self._model.threshold, MIN_REPLACED) if claim.replaced else self._model.threshold
         if value < least or claim.vetoes or not claim.has_other_words:
             return None
@@ -141,7 +147,7 @@ class LanguageModelJudge:
         seconds: list[tuple[float, MeaningVerdict | None]] = [(1.0, None)] * len(claims)
         if self._second is not None:
             seconds = self._second.judge_with_probabilities(claims)
-        replies = self._replies(claims)
+        replies = {} if all(claim.is_contradicted for claim in claims) else self._replies(claims)
         return [
             self._verdict(claim, replies.get(number), second)
             for number, (claim, second) in enumerate(zip(claims, seconds, strict=True), start=1)
@@ -151,7 +157,7 @@ class LanguageModelJudge:
         self, claim: OpenClaim, reply: _Reply | None, second: tuple[float, MeaningVerdict | None]
     ) -> MeaningVerdict | None:
         probability, other = second
-        if reply is None:
+        if reply is None or claim.is_contradicted:
             return other
         chosen = [claim.places[number - 1] for number in reply.sentences if 0 < number <= len(claim.places)]
         places = tuple(chosen) or (other.places if other else ()) or claim.places[:1]

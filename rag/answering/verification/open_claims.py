@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.clauses import refers_back
+from rag.answering.verification.entailment import UNRELATED, Judgement
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.quote_matching import QuotablePassage, Quote
-from rag.types import BlockKind, Span
+from rag.types import BlockKind, Span, Support
 
 MAX_EVIDENCE_CHARS = 1400
 """Limit of the evidence, about 300 tokens: the entailment model's time grows with it."""
@@ -29,7 +30,7 @@ class OpenClaim:
     `places` are the sentences of its sources that may prove it, in reading order; `before` is the sentence of the
     answer before it, if that is proved and the claim refers back to it. `vetoes` are facts that speak against it.
     `replaced` are its words that stand where the evidence has others, `has_other_words` is whether the evidence lacks
-    words of it.
+    words of it, `is_contradicted` whether its words contradict the evidence.
     """
 
     text: str
@@ -38,6 +39,7 @@ class OpenClaim:
     vetoes: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     has_other_words: bool = True
+    is_contradicted: bool = False
 
     @property
     def evidence(self) -> str:
@@ -50,13 +52,12 @@ def open_claim(
     passages: Mapping[str, QuotablePassage],
     quotes: Mapping[str, Sequence[Quote]],
     *,
+    judgement: Judgement = UNRELATED,
     before: str = "",
-    vetoes: Sequence[str] = (),
-    replaced: Sequence[str] = (),
 ) -> OpenClaim:
     """Return `claim` with its evidence from the cited `passages`, the sentences of the `quotes` first.
 
-    `before` is the proved sentence before it, `vetoes` and `replaced` what the comparison of words found.
+    `judgement` is that of the comparison of words, `before` the proved sentence before it.
     """
     chosen = {
         citation_id: _closest_spans(claim, passage, quotes.get(citation_id, ()), MAX_EVIDENCE_CHARS // len(passages))
@@ -75,9 +76,10 @@ def open_claim(
         claim,
         places,
         before,
-        tuple(dict.fromkeys([*vetoes, *missing_facts(claim, evidence, around)])),
-        tuple(replaced),
+        tuple(dict.fromkeys([*judgement.vetoes, *missing_facts(claim, evidence, around)])),
+        judgement.replaced,
         has_other_words=not analyze(claim).content_keys <= known,
+        is_contradicted=judgement.support is Support.CONTRADICTED,
     )
 
 

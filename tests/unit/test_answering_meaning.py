@@ -169,16 +169,22 @@ def test_a_word_in_place_of_another_needs_a_surer_model_and_a_name_is_a_fact(
 
 @pytest.mark.parametrize(("value", "support"), [(0.55, Support.NOT_VERIFIED), (0.45, Support.CONTRADICTED)])
 def test_what_the_model_takes_for_entailed_is_not_struck_out_and_not_supported(value: float, support: Support) -> None:
-    claim = "It guided 5,000 ships that year."
+    claim = "It did not guide ships that year."
     ((by_words,), _) = ground(None, claim)
     assert by_words.support is Support.CONTRADICTED
     ((sentence,), _) = ground(by_meaning(claim, value=value), claim)
     assert (sentence.support, sentence.missing) == (support, by_words.missing)
 
 
+def test_a_wrong_figure_is_struck_out_whatever_the_model_says() -> None:
+    claim = "It guided 5,000 ships that year."
+    ((sentence,), _) = ground(by_meaning(claim), claim)
+    assert sentence.support is Support.CONTRADICTED
+
+
 def test_a_language_model_is_not_asked_about_what_words_contradict() -> None:
     judge = by_model(verdict("supported"))
-    ((sentence,), _) = ground(judge, "It guided 5,000 ships that year.")
+    ((sentence,), _) = ground(judge, "It did not guide ships that year.")
     assert sentence.support is Support.CONTRADICTED
 
 

@@ -68,6 +68,12 @@ class Judgement(NamedTuple):
     replaced: tuple[str, ...] = ()
 
     @property
+    def is_decided(self) -> bool:
+        """Whether no judge of meaning may change it: it is proved, or contradicted by a figure."""
+        is_figure_wrong = any(any(map(str.isdigit, veto)) for veto in self.vetoes)
+        return self.support is Support.SUPPORTED or (self.support is Support.CONTRADICTED and is_figure_wrong)
+
+    @property
     def rank(self) -> tuple[int, float, bool]:
         """Sort key: proved first, then proved in a clause, then the largest share held."""
         if self.support is Support.SUPPORTED:

@@ -63,10 +63,9 @@ class _Compared(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether words did not prove a statement with sources; a judge may also doubt that it is contradicted."""
-        is_proved = self.judgement.support is Support.SUPPORTED
+        """Whether a judge is asked about a statement with sources: words did not decide."""
         is_statement = bool(self.statement) and not checkable_statements.is_refusal(self.claim.sentence.text)
-        return is_statement and bool(self.claim.sentence.citation_ids) and not is_proved
+        return is_statement and bool(self.claim.sentence.citation_ids) and not self.judgement.is_decided
 
 
 class Grounder:

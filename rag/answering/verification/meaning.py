@@ -28,7 +28,7 @@ MIN_REPLACED = 0.75
 Of 96 claims with a random word in its place (`benchmarks claims`, "other word") it accepts 1, the usual threshold 4."""
 
 MIN_DOUBT = 0.5
-"""Probability from which a claim that words contradict is not struck out, but left unverified."""
+"""Probability from which a claim that words contradict is not struck out, but left unverified; figures decide alone."""
 
 MIN_SECOND = 0.05
 """Least probability of the entailment model for what a language model calls supported."""

@@ -25,7 +25,7 @@ MAX_LOCATED = 4
 MIN_REPLACED = 0.8
 """Least probability of a claim with a word in place of another one.
 
-Of 623 claims with a random word in its place (`benchmarks claims`, "other word") the model accepts 11 so, and 19 at 0.75.
+Of 623 claims with a random word in its place (`benchmarks claims`, "other word") the model accepts 11, 19 at 0.75.
 """
 
 MIN_DOUBT = 0.5

@@ -74,12 +74,12 @@ def test_a_long_name_is_shortened_and_leaves_the_page_to_be_read(page: Page) -> 
     page.set_viewport_size(PHONE)
     where = steps.ask(page, paper.question).locator(".where").first
     name_is_cut, place_is_cut = (
-        where.locator(part).evaluate("node => node.scrollWidth > node.clientWidth") for part in ("b", "span")
+        where.locator(part).evaluate("node => node.scrollWidth > node.clientWidth") for part in ("b", ".page-label")
     )
     assert name_is_cut
     assert not place_is_cut
-    expect(where.locator("span")).to_contain_text("p. 1")
-    expect(where.locator("span")).to_be_in_viewport(ratio=1)
+    expect(where.locator(".page-label")).to_contain_text("p. 1")
+    expect(where.locator(".page-label")).to_be_in_viewport(ratio=1)
 
 
 def test_chats_are_managed_without_a_mouse(page: Page) -> None:

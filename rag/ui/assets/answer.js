@@ -29,7 +29,9 @@ function source(row) {
   add(button, "span", `chip ${verdict}`, label);
   const where = add(button, "span", "where");
   add(where, "b", "", name);
-  add(where, "span", "", ` · ${place}`);
+  const [page, ...section] = place.split(" · ");
+  add(where, "span", "page-label", ` · ${page}`);
+  if (section.length) add(where, "span", "section", ` · ${section.join(" · ")}`);
   add(button, "span", `verdict ${verdict}`, verdictText).title = explanation ?? "";
   add(button, "span", "quote", quote);
   if (warning) add(button, "span", "warning", warning);

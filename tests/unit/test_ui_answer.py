@@ -91,6 +91,17 @@ def test_sources_tell_place_and_verdict() -> None:
     assert first["verdictText"] == "✓ supported · quote verified"
 
 
+@pytest.mark.parametrize(
+    ("judged_by", "text"),
+    [("words", "✓ supported · same words · not word for word"), ("meaning", "✓ supported · same meaning, p = 0.81")],
+)
+def test_a_paraphrase_judged_by_meaning_is_not_called_inexact_as_well(judged_by: str, text: str) -> None:
+    shown = response(citation(0, 0, verdict=Verdict.CORRECTED))
+    judged = shown.sentences[0].model_copy(update={"judged_by": judged_by, "probability": 0.81})
+    shown = shown.model_copy(update={"sentences": (judged, *shown.sentences[1:])})
+    assert answer.source_rows(shown)[0]["verdictText"] == text
+
+
 @pytest.mark.parametrize("support", [Support.QUOTED, Support.PARTLY, Support.NOT_VERIFIED, Support.CONTRADICTED, None])
 def test_a_green_tick_stands_beside_supported_sentences_only(support: Support | None) -> None:
     shown = response(citation(3, 1), support=support)

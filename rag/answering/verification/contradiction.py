@@ -1,5 +1,7 @@
 """Detect contradictions: negation, antonyms ("fell" for "rose", "after" for "before") and stated trends."""
 
+import itertools
+import math
 import re
 from collections.abc import Sequence
 
@@ -7,6 +9,9 @@ from rag.answering.text import negation
 from rag.answering.text.analyzed_text import Text, stem
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number, plain_value
+
+
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
 
 def negation_conflicts(claim: Text, quoted: Text, known: frozenset[str]) -> list[str]:
@@ -66,6 +71,14 @@ def _compared_with(text: Text) -> set[str]:
     return found
 
 
+def is_derived(figure: str, claim: Text, own: Text) -> bool:
+    """Return whether a figure of the claim is the difference or sum of two of the source: it may be computed."""
+    claimed = [plain_value(number) for number in claim.numbers if number.text == figure]
+    there = [plain_value(number) for number in own.numbers if number.year is None]
+    derived = [value for one, other in itertools.combinations(there, 2) for value in (abs(one - other), one + other)]
+    return any(math.isclose(value, other) for value in claimed for other in derived)
+
+
 def _are_nearer(word: Word, claim: Text, own: Text, ones: set[str], others: set[str]) -> bool:
     """Return whether the context of `word` in the claim is closer, in the source, to one of `ones` than of `others`."""
     anchors = _anchors(word, claim, own)
@@ -97,7 +110,6 @@ def _distance(own: Text, folded: set[str], anchors: Sequence[int], *, leads: boo
     )
 
 
-_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _AMOUNT = r"[\s(]*[$€£¥]?\s?$"
 _FROM = re.compile(rf"\b(?:from|(?:as )?compared (?:with|to)|versus|against){_AMOUNT}", re.IGNORECASE)
 _TO = re.compile(rf"\b(?:to|was|were|of|at|reached){_AMOUNT}", re.IGNORECASE)

@@ -6,7 +6,6 @@ and, if none proves it, clause by clause. Facts that the words alone do not sett
 
 import functools
 import itertools
-import math
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -211,21 +210,11 @@ class _Comparison:
             for text in (self.claim, self.evidence.own)
             for figure in text.numbers
         )
+        own = self.evidence.own
         antonyms = [word for word in self._antonyms() if word.casefold() not in negation.NEGATIONS]
-        is_compared = bool(antonyms) and not contradiction.compare_otherwise(self.claim, self.evidence.own)
-        replaced = [figure for figure in self._replaced_figures() if not self._is_derived(figure)]
-        return bool(is_compared or self._wrong_years() or (replaced and not is_bounded))
-
-    def _is_derived(self, figure: str) -> bool:
-        """Return whether a figure of the claim is the difference or sum of two of the evidence."""
-        claimed = [numbers.plain_value(number) for number in self.claim.numbers if number.text == figure]
-        there = [numbers.plain_value(number) for number in self.evidence.own.numbers if number.year is None]
-        return any(
-            math.isclose(ours, theirs)
-            for ours in claimed
-            for one, other in itertools.combinations(there, 2)
-            for theirs in (abs(one - other), one + other)
-        )
+        is_opposite = bool(antonyms) and not contradiction.compare_otherwise(self.claim, own)
+        replaced = [n for n in self._replaced_figures() if not contradiction.is_derived(n, self.claim, own)]
+        return bool(is_opposite or self._wrong_years() or (replaced and not is_bounded))
 
     @property
     def _is_same_statement(self) -> bool:

@@ -10,7 +10,6 @@ from rag.answering.text.analyzed_text import Text, stem
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number, plain_value
 
-
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
 

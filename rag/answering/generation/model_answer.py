@@ -181,7 +181,7 @@ def _stream_visible(
             except StopIteration as end:
                 ending = end.value or Ending()
                 held += markup.finish()
-            if held and not _may_refuse(shown + held):
+            if held and (shown or not _may_refuse(held)):
                 shown += held
                 yield AnswerToken(text=held)
                 held = ""

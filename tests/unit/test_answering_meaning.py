@@ -128,6 +128,55 @@ def test_the_sentence_before_counts_only_if_the_claim_refers_back() -> None:
     assert open_claim("Boats were led.", passages, {}, before="Lindmark is a harbour.").before == ""
 
 
+@pytest.mark.parametrize(
+    ("claim", "name", "asked"),
+    [
+        ("Norrtug foresees harm.", "NORRTUG_2022_10K.pdf", "The company foresees harm."),
+        ("If the Norrtug Company sells Norrtug's tugs", "norrtug.pdf", "If the company sells the company's tugs"),
+        ("Vassvik Rederi foresees harm.", "VassvikRederi 10-K.pdf", "The company foresees harm."),
+        ("Vassvik Inc. foresees harm.", "Vassvik.pdf", "The company foresees harm."),
+        ("Harm is foreseen by Vassvik.", "Vassvik.pdf", "Harm is foreseen by the company."),
+        ("Vassvik foresees harm.", "Norrtug and Vassvik.pdf", "Vassvik foresees harm."),  # not its first words
+        ("Annual harm is foreseen.", "Annual report.pdf", "Annual harm is foreseen."),  # no name
+        ("The norrtug foresees harm.", "norrtug.pdf", "The norrtug foresees harm."),
+        ("Tromsund foresees harm.", "Tromsund.pdf", "Tromsund foresees harm."),  # the document names it, too
+    ],
+)
+def test_the_name_of_the_document_is_the_company_where_it_says_we(claim: str, name: str, asked: str) -> None:
+    hit = sources.hit("We expect losses in Tromsund.", name=name)
+    assert asked_of(claim, hit) == [asked]
+    assert asked_of(claim, sources.hit("Harbours expect losses in Tromsund.", name=name)) == [claim]  # no "we"
+
+
+def test_of_two_documents_neither_is_the_company() -> None:
+    hits = [sources.hit("We expect losses.", name=f"{name}.pdf") for name in ("Norrtug", "Vassvik")]
+    assert asked_of("Norrtug foresees losses.", *hits) == ["Norrtug foresees losses."]
+
+
+def test_another_name_is_still_missing() -> None:
+    hit = sources.hit("We sold the tugs to Vassvik in June.", name="Norrtug.pdf")
+    sold, other_buyer = "The tugs were bought by Vassvik from Norrtug.", "The tugs were bought by Rederi from Norrtug."
+    judge = by_meaning(*(claim.replace("Norrtug", "the company") for claim in (sold, other_buyer)))
+    (true, false), _ = ground(judge, sold, other_buyer, hit=hit)
+    assert true.support is Support.SUPPORTED
+    assert false.support is not Support.SUPPORTED
+
+
+def asked_of(claim: str, *hits: Hit) -> list[str]:
+    """Return what the judge is asked about a claim that cites `hits`."""
+    asked: list[str] = []
+
+    class Asked:
+        def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+            asked.extend(one.text for one in claims)
+            return [None] * len(claims)
+
+    found = {f"S{number}": hit for number, hit in enumerate(hits, 1)}
+    sentence = Sentence(text=claim, citation_ids=tuple(found), start=0, end=len(claim))
+    Grounder(found, locate=sources.locate, judge=Asked()).ground([Claim(sentence, ())])
+    return asked
+
+
 # --- the entailment model ---
 
 

@@ -168,12 +168,14 @@ class Grounder:
         one = compared[number]
         before = compared[number - 1] if number else None
         is_proved = before is not None and before.judgement.support is Support.SUPPORTED
+        names = {_document_names(self._sources[source]) for source in one.claim.sentence.citation_ids}
         return open_claim(
             one.statement,
             {citation_id: self.passage(citation_id) for citation_id in one.claim.sentence.citation_ids},
             one.found,
             judgement=one.judgement,
             before=before.statement if before is not None and is_proved else "",
+            names=names.pop() if len(names) == 1 else (),
         )
 
     def _quotes_of(self, one: _Compared, verdict: MeaningVerdict) -> QuotesBySource:
@@ -414,8 +416,12 @@ def _with_meaning(sentence: Sentence, verdict: MeaningVerdict) -> Sentence:
 
 def _titles(hit: Hit) -> tuple[str, ...]:
     """Return what a passage is read under: the name and title of its document, and its section."""
-    name = PurePath(hit.document_name).stem.replace("_", " ")
-    return tuple(title for title in (name, hit.title, hit.chunk.section) if title)
+    return (*_document_names(hit), *filter(None, [hit.chunk.section]))
+
+
+def _document_names(hit: Hit) -> tuple[str, ...]:
+    """Return the name and title of the document of a hit."""
+    return tuple(filter(None, [PurePath(hit.document_name).stem.replace("_", " "), hit.title]))
 
 
 def _cells(regions: Sequence[Region]) -> str | None:

@@ -1,18 +1,34 @@
 """Collect the evidence for a claim that words did not prove: the best sentences of the passages it cites."""
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.clauses import refers_back
-from rag.answering.verification.entailment import UNRELATED, Judgement
+from rag.answering.text.named_entities import is_term
+from rag.answering.verification.entailment import GENERIC_NAMES, UNRELATED, Judgement
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.quote_matching import QuotablePassage, Quote
 from rag.types import BlockKind, Span, Support
 
 MAX_EVIDENCE_CHARS = 1400
 """Limit of the evidence, about 300 tokens: the entailment model's time grows with it."""
+
+THE_COMPANY = "the company"
+_ITSELF = re.compile(r"\b(?:we|our|us|the (?:company|group|registrant))\b", re.IGNORECASE)
+"""How a document speaks of the company that wrote it."""
+
+_CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w&-]*(?:\.(?=,|\s+[a-zß-öø-ÿ]))?"
+"""A capitalised word, with its full stop in the middle of a sentence: "Inc."."""
+
+_NAMES = re.compile(rf"\b(?:the\s+)?{_CAPITAL}(?:\s+{_CAPITAL})*")
+_LEGAL_FORMS = GENERIC_NAMES | {"inc", "corp", "plc", "ltd", "limited", "co"}
+
+MIN_NAME_CHARS = 3
+"""Shorter first words of a document's name, like the "M" of "3M", are no name to look for."""
 
 
 class Place(NamedTuple):
@@ -27,10 +43,11 @@ class Place(NamedTuple):
 class OpenClaim:
     """A claim that words did not prove.
 
-    `places` are the sentences of its sources that may prove it, in reading order; `before` is the sentence of the
-    answer before it, if that is proved and the claim refers back to it. `vetoes` are facts that speak against it.
-    `replaced` are its words that stand where the evidence has others, `has_other_words` is whether the evidence lacks
-    words of it, `is_contradicted` whether its words contradict the evidence.
+    `text` is its wording; the name of the company that wrote the document is replaced by "the company" where the
+    evidence says "we". `places` are the sentences of its sources that may prove it, in reading order; `before` is the
+    sentence of the answer before it, if that is proved and the claim refers back to it. `vetoes` are facts that speak
+    against it. `replaced` are its words that stand where the evidence has others, `has_other_words` is whether the
+    evidence lacks words of it, `is_contradicted` whether its words contradict the evidence.
     """
 
     text: str
@@ -54,10 +71,12 @@ def open_claim(
     *,
     judgement: Judgement = UNRELATED,
     before: str = "",
+    names: Sequence[str] = (),
 ) -> OpenClaim:
     """Return `claim` with its evidence from the cited `passages`, the sentences of the `quotes` first.
 
-    `judgement` is that of the comparison of words, `before` the proved sentence before it.
+    `judgement` is that of the comparison of words, `before` the proved sentence before it, `names` are the name and
+    title of the document if only one is cited.
     """
     chosen = {
         citation_id: _closest_spans(claim, passage, quotes.get(citation_id, ()), MAX_EVIDENCE_CHARS // len(passages))
@@ -71,16 +90,50 @@ def open_claim(
     evidence = [piece for place in places for piece in passages[place.citation_id].evidence(place.span)]
     before = before if refers_back(claim) else ""
     around = [before, *(text for passage in passages.values() for text in (passage.text, *passage.titles))]
-    known = frozenset[str]().union(*(analyze(text).keys for text in (before, *(place.text for place in places))))
+    texts = [before, *(place.text for place in places)]
+    text = _without_own_name(claim, " ".join(texts), names)
+    own_name = {word.text for word in analyze(claim).words} - {word.text for word in analyze(text).words}
+    vetoes = [veto for veto in judgement.vetoes if veto not in own_name]
+    known = frozenset[str]().union(*(analyze(one).keys for one in texts))
     return OpenClaim(
-        claim,
+        text,
         places,
         before,
-        tuple(dict.fromkeys([*judgement.vetoes, *missing_facts(claim, evidence, around)])),
+        tuple(dict.fromkeys([*vetoes, *missing_facts(text, evidence, around)])),
         judgement.replaced,
-        has_other_words=not analyze(claim).content_keys <= known,
+        has_other_words=not analyze(text).content_keys <= known,
         is_contradicted=judgement.support is Support.CONTRADICTED,
     )
+
+
+def _without_own_name(claim: str, evidence: str, names: Sequence[str]) -> str:
+    """Write "the company" for the first words of a document's name where the evidence says "we" or "the company".
+
+    Models write "Costco expects", filings "we expect": nothing tells the entailment model that these are the same.
+    """
+    if not _ITSELF.search(evidence):
+        return claim
+    words = [[letters for word in re.split(r"[\W\d_]+", name) if (letters := word.casefold())] for name in names]
+    own = {"".join(name[:count]) for name in words for count in range(1, len(name) + 1)}
+    there = {_letters(word) for word in evidence.split()}
+
+    def rename(match: re.Match[str]) -> str:
+        run = match[0].split()
+        for start, end in sorted(itertools.combinations(range(len(run) + 1), 2), key=lambda part: part[0] - part[1]):
+            first, name = _letters(run[start]), "".join(map(_letters, run[start:end]))
+            if name not in own or first in there or len(first) < MIN_NAME_CHARS or is_term(first):
+                continue
+            before = [word for word in run[:start] if word.casefold() != "the"]
+            rest = [] if _letters(run[-1]) in _LEGAL_FORMS else run[end:]
+            is_first = match.start() == 0 and not before
+            return " ".join([*before, THE_COMPANY.capitalize() if is_first else THE_COMPANY, *rest])
+        return match[0]
+
+    return _NAMES.sub(rename, claim)
+
+
+def _letters(word: str) -> str:
+    return re.sub(r"[\W\d_]+", "", word.casefold())
 
 
 def _closest_spans(claim: str, passage: QuotablePassage, quotes: Sequence[Quote], most: int) -> list[Span]:

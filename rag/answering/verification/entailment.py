@@ -104,7 +104,10 @@ def judge(claim: str, evidence: Sequence[Evidence]) -> Judgement:
 
 
 def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = MAX_CLAUSES) -> Judgement:
-    """Judge a claim as a whole or, if that gives a better verdict, by the clauses it can be split into."""
+    """Judge a claim as a whole or, if that gives a better verdict, by the clauses it can be split into.
+
+    What contradicts the whole claim keeps its clauses from proving it: a "not" may be in none of them.
+    """
     whole = judged(claim)._replace(clauses=(claim,))
     if whole.support is Support.SUPPORTED or most < 2:
         return whole
@@ -113,6 +116,8 @@ def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = 
         first = judged(left)
         if first.support is Support.SUPPORTED:
             both = _combined([first._replace(clauses=(left,)), judge_by_clause(right, judged, most - 1)])
+            if both.support is Support.SUPPORTED and whole.support is Support.CONTRADICTED:
+                both = both._replace(support=Support.PARTLY, missing=whole.missing, vetoes=whole.vetoes)
             best = max(best, both, key=_rank)
             if both.support is Support.SUPPORTED:
                 break

@@ -180,6 +180,37 @@ def test_the_words_of_an_office_stand_together(claim: str, is_supported: bool) -
 
 
 @pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("The quay was sold in May 2021.", "The quay was sold in June 2021.", False),
+        ("The quay was sold in May 2021.", "The quay was sold in May 2021, and the pier leased.", True),
+        ("The quay was sold in May 2021.", "The pier was leased, the quay sold on 31/05/2021.", True),
+        ("He may sell the quay.", "He may sell the quay, and the pier.", True),
+        ("The quay was sold to Will Vinter.", "The quay was sold to Ada Vinter.", False),
+        ("Tolls in the United States rose.", "Tolls in the United Kingdom rose.", False),
+        ("Tolls in the United States rose.", "Tolls in the U.S. rose, and in Norway.", True),
+        ("Tolls in the U.S. rose.", "Tolls in the United States rose, and in Norway.", True),
+        ("Tolls in the US rose.", "Tolls in the U.S. rose, and in Norway.", True),
+        ("Tolls in the U.S. rose.", "Tolls in the U.K. rose.", False),
+        ("Tolls were paid to the US.", "Tolls were paid to us.", False),
+        ("IT costs rose by 5 %.", "HR costs rose by 5 %.", False),
+        ("The rule came from the WHO.", "The rule came from the FDA.", False),
+        ("Holders of Class A shares vote.", "Holders of Class B shares vote.", False),
+        ("Holders of Class B shares vote.", "Holders of Class B shares vote, others do not.", True),
+        ("R&D costs rose in June.", "Costs of research and development rose in June.", True),
+        ("Tolls fell because of the war.", "Tolls fell because of the strike.", False),
+        ("The quay was left to his son.", "The quay was left to his wife.", False),
+        ("Der Hafen war voll.", "Der Hafen ist voll, die Kräne stehen.", True),
+    ],
+)
+def test_a_name_says_something_also_if_it_is_written_like_a_word_that_does_not(
+    claim: str, source: str, is_true: bool
+) -> None:
+    judged, _ = judge(claim, sources.hit(source))
+    assert (judged.support is Support.SUPPORTED) is is_true, judged.missing
+
+
+@pytest.mark.parametrize(
     ("claim", "is_supported"), [("She remains on the board.", True), ("He remains on the board.", False)]
 )
 def test_a_pronoun_of_the_other_gender_is_of_another_person(claim: str, is_supported: bool) -> None:

@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,14 +36,33 @@ _LIGHT_WORDS = word_set(
     "according state states stated say says said show shows shown note notes noted mention mentions mentioned "
     "indicate indicates indicated come comes came make makes made same respective respectively through into between "
     "during within per out up off via compared versus vs s t d ll re ve hundred thousand million millions billion "
-    "billions trillion percent percentage cent points dollars dollar euros euro usd eur fy tausend millionen milliarde "
-    "milliarden prozent mio mrd der die das den dem des ein eine einen einem einer und oder ist sind war waren wird "
-    "wurde wurden hat hatte im von zu mit auf für bei nach aus le la les un une du de et ou est sont était ont par "
-    "pour dans sur au aux el los las una y o es son fue eran han en por para con del al"
+    "billions trillion percent percentage cent points dollars dollar euros euro usd eur fy"
 )
 """Words without content of their own, or content that a paraphrase may drop."""
 
-_WORD = re.compile(r"[぀-ヿ㐀-鿿가-힯]+|[^\W\d_]+(?:['’][^\W\d_]+)*")
+_FOREIGN_LIGHT_WORDS = word_set(
+    "tausend millionen milliarde milliarden prozent mio mrd der die das den dem des ein eine einen einem einer "
+    "und oder ist sind war waren wird wurde wurden hat hatte im von zu mit auf für bei nach aus le la les un une "
+    "du de et ou est sont était ont par pour dans sur au aux el los las una y o es son fue eran han en por para "
+    "con del al"
+)
+"""The same in other languages; in English "war", "son" and "die" say something."""
+
+_ENGLISH = word_set("the of and to by from with for were are has its")
+"""Words that mark a text as English: frequent, and not of the other languages."""
+
+_NAMES_TOO = {"us": "US", "it": "IT", "who": "WHO", "may": "May", "will": "Will"}
+"""Light words that are names when they are written so: the United States, information technology, a month."""
+
+_NAMES_WITHIN = word_set("state states report reports record records note notes total most stand stands points")
+"""Light words that belong to a name when capitals begin them within a sentence: "the United States"."""
+
+_CAPITALS = re.compile(r"\b[A-Z][a-z]\w*(?:\s+(?:(?:of|and|for|the)\s+)*[A-Z][a-z]\w*)+")
+
+_SENTENCE_START = re.compile(r"(?:^|[.:;!?–—\"“(|•])\s*$")
+
+_ACRONYM = r"[A-Z](?:\.[A-Z])+\b\.?"
+_WORD = re.compile(_ACRONYM + r"|[぀-ヿ㐀-鿿가-힯]+|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMERIC_DATE = re.compile(r"\b(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})\b")
 
 
@@ -60,7 +80,10 @@ class Text:
         """`years` maps starts of figures to their years where these are known, as in table rows."""
         self.text = text
         self._years = years
-        self.words = [_word(piece) for match in _WORD.finditer(text) for piece in _split_unspaced(match)]
+        pieces = [piece for match in _WORD.finditer(text) for piece in _split_unspaced(match)]
+        is_english = not _ENGLISH.isdisjoint(piece.casefold() for piece, _ in pieces)
+        light = _LIGHT_WORDS if is_english else _LIGHT_WORDS | _FOREIGN_LIGHT_WORDS
+        self.words = [_word(piece, start, text, light) for piece, start in pieces]
         self.numbers = numbers.find_numbers(text)
 
     @functools.cached_property
@@ -130,17 +153,22 @@ class Text:
         return find_quarters(self.text)
 
     @functools.cached_property
+    def acronyms(self) -> Mapping[str, frozenset[str]]:
+        """The initials of its names of several words, with these words."""
+        return _acronyms(self.text)
+
+    @functools.cached_property
     def months(self) -> frozenset[float]:
         """The months it names, in any form: "December", "Dec", "31/12"."""
         parts = [float(part) for match in _NUMERIC_DATE.finditer(self.text) for part in match.groups()]
-        parts += [numbers.spelled_value(word) or 0 for word in self.folded if numbers.is_month(word)]
+        parts += [numbers.spelled_value(word.text) or 0 for word in self.words if numbers.is_month(word.text)]
         return frozenset(part for part in parts if 1 <= part <= 12)
 
 
 def _item(word: Word) -> Item:
     if not word.is_content:
         return Item(NEGATION, word.text)
-    value = numbers.spelled_value(word.text.casefold())
+    value = numbers.spelled_value(word.text)
     return Item(word.key if value is None else f"{value:g}", word.text)
 
 
@@ -164,11 +192,34 @@ def _split_unspaced(match: re.Match[str]) -> list[tuple[str, int]]:
     return [(word[index : index + 2], start + index) for index in range(max(1, len(word) - 1))]
 
 
-def _word(piece: tuple[str, int]) -> Word:
-    text, start = piece
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    is_content = folded not in _LIGHT_WORDS and len(folded) > 1 and not negation.CONTRACTED.fullmatch(folded)
-    return Word(text, stem(folded), start, start + len(text), is_content)
+def _word(word: str, start: int, text: str, light: frozenset[str]) -> Word:
+    """Return a word of `text`; it has no content if it is one of the `light` ones and not written as a name."""
+    end = start + len(word)
+    plain = word.replace(".", "")
+    folded = unicodedata.normalize("NFKC", plain).casefold().replace("’", "'")
+    if _NAMES_TOO.get(folded) == plain and not text.isupper() and text[end : end + 1] != "$":
+        return Word(word, plain, start, end, is_content=True)
+    if len(folded) == 1:
+        return Word(word, plain, start, end, is_content=_is_letter_of_name(start, text))
+    is_light = folded in light and not (folded in _NAMES_WITHIN and is_capitalised_within(start, text))
+    is_content = not is_light and not negation.CONTRACTED.fullmatch(folded)
+    return Word(word, stem(folded), start, end, is_content)
+
+
+def _is_letter_of_name(start: int, text: str) -> bool:
+    """Return whether a single letter tells things apart ("Class B"): no initial, and not part of a sign ("R&D")."""
+    stands_alone = re.fullmatch(r"\s\S(?:[\s,;)]|\.?$)?", text[max(0, start - 1) : start + 2]) is not None
+    return stands_alone and text[start] != "I" and is_capitalised_within(start, text)
+
+
+def is_capitalised_within(start: int, text: str) -> bool:
+    """Return whether the word at `start` begins with a capital, and no sentence or line does there."""
+    return text[start].isupper() and not _SENTENCE_START.search(text[:start])
+
+
+def is_name(word: Word, text: str) -> bool:
+    """Return whether a word of `text` is capitalised for another reason than beginning a sentence."""
+    return (len(word.text) > 1 and word.text.isupper()) or is_capitalised_within(word.start, text)
 
 
 _IRREGULAR = {
@@ -192,6 +243,17 @@ def stem(word: str) -> str:
 @functools.cache
 def _stemmer() -> "snowballstemmer.EnglishStemmer":
     return snowballstemmer.stemmer("english")
+
+
+def _acronyms(text: str) -> Mapping[str, frozenset[str]]:
+    """Return the initials of two or more capitalised words in a row, with these words: "US" of "the United States"."""
+    found: dict[str, frozenset[str]] = {}
+    for run in _CAPITALS.findall(text):
+        names = [word for word in run.split() if word[0].isupper()]
+        for start, end in itertools.combinations(range(len(names) + 1), 2):
+            if end - start > 1:
+                found["".join(name[0] for name in names[start:end])] = frozenset(names[start:end])
+    return found
 
 
 @functools.lru_cache(maxsize=256)

@@ -64,7 +64,9 @@ _BARE_PREDICATE = re.compile(
 )
 _LEADING = re.compile(
     r"\s*(?:in|during|at|as of|for|on|since|by|following|after|before|under|upon|until|excluding|including)\b"
-    r"[^,]{1,60},\s*|\s*in (?:fiscal )?(?:19|20)\d\d\s+(?=[^\W\d])",
+    r"[^,]{1,60},\s*"
+    r"|\s*in (?:(?:fiscal )?(?:19|20)\d\d|january|february|march|april|may|june|july|august|september|october|november"
+    r"|december)\s+(?=[^\W\d])",
     re.IGNORECASE,
 )
 

@@ -204,14 +204,16 @@ def _absent(
 
 
 def spelled_value(word: str) -> float | None:
-    """Return the value of a lower-case number word from two on, or of a month; "one" and "no" are ambiguous."""
-    value = _SPELLED.get(word)
-    return value if value is not None and (value >= 2 or word in _MONTH_WORDS) and word != "may" else None
+    """Return the value of a number word from two on, or of a month; "one", "no" and "may" in small are ambiguous."""
+    folded = word.casefold()
+    value = _SPELLED.get(folded)
+    is_clear = value is not None and (value >= 2 or folded in _MONTH_WORDS)
+    return value if is_clear and word != "may" else None
 
 
 def is_month(word: str) -> bool:
-    """Return whether a lower-case word names a month."""
-    return word in _MONTH_WORDS
+    """Return whether a word, in any case, names a month."""
+    return word.casefold() in _MONTH_WORDS
 
 
 def is_same(claimed: Number, quoted: Number, scales: Scales, currency: str | None = None) -> bool:

@@ -21,6 +21,7 @@ from rag.answering.text.analyzed_text import (
     differences,
     exchanges,
     is_figure,
+    is_name,
 )
 from rag.answering.text.clauses import clause_splits, move_lead_in_to_end
 from rag.answering.text.negation import Word
@@ -29,7 +30,6 @@ from rag.answering.text.term_weights import word_set
 from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds, table_figures
 from rag.answering.verification.entailment_checks import failed_checks
 from rag.answering.verification.evidence import Evidence, Weights, combine
-from rag.answering.verification.missing_facts import is_name
 from rag.types import Support
 
 MIN_HELD = 0.8
@@ -310,6 +310,7 @@ class _Comparison:
             if item.key != NEGATION
             and not (self._trend and negation.trend(item.text) == self._trend)
             and not self._means_one_of(item, theirs)
+            and not self._is_abbreviated(item.text)
             and not self._replaces_generic_name(ours, theirs)
             and any(is_figure(other) == is_figure(item) for other in theirs)
             and (len(theirs) <= MAX_REPLACED or item.key not in self.evidence.own_keys)
@@ -348,11 +349,22 @@ class _Comparison:
             return True
         if word.key in keys or self._is_hedge(word) or self._matches_denial(word) or self._names_period(word):
             return True
+        if self._is_abbreviated(word.text):
+            return True
         folded = word.text.casefold()
-        value = numbers.spelled_value(folded)
+        value = numbers.spelled_value(word.text)
         if value is None:
             return False
         return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
+
+    def _is_abbreviated(self, word: str) -> bool:
+        """Return whether one text has the initials of a name, the other all of it: "US", "the United States"."""
+        own = self.evidence.own
+        plain = word.replace(".", "")
+        if plain.isupper():
+            return plain in own.acronyms
+        there = {other.text.replace(".", "") for other in own.words if other.text[0].isupper()}
+        return any(word in names and letters in there for letters, names in self.claim.acronyms.items())
 
     def _is_hedge(self, word: Word) -> bool:
         """Return whether the word hedges the claim; `hedging.mismatches` decides whether the evidence does so, too."""
@@ -371,14 +383,14 @@ class _Comparison:
 
     def _has_value(self, value: float) -> bool:
         own = self.evidence.own
-        spelled = {numbers.spelled_value(word) for word in own.folded}
+        spelled = {numbers.spelled_value(word.text) for word in own.words}
         return value in spelled or any(value in number.values and number.scale is None for number in own.numbers)
 
     def _must_match(self, word: Word) -> bool:
         """Return whether a word must occur literally: a name, a spelled number, a word of growth or decline."""
         if self.is_computed:
             return False
-        is_count = numbers.spelled_value(word.text.casefold()) is not None
+        is_count = numbers.spelled_value(word.text) is not None
         way = negation.trend(word.text)
         return is_count or bool(way and way != self._trend) or is_name(word, self.claim.text)
 

@@ -7,16 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag.answering.text import numbers
-from rag.answering.text.analyzed_text import Text, analyze
+from rag.answering.text.analyzed_text import Text, analyze, is_name
 from rag.answering.text.measurement_units import measure_behind
-from rag.answering.text.negation import Word
 from rag.answering.verification.evidence import Evidence
 
 MIN_COMMON_PREFIX = 4
 """Letters that variants of a name share: "Germany" and "German"."""
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SENTENCE_START = re.compile(r"(?:^|[.:;!?–—\"“(|•])\s*$")
 
 
 def missing_facts(claim: str, evidence: Sequence[Evidence], around: Sequence[str] = ()) -> tuple[str, ...]:
@@ -52,7 +50,7 @@ def _missing_counts(claim: Text, texts: Sequence[str]) -> Iterator[str]:
     there = [analyze(text) for text in texts]
     values = frozenset[float]().union(*(text.values for text in there), *(text.months for text in there))
     for word in claim.words:
-        value = numbers.spelled_value(word.text.casefold())
+        value = numbers.spelled_value(word.text)
         if value is not None and value not in values and not any(word.key in text.keys for text in there):
             yield word.text
 
@@ -62,19 +60,12 @@ def _missing_names(claim: Text, texts: Sequence[str]) -> Iterator[str]:
     words = {word.casefold() for text in texts for word in _WORD.findall(text)}
     initials = {_initials(text) for text in texts}
     for word in claim.words:
-        if not is_name(word, claim.text) or numbers.spelled_value(word.text.casefold()) is not None:
+        if not is_name(word, claim.text) or numbers.spelled_value(word.text) is not None:
             continue
         name = re.sub(r"['’]s?$", "", word.text).casefold()
         is_abbreviated = word.text.isupper() and any(word.text in letters for letters in initials)
         if name not in words and not is_abbreviated and not any(_is_variant(name, other) for other in words):
             yield word.text
-
-
-def is_name(word: Word, text: str) -> bool:
-    """Return whether a word of `text` is capitalised for another reason than beginning a sentence."""
-    if len(word.text) > 1 and word.text.isupper():
-        return True
-    return word.text[0].isupper() and not _SENTENCE_START.search(text[: word.start])
 
 
 def _is_variant(name: str, other: str) -> bool:

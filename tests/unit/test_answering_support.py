@@ -211,6 +211,27 @@ def test_a_name_says_something_also_if_it_is_written_like_a_word_that_does_not(
 
 
 @pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("The harbour had record tolls in June.", "The harbour had tolls in June.", False),
+        ("Norrtug sold more tugs in June.", "Norrtug sold tugs in June.", False),
+        ("Norrtug almost sold its tugs in June.", "Norrtug sold its tugs in June.", False),
+        ("Norrtug made pumps in June.", "Norrtug sold pumps in June.", False),
+        ("Ferries go into the harbour.", "Ferries go out of the harbour.", False),
+        ("The lamp is off at night.", "The lamp is on at night.", False),
+        ("Norrtug sold more than 3 tugs.", "Norrtug sold over 3 tugs, and a pier.", True),
+        ("Norrtug sold over three tugs.", "Norrtug sold more than three tugs, and a pier.", True),
+        ("Tolls of more than EUR 5 million were paid.", "Tolls of over EUR 5 million were paid in June.", True),
+        ("Nearly all tugs were sold.", "Almost all tugs were sold in June.", True),
+        ("9 out of 12 tugs were sold.", "9 of the 12 tugs were sold in June.", True),
+    ],
+)
+def test_small_words_that_a_source_lacks_are_not_proved_by_it(claim: str, source: str, is_true: bool) -> None:
+    judged, _ = judge(claim, sources.hit(source))
+    assert (judged.support is Support.SUPPORTED) is is_true, judged.missing
+
+
+@pytest.mark.parametrize(
     ("claim", "is_supported"), [("She remains on the board.", True), ("He remains on the board.", False)]
 )
 def test_a_pronoun_of_the_other_gender_is_of_another_person(claim: str, is_supported: bool) -> None:

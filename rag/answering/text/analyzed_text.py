@@ -26,17 +26,17 @@ NEGATION = "¬"
 
 
 _LIGHT_WORDS = word_set(
-    "it its they them their he she his her we our us you your i my this that these those there here the a an of in on "
-    "at to by for from with as and or but if then than so such both each also again already however therefore thus "
-    "hence moreover furthermore additionally overall meanwhile which who whom whose what when where while is are was "
-    "were be been being am has have had having do does did doing done will would shall should can could may might "
-    "must not no never without neither nor none cannot about approximately around roughly nearly almost over some any "
-    "every all just only even still yet now very more most less least much many total totalled totaled amount amounts "
-    "amounted amounting reach reached stand stood stands report reports reported reporting record recorded records "
-    "according state states stated say says said show shows shown note notes noted mention mentions mentioned "
-    "indicate indicates indicated come comes came make makes made same respective respectively through into between "
-    "during within per out up off via compared versus vs s t d ll re ve hundred thousand million millions billion "
-    "billions trillion percent percentage cent points dollars dollar euros euro usd eur fy"
+    "it its they them their he she his her we our us you your i my this that these those there here the a an of in "
+    "on at to by for from with as and or but if then than so such both each also again already however therefore "
+    "thus hence moreover furthermore additionally overall meanwhile which who whom whose what when where while is "
+    "are was were be been being am has have had having do does did doing done will would shall should can could may "
+    "might must not no never without neither nor none cannot about approximately around roughly some any every all "
+    "just only even still yet now very most least much many total totalled totaled amount amounts amounted "
+    "amounting reach reached stand stood stands report reports reported reporting recorded records according state "
+    "states stated say says said show shows shown note notes noted mention mentions mentioned indicate indicates "
+    "indicated come comes came respective respectively through between during within per up via compared versus vs "
+    "s t d ll re ve hundred thousand million millions billion billions trillion percent percentage cent points "
+    "dollars dollar euros euro usd eur fy"
 )
 """Words without content of their own, or content that a paraphrase may drop."""
 
@@ -51,11 +51,17 @@ _FOREIGN_LIGHT_WORDS = word_set(
 _ENGLISH = word_set("the of and to by from with for were are has its")
 """Words that mark a text as English: frequent, and not of the other languages."""
 
+_BOUNDS = word_set("more less over out almost nearly")
+"""Light words where they bound a figure ("over 300", "9 out of 12"), which `numeric_bounds` compares."""
+
 _NAMES_TOO = {"us": "US", "it": "IT", "who": "WHO", "may": "May", "will": "Will"}
 """Light words that are names when they are written so: the United States, information technology, a month."""
 
 _NAMES_WITHIN = word_set("state states report reports record records note notes total most stand stands points")
 """Light words that belong to a name when capitals begin them within a sentence: "the United States"."""
+
+_NEXT_WORD = re.compile(r"\s+(?:(?:than|of)\s+)?(?:the\s+)?(?:[^\w\s]{0,2}\s?\d|[A-Z]{0,4}\s?[$€£¥\d]|([^\W\d_]+))")
+_SHARES = word_set("half all every each one a double twice")
 
 _CAPITALS = re.compile(r"\b[A-Z][a-z]\w*(?:\s+(?:(?:of|and|for|the)\s+)*[A-Z][a-z]\w*)+")
 
@@ -202,6 +208,7 @@ def _word(word: str, start: int, text: str, light: frozenset[str]) -> Word:
     if len(folded) == 1:
         return Word(word, plain, start, end, is_content=_is_letter_of_name(start, text))
     is_light = folded in light and not (folded in _NAMES_WITHIN and is_capitalised_within(start, text))
+    is_light |= folded in _BOUNDS and _is_before_figure(text[end:])
     is_content = not is_light and not negation.CONTRACTED.fullmatch(folded)
     return Word(word, stem(folded), start, end, is_content)
 
@@ -210,6 +217,14 @@ def _is_letter_of_name(start: int, text: str) -> bool:
     """Return whether a single letter tells things apart ("Class B"): no initial, and not part of a sign ("R&D")."""
     stands_alone = re.fullmatch(r"\s\S(?:[\s,;)]|\.?$)?", text[max(0, start - 1) : start + 2]) is not None
     return stands_alone and text[start] != "I" and is_capitalised_within(start, text)
+
+
+def _is_before_figure(text: str) -> bool:
+    """Return whether `text` begins with a figure, perhaps with "than" or "of" before it."""
+    match = _NEXT_WORD.match(text)
+    return match is not None and (
+        match[1] is None or numbers.spelled_value(match[1]) is not None or match[1] in _SHARES
+    )
 
 
 def is_capitalised_within(start: int, text: str) -> bool:

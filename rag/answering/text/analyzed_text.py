@@ -61,13 +61,17 @@ _NAMES_WITHIN = word_set("state states report reports record records note notes 
 """Light words that belong to a name when capitals begin them within a sentence: "the United States"."""
 
 _NEXT_WORD = re.compile(r"\s+(?:(?:than|of)\s+)?(?:the\s+)?(?:[^\w\s]{0,2}\s?\d|[A-Z]{0,4}\s?[$€£¥\d]|([^\W\d_]+))")
+"""The figure or word behind a bound, with "than" or "of" between them."""
+
 _SHARES = word_set("half all every each one a double twice")
+"""Words that a bound may limit like a figure: "almost all", "over half"."""
 
 _CAPITALS = re.compile(r"\b[A-Z][a-z]\w*(?:\s+(?:(?:of|and|for|the)\s+)*[A-Z][a-z]\w*)+")
+"""Capitalised words in a row, of which names are made: "Securities and Exchange Commission"."""
 
 _SENTENCE_START = re.compile(r"(?:^|[.:;!?–—\"“(|•])\s*$")
 
-_ACRONYM = r"[A-Z](?:\.[A-Z])+\b\.?"
+_ACRONYM = r"[A-Z](?:\.[A-Z])+\b\.?"  # "U.S."
 _WORD = re.compile(_ACRONYM + r"|[぀-ヿ㐀-鿿가-힯]+|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMERIC_DATE = re.compile(r"\b(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})\b")
 

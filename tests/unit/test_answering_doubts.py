@@ -234,6 +234,17 @@ PIER = "The pier of Brakstad was leased by Norrtug to Vassvik Rederi in June."
         ("Ms. Lund moved that the pier be kept, seconded by Ms. Vinter.", MOTION, False),
         ("The board heard the pilots before it set the fee.", HEARING, True),
         ("The board set the fee before it heard the pilots.", HEARING, False),
+        ("Norrtug sold Rederi to Vassvik in June.", "Norrtug sold Vassvik to Rederi in June.", False),
+        ("In June Norrtug sold Vassvik to Rederi.", "Norrtug sold Vassvik to Rederi in June.", True),
+        ("Coal goes from Brakstad to Vassvik.", "Coal goes from Vassvik to Brakstad.", False),
+        ("Coal goes to Brakstad from Vassvik.", "Coal goes from Vassvik to Brakstad.", True),
+        ("Loans to Vassvik and Rederi rose.", "Loans to Rederi and Vassvik rose in June.", True),
+        ("Ice melted because tolls fell.", "Tolls fell because ice melted.", False),
+        ("Because ice melted, tolls fell.", "Tolls fell because ice melted.", True),
+        ("If the pier opens, the ice melts.", "If the ice melts, the pier opens.", False),
+        ("The pier opens if the ice melts.", "If the ice melts, the pier opens.", True),
+        ("Tolls rose after the flood.", "After the flood, tolls rose.", True),
+        ("Rent exceeds interest on the loan.", "Interest on the loan exceeds rent.", False),
     ],
 )
 def test_who_acts_on_whom_and_what_comes_from_where_are_kept(claim: str, source: str, is_true: bool) -> None:

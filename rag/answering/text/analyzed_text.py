@@ -63,6 +63,9 @@ _NAMES_WITHIN = word_set("state states report reports record records note notes 
 _NEXT_WORD = re.compile(r"\s+(?:(?:than|of)\s+)?(?:the\s+)?(?:[^\w\s]{0,2}\s?\d|[A-Z]{0,4}\s?[$€£¥\d]|([^\W\d_]+))")
 """The figure or word behind a bound, with "than" or "of" between them."""
 
+_FIGURE_BEFORE = re.compile(r"\d\S*(?:\s+[^\W\d_]+)?\s+$")
+"""A figure that "more" may follow: "300 ships more"."""
+
 _SHARES = word_set("half all every each one a double twice")
 """Words that a bound may limit like a figure: "almost all", "over half"."""
 
@@ -212,7 +215,7 @@ def _word(word: str, start: int, text: str, light: frozenset[str]) -> Word:
     if len(folded) == 1:
         return Word(word, plain, start, end, is_content=_is_letter_of_name(start, text))
     is_light = folded in light and not (folded in _NAMES_WITHIN and is_capitalised_within(start, text))
-    is_light |= folded in _BOUNDS and _is_before_figure(text[end:])
+    is_light |= folded in _BOUNDS and (_is_before_figure(text[end:]) or bool(_FIGURE_BEFORE.search(text[:start])))
     is_content = not is_light and not negation.CONTRACTED.fullmatch(folded)
     return Word(word, stem(folded), start, end, is_content)
 

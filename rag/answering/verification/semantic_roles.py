@@ -39,8 +39,21 @@ _AGENT = re.compile(
     r"(?P<agent>[^\W\d_a-z]\S*(?:\s+[^\W\d_a-z]\S*)*)"
 )
 """A verb with a named agent: "audited by the PCAOB", "seconded by Mr. Rao"."""
-_EARLIER = re.compile(r"\b(?:before|prior to|until)\b", re.IGNORECASE)
-_LATER = re.compile(r"\b(?:after|following|once)\b", re.IGNORECASE)
+_LINKS = tuple(
+    re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for words in (
+        "before|prior to|until",
+        "after|following|once",
+        "because|due to|as a result of|caused by",
+        "so|therefore|thus|hence",
+        "if|provided that",
+        "exceeds?|exceeded|outnumbers?|outnumbered|surpass(?:es|ed)?",
+    )
+)
+"""Words of time, cause, condition and comparison: exchanging what stands around them changes what is said."""
+
+_LISTED = re.compile(r"\s*(?:,|&|and\b|or\b)\s*(?:and\b|or\b)?\s*")
+"""What stands between the members of a list, whose order says nothing."""
 
 MAX_ACTOR_DISTANCE = 4
 """Content words before and behind a verb that may name its subject and object."""
@@ -57,7 +70,8 @@ def mismatches(claim: Text, own: Text) -> list[str]:
         *_changed_roles(claim, own),
         *_exchanged_actors(claim, own),
         *_unstated_agents(claim, own),
-        *_exchanged_times(claim, own),
+        *_exchanged_sides(claim, own),
+        *_exchanged_targets(claim, own),
     ]
 
 
@@ -129,10 +143,10 @@ def _possible_agents(own: Text, verb: Word) -> set[str]:
     return {word.text for word in own.words if (word.start >= by.end() if by else word.end <= verb.start)}
 
 
-def _exchanged_times(claim: Text, own: Text) -> Iterator[str]:
-    """Yield "before" or "after" where claim and source have the events around it in opposite order."""
-    for word in (_EARLIER, _LATER):
-        ours, theirs = word.search(claim.text), word.search(own.text)
+def _exchanged_sides(claim: Text, own: Text) -> Iterator[str]:
+    """Yield "before", "because" or "if" where claim and source have what stands around it in opposite order."""
+    for link in _LINKS:
+        ours, theirs = link.search(claim.text), link.search(own.text)
         if ours and theirs:
             first, second = (_around(text, match) for text, match in ((claim, ours), (own, theirs)))
             straight, crossed = (
@@ -144,11 +158,38 @@ def _exchanged_times(claim: Text, own: Text) -> Iterator[str]:
 
 
 def _around(text: Text, match: re.Match[str]) -> tuple[set[str], set[str]]:
-    """Return the keys of the content words before and behind a match."""
+    """Return the keys of the content words before and behind a match; of one that leads, those behind its clause."""
+    before = {word.key for word in text.content if word.end <= match.start()}
+    end = text.text.find(",", match.end())
+    if before or end < 0:
+        return before, {word.key for word in text.content if word.start >= match.end()}
     return (
-        {word.key for word in text.content if word.end <= match.start()},
-        {word.key for word in text.content if word.start >= match.end()},
+        {word.key for word in text.content if word.start >= end},
+        {word.key for word in text.content if match.end() <= word.start < end},
     )
+
+
+def _exchanged_targets(claim: Text, own: Text) -> Iterator[str]:
+    """Yield a name behind a preposition in whose place the source has another name of the claim."""
+    ours, theirs = _targets(claim), _targets(own)
+    for preposition in ours.keys() & theirs.keys():
+        target, other = ours[preposition], theirs[preposition]
+        are_exchanged = other.key in claim.content_keys and target.key in own.content_keys
+        if target.key == other.key or not are_exchanged:
+            continue
+        elsewhere = {word.key for role, word in theirs.items() if role != preposition}
+        between = [own.text[other.end : word.start] for word in own.content if word.key == target.key]
+        if not elsewhere & {target.key, other.key} and not any(map(_LISTED.fullmatch, between)):
+            yield target.text
+
+
+def _targets(text: Text) -> Mapping[str, Word]:
+    """Return the name behind each preposition that occurs once before a name."""
+    found: dict[str, list[Word]] = {}
+    for one, word in zip(text.words, text.words[1:], strict=False):
+        if one.text in _ROLES and word.text[0].isupper():
+            found.setdefault(one.text, []).append(word)
+    return {preposition: words[0] for preposition, words in found.items() if len(words) == 1}
 
 
 def _joined(text: Text, one: Word, other: Word) -> bool:

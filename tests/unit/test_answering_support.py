@@ -197,6 +197,7 @@ def test_the_words_of_an_office_stand_together(claim: str, is_supported: bool) -
         ("The rule came from the WHO.", "The rule came from the FDA.", False),
         ("Holders of Class A shares vote.", "Holders of Class B shares vote.", False),
         ("Holders of Class B shares vote.", "Holders of Class B shares vote, others do not.", True),
+        ("The U. S. government may end contracts.", "The U.S. government may end contracts, and buy less.", True),
         ("R&D costs rose in June.", "Costs of research and development rose in June.", True),
         ("Tolls fell because of the war.", "Tolls fell because of the strike.", False),
         ("The quay was left to his son.", "The quay was left to his wife.", False),

@@ -66,6 +66,9 @@ _NEXT_WORD = re.compile(r"\s+(?:(?:than|of)\s+)?(?:the\s+)?(?:[^\w\s]{0,2}\s?\d|
 _FIGURE_BEFORE = re.compile(r"\d\S*(?:\s+[^\W\d_]+)?\s+$")
 """A figure that "more" may follow: "300 ships more"."""
 
+_ALONE = re.compile(r"(?<=\s)\S(?=[\s,;)]|\.?$)")
+"""A letter between spaces; one with a full stop behind it is an initial, except at the end."""
+
 _SHARES = word_set("half all every each one a double twice")
 """Words that a bound may limit like a figure: "almost all", "over half"."""
 
@@ -222,8 +225,7 @@ def _word(word: str, start: int, text: str, light: frozenset[str]) -> Word:
 
 def _is_letter_of_name(start: int, text: str) -> bool:
     """Return whether a single letter tells things apart ("Class B"): no initial, and not part of a sign ("R&D")."""
-    stands_alone = re.fullmatch(r"\s\S(?:[\s,;)]|\.?$)?", text[max(0, start - 1) : start + 2]) is not None
-    return stands_alone and text[start] != "I" and is_capitalised_within(start, text)
+    return _ALONE.match(text, start) is not None and text[start] != "I" and is_capitalised_within(start, text)
 
 
 def _is_before_figure(text: str) -> bool:

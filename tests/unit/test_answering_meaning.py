@@ -97,6 +97,22 @@ def test_a_figure_with_another_measure_is_lacking(claim: str, lacking: tuple[str
     assert missing_facts(claim, evidence) == lacking
 
 
+@pytest.mark.parametrize(
+    ("claim", "source", "lacking"),
+    [
+        ("Tolls went up in the U.S. lately.", "Tolls rose in the U.S. in June.", ()),
+        ("Tolls went up in the US lately.", "Tolls rose in the U.S. in June.", ()),
+        ("Tolls went up in the U.S. lately.", "Tolls rose in the United States in June.", ()),
+        ("Tolls went up in the United States lately.", "Tolls rose in the US in June.", ()),
+        ("Tolls went up in the U.S. lately.", "Tolls rose in the U.K. in June.", ("U.S.",)),
+        ("Tolls went up in the US lately.", "They told us that tolls rose.", ("US",)),
+    ],
+)
+def test_initials_stand_for_a_name(claim: str, source: str, lacking: tuple[str, ...]) -> None:
+    passage = QuotablePassage(sources.hit(source).passage)
+    assert missing_facts(claim, passage.evidence(passage.units[0].span)) == lacking
+
+
 def test_a_year_from_elsewhere_on_the_page_proves_nothing() -> None:
     passage = QuotablePassage(HARBOUR.passage)
     evidence = passage.evidence(passage.units[0].span)

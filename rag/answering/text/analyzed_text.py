@@ -22,6 +22,9 @@ MAX_REPLACED = 4
 MAX_OF_SAME, MIN_SAME = 8, 3
 """A replacement may be longer if at least `MIN_SAME` equal words follow."""
 
+MAX_INITIALS = 6
+"""Longest acronym that stands for a name."""
+
 NEGATION = "¬"
 
 
@@ -57,7 +60,7 @@ _BOUNDS = word_set("more less over out almost nearly")
 _NAMES_TOO = {"us": "US", "it": "IT", "who": "WHO", "may": "May", "will": "Will"}
 """Light words that are names when they are written so: the United States, information technology, a month."""
 
-_NAMES_WITHIN = word_set("state states report reports record records note notes total most stand stands points")
+_NAMES_WITHIN = word_set("state states report reports records note notes total most stand stands points")
 """Light words that belong to a name when capitals begin them within a sentence: "the United States"."""
 
 _NEXT_WORD = re.compile(r"\s+(?:(?:than|of)\s+)?(?:the\s+)?(?:[^\w\s]{0,2}\s?\d|[A-Z]{0,4}\s?[$€£¥\d]|([^\W\d_]+))")
@@ -170,8 +173,14 @@ class Text:
 
     @functools.cached_property
     def acronyms(self) -> Mapping[str, frozenset[str]]:
-        """The initials of its names of several words, with these words."""
-        return _acronyms(self.text)
+        """The initials of its names of several words, with these words: "US" of "the United States"."""
+        found: dict[str, frozenset[str]] = {}
+        for run in _CAPITALS.findall(self.text):
+            names = [word for word in run.split() if word[0].isupper()]
+            for start, end in itertools.combinations(range(len(names) + 1), 2):
+                if 2 <= end - start <= MAX_INITIALS:
+                    found["".join(name[0] for name in names[start:end])] = frozenset(names[start:end])
+        return found
 
     @functools.cached_property
     def months(self) -> frozenset[float]:
@@ -217,7 +226,7 @@ def _word(word: str, start: int, text: str, light: frozenset[str]) -> Word:
         return Word(word, plain, start, end, is_content=True)
     if len(folded) == 1:
         return Word(word, plain, start, end, is_content=_is_letter_of_name(start, text))
-    is_light = folded in light and not (folded in _NAMES_WITHIN and is_capitalised_within(start, text))
+    is_light = folded in light and not (folded in _NAMES_WITHIN and _is_capitalised_within(start, text))
     is_light |= folded in _BOUNDS and (_is_before_figure(text[end:]) or bool(_FIGURE_BEFORE.search(text[:start])))
     is_content = not is_light and not negation.CONTRACTED.fullmatch(folded)
     return Word(word, stem(folded), start, end, is_content)
@@ -225,7 +234,7 @@ def _word(word: str, start: int, text: str, light: frozenset[str]) -> Word:
 
 def _is_letter_of_name(start: int, text: str) -> bool:
     """Return whether a single letter tells things apart ("Class B"): no initial, and not part of a sign ("R&D")."""
-    return _ALONE.match(text, start) is not None and text[start] != "I" and is_capitalised_within(start, text)
+    return _ALONE.match(text, start) is not None and text[start] != "I" and _is_capitalised_within(start, text)
 
 
 def _is_before_figure(text: str) -> bool:
@@ -236,14 +245,14 @@ def _is_before_figure(text: str) -> bool:
     )
 
 
-def is_capitalised_within(start: int, text: str) -> bool:
+def _is_capitalised_within(start: int, text: str) -> bool:
     """Return whether the word at `start` begins with a capital, and no sentence or line does there."""
     return text[start].isupper() and not _SENTENCE_START.search(text[:start])
 
 
 def is_name(word: Word, text: str) -> bool:
     """Return whether a word of `text` is capitalised for another reason than beginning a sentence."""
-    return (len(word.text) > 1 and word.text.isupper()) or is_capitalised_within(word.start, text)
+    return (len(word.text) > 1 and word.text.isupper()) or _is_capitalised_within(word.start, text)
 
 
 _IRREGULAR = {
@@ -269,15 +278,13 @@ def _stemmer() -> "snowballstemmer.EnglishStemmer":
     return snowballstemmer.stemmer("english")
 
 
-def _acronyms(text: str) -> Mapping[str, frozenset[str]]:
-    """Return the initials of two or more capitalised words in a row, with these words: "US" of "the United States"."""
-    found: dict[str, frozenset[str]] = {}
-    for run in _CAPITALS.findall(text):
-        names = [word for word in run.split() if word[0].isupper()]
-        for start, end in itertools.combinations(range(len(names) + 1), 2):
-            if end - start > 1:
-                found["".join(name[0] for name in names[start:end])] = frozenset(names[start:end])
-    return found
+def is_abbreviated(name: str, text: Text, other: Text) -> bool:
+    """Return whether a name of `text` is, or is part of, one whose initials or full form `other` has: "US"."""
+    plain = name.replace(".", "")
+    if plain.isupper():
+        return plain in other.acronyms
+    letters = {initials for initials, words in text.acronyms.items() if name in words}
+    return bool(letters) and not letters.isdisjoint(word.text.replace(".", "") for word in other.words)
 
 
 @functools.lru_cache(maxsize=256)

@@ -204,7 +204,7 @@ def _absent(
 
 
 def spelled_value(word: str) -> float | None:
-    """Return the value of a number word from two on, or of a month; "one", "no" and "may" in small are ambiguous."""
+    """Return the value of a number word from two on, or of a month; not of "one", "no" and "may"."""
     folded = word.casefold()
     value = _SPELLED.get(folded)
     is_clear = value is not None and (value >= 2 or folded in _MONTH_WORDS)

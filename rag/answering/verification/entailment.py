@@ -20,6 +20,7 @@ from rag.answering.text.analyzed_text import (
     count_matching,
     differences,
     exchanges,
+    is_abbreviated,
     is_figure,
     is_name,
 )
@@ -310,7 +311,7 @@ class _Comparison:
             if item.key != NEGATION
             and not (self._trend and negation.trend(item.text) == self._trend)
             and not self._means_one_of(item, theirs)
-            and not self._is_abbreviated(item.text)
+            and not is_abbreviated(item.text, self.claim, self.evidence.own)
             and not self._replaces_generic_name(ours, theirs)
             and any(is_figure(other) == is_figure(item) for other in theirs)
             and (len(theirs) <= MAX_REPLACED or item.key not in self.evidence.own_keys)
@@ -349,22 +350,13 @@ class _Comparison:
             return True
         if word.key in keys or self._is_hedge(word) or self._matches_denial(word) or self._names_period(word):
             return True
-        if self._is_abbreviated(word.text):
+        if is_abbreviated(word.text, self.claim, self.evidence.own):
             return True
         folded = word.text.casefold()
         value = numbers.spelled_value(word.text)
         if value is None:
             return False
         return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
-
-    def _is_abbreviated(self, word: str) -> bool:
-        """Return whether one text has the initials of a name, the other all of it: "US", "the United States"."""
-        own = self.evidence.own
-        plain = word.replace(".", "")
-        if plain.isupper():
-            return plain in own.acronyms
-        there = {other.text.replace(".", "") for other in own.words if other.text[0].isupper()}
-        return any(word in names and letters in there for letters, names in self.claim.acronyms.items())
 
     def _is_hedge(self, word: Word) -> bool:
         """Return whether the word hedges the claim; `hedging.mismatches` decides whether the evidence does so, too."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag.answering.text import numbers
-from rag.answering.text.analyzed_text import Text, analyze, is_name
+from rag.answering.text.analyzed_text import Text, analyze, is_abbreviated, is_name
 from rag.answering.text.measurement_units import measure_behind
 from rag.answering.verification.evidence import Evidence
 
@@ -58,13 +58,16 @@ def _missing_counts(claim: Text, texts: Sequence[str]) -> Iterator[str]:
 def _missing_names(claim: Text, texts: Sequence[str]) -> Iterator[str]:
     """Yield names that occur in no text, neither as a variant nor as initials."""
     words = {word.casefold() for text in texts for word in _WORD.findall(text)}
-    initials = {_initials(text) for text in texts}
+    there = [analyze(text) for text in texts]
+    keys = frozenset[str]().union(*(text.keys for text in there))
     for word in claim.words:
         if not is_name(word, claim.text) or numbers.spelled_value(word.text) is not None:
             continue
         name = re.sub(r"['’]s?$", "", word.text).casefold()
-        is_abbreviated = word.text.isupper() and any(word.text in letters for letters in initials)
-        if name not in words and not is_abbreviated and not any(_is_variant(name, other) for other in words):
+        if word.key in keys or any(is_abbreviated(word.text, claim, text) for text in there):
+            continue
+        is_variant = name in words or any(_is_variant(name, other) for other in words)
+        if word.key.isupper() or not is_variant:  # "US" is no "us"
             yield word.text
 
 
@@ -73,8 +76,3 @@ def _is_variant(name: str, other: str) -> bool:
     shared = min(len(name), len(other))
     prefix = next((i for i in range(shared) if name[i] != other[i]), shared)
     return prefix >= MIN_COMMON_PREFIX and prefix >= shared - 2 and abs(len(name) - len(other)) <= MIN_COMMON_PREFIX
-
-
-def _initials(text: str) -> str:
-    """Return the initials of capitalised words in order, as acronyms are made of them."""
-    return "".join(word[0] for word in _WORD.findall(text) if word[0].isupper())

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.error import URLError
@@ -19,14 +19,18 @@ from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.databases import new_database
 from tests.e2e import tracing
+from tests.e2e.error_guard import ErrorGuard, unexpected
 from tests.folders import open_folder
 from tests.vendor_servers import VendorServer
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 300
-"""How long to wait for what must come, on the slowest machine; nothing is asserted about time."""
+PATIENCE_SECONDS = 30
+"""How long to wait for what takes a second on an idle machine; nothing is asserted about time."""
+START_SECONDS = 300
+"""How long to wait for an app to start, with a database of its own, and to end."""
 UNKNOWN_ORIGIN = ""
 """The server of addresses that are `data:` or `blob:`."""
+GUARD = ErrorGuard()
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -44,7 +48,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.e2e)
             if "browser" in getattr(item, "fixturenames", ()):
                 item.add_marker(pytest.mark.needs_chromium)
-            item.add_marker(pytest.mark.timeout(3 * PATIENCE_SECONDS))
+            item.add_marker(pytest.mark.timeout(3 * START_SECONDS))
+
+
+@pytest.fixture(autouse=True)
+def no_unexpected_errors(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test whose pages show an error box, or whose servers log an error.
+
+    `@pytest.mark.expected_errors("pattern", …)` names those that belong to the test.
+    """
+    yield
+    expected = [pattern for marker in request.node.iter_markers("expected_errors") for pattern in marker.args]
+    errors = unexpected(GUARD.take(), expected)
+    assert not errors, "\n".join(errors)
 
 
 @pytest.fixture(scope="package")
@@ -61,6 +77,7 @@ def base_url(external_database_url: str | None, ollama: VendorServer) -> Iterato
     """`pagelight run` on a free port, with an empty data folder and a database of its own."""
     with running(free_port(), external_database_url, {"OLLAMA_BASE_URL": ollama.url}) as url:
         yield url
+    assert GUARD.take() == []  # nothing is logged at the end either
 
 
 @contextmanager
@@ -90,20 +107,30 @@ def running(
         connections = folder / "connections.log"
         if is_watched and tracing.is_possible():
             command = tracing.traced(command, connections)
-        with (folder / "app.log").open("wb") as log:
-            place = folder if secrets else ROOT
-            app = subprocess.Popen(command, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
-            url = f"http://127.0.0.1:{port}"
-            _wait_for(f"{url}/_stcore/health", app)
+        with started(command, folder / "app.log", folder if secrets else ROOT, environment, port) as url:
             yield url
-            app.terminate()
-            app.wait(PATIENCE_SECONDS)
         if connections.exists():
             assert tracing.elsewhere(connections.read_text(encoding="utf-8").splitlines()) == []
 
 
+@contextmanager
+def started(
+    command: Sequence[str], log_path: Path, folder: Path, environment: Mapping[str, str], port: int
+) -> Iterator[str]:
+    """The address of an app that `command` starts in `folder`; it is ended afterwards, and its log is watched."""
+    with log_path.open("wb") as log, GUARD.watch_log(log_path):
+        app = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait_for(f"{url}/_stcore/health", app)
+            yield url
+        finally:
+            app.terminate()
+            app.wait(START_SECONDS)
+
+
 def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and app.poll() is None:
         try:
             with urllib.request.urlopen(url):
@@ -132,9 +159,13 @@ def page(browser: Browser, base_url: str) -> Iterator[Page]:
 
 @contextmanager
 def visit(browser: Browser, base_url: str, *others: str) -> Iterator[Page]:
-    """A fresh visitor. Fails when a page asks any server but this one and `others` for anything, or throws."""
+    """A fresh visitor. Fails when a page asks any server but this one and `others` for anything, or throws.
+
+    Its pages' error boxes fail the test unless it expects them (see `no_unexpected_errors`).
+    """
     context = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=base_url)
     context.set_default_timeout(PATIENCE_SECONDS * 1000)
+    GUARD.watch_pages(context)
     asked = _addresses(context)
     thrown: list[str] = []
     page = context.new_page()

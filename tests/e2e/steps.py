@@ -11,13 +11,21 @@ from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import Rect
 from tests.e2e.papers import Paper
 
+READING_MS = 180_000
+"""How long to wait until documents are read, which is computed and loads models first."""
+
 
 def upload(page: Page, *papers: Paper) -> None:
     """Bring papers in and wait until each is ready."""
     page.goto("/library")
-    drop(page, *(FilePayload(name=paper.name, mimeType="application/pdf", buffer=paper.content) for paper in papers))
+    drop(page, *map(pdf_file, papers))
     for paper in papers:
-        page.locator('[class*="st-key-file-ready"]').filter(has_text=paper.name).wait_for()
+        page.locator('[class*="st-key-file-ready"]').filter(has_text=paper.name).wait_for(timeout=READING_MS)
+
+
+def pdf_file(paper: Paper) -> FilePayload:
+    """A paper as a file to drop."""
+    return FilePayload(name=paper.name, mimeType="application/pdf", buffer=paper.content)
 
 
 def drop(page: Page, *files: FilePayload) -> None:

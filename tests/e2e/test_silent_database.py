@@ -1,7 +1,6 @@
 """A page whose database stops answering says so, and comes back without a click."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from benchmarks.processes import free_port
 from rag.store.server import embedded
-from tests.e2e.conftest import PATIENCE_SECONDS, ROOT, _wait_for, visit
+from tests.e2e.conftest import ROOT, started, visit
 from tests.stopping import frozen, own_server
 
 SILENT = "The database does not answer"
@@ -35,16 +34,11 @@ def own_url(server: embedded.EmbeddedServer, tmp_path: Path) -> Iterator[str]:
         "PYTHONPATH": str(ROOT),
     }
     command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
-    with (tmp_path / "app.log").open("wb") as log:
-        app = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **settings}, stdout=log, stderr=log)
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health", app)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        app.terminate()
-        app.wait(PATIENCE_SECONDS)
+    with started(command, tmp_path / "app.log", ROOT, {**os.environ, **settings}, port) as url:
+        yield url
 
 
+@pytest.mark.expected_errors(SILENT)
 def test_a_page_comes_back_by_itself(server: embedded.EmbeddedServer, own_url: str, browser: Browser) -> None:
     with visit(browser, own_url) as page:
         page.goto("/")

@@ -38,10 +38,10 @@ def model_downloads(choice: ModelChoice, choose: Callable[[str | None], ModelCho
 
 def _offers(choice: ModelChoice, choose: Callable[[str | None], ModelChoice], *, was_running: bool) -> None:
     downloads = _downloads()
-    if was_running and not any(downloads.is_running(model.name) for model in downloads.offered()):
-        st.rerun()  # done: stop refreshing
     for model in downloads.offered():
         _offer(model, choice, choose)
+    if was_running and not any(downloads.is_running(model.name) for model in downloads.offered()):
+        st.rerun()  # done: stop refreshing; last, so that no click is lost
 
 
 def _offer(model: DownloadableModel, choice: ModelChoice, choose: Callable[[str | None], ModelChoice]) -> None:

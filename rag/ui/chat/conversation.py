@@ -47,7 +47,14 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         messages = session.engine().chats.messages(current) if current else []
         pending = pending_answers().get(current) if current else None
         shown = _turns_before(messages, pending)
-        with st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages)):
+        turns = st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages))
+        # Read before anything reruns the page or fails: a question that was just sent would be lost.
+        question = st.chat_input(
+            _("Ask about your documents"), max_chars=4000, disabled=bool(pending and not pending.done)
+        )
+        if question and question.strip():
+            _ask(question.strip(), document_ids=document_ids)
+        with turns:
             suggestion = None if messages else st.session_state.pop(FIRST_QUESTION, None)
             if not messages and not suggestion:
                 suggestion = suggested_questions(first, is_alone=is_alone)
@@ -61,14 +68,10 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
                 export.conversation_menu(current, messages)
             if current and pending:
                 _show_failure(current, pending) if pending.error else _show_pending()
-        question = st.chat_input(
-            _("Ask about your documents"), max_chars=4000, disabled=bool(pending and not pending.done)
-        )
         if not messages:
             focus_field('[data-testid="stChatInputTextArea"]')
-        question = question or suggestion
-        if question and question.strip():
-            _ask(question.strip(), document_ids=document_ids)
+        if suggestion:
+            _ask(suggestion, document_ids=document_ids)
 
 
 def _turns_before(messages: Sequence[ChatMessage], pending: PendingAnswer | None) -> Sequence[ChatMessage]:

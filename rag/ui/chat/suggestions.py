@@ -4,6 +4,8 @@ import datetime as dt
 import logging
 import threading
 import uuid
+from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -14,7 +16,7 @@ from rag.types import UNFINISHED
 from rag.ui import session
 from rag.ui.formatting import escape
 from rag.ui.language import _
-from rag.ui.page_frame import empty_state
+from rag.ui.page_frame import empty_state, error_boundary
 
 log = logging.getLogger(__name__)
 
@@ -57,11 +59,11 @@ def suggested_questions(document_id: uuid.UUID, *, is_alone: bool) -> str | None
     text = _("Every sentence of an answer cites its source. Click a citation to see the words on the page.")
     with empty_state("forum", _("Ask your documents"), text):
         if document.status in UNFINISHED:
-            _wait_for_reading(document_id)
+            _show_when(partial(_is_read, document_id))
             return None
         search = _search(document_id, document.indexed_at)
         if not search.is_done(KNOWN_SECONDS):
-            _wait_for(search)
+            _show_when(search.is_done)
             return None
         for number, question in enumerate(search.found):
             asked = question if is_alone else in_document(question, document.name)
@@ -80,12 +82,16 @@ def _search(document_id: uuid.UUID, indexed_at: dt.datetime | None) -> _Search:
 
 
 @st.fragment(run_every=POLL_SECONDS)
-def _wait_for(search: _Search) -> None:
-    if search.is_done():
-        st.rerun("chat")
+def _show_when(is_done: Callable[[], bool]) -> None:
+    """Rerun the page as soon as `is_done`; it shows the questions then."""
+    with error_boundary():
+        if is_done():
+            st.rerun()
 
 
-@st.fragment(run_every=POLL_SECONDS)
-def _wait_for_reading(document_id: uuid.UUID) -> None:
-    if session.engine().documents.get(document_id).status not in UNFINISHED:
-        st.rerun("chat")
+def _is_read(document_id: uuid.UUID) -> bool:
+    """Return whether a document has been read; True if it was deleted meanwhile, so that nothing waits for it."""
+    try:
+        return session.engine().documents.get(document_id).status not in UNFINISHED
+    except errors.NotFoundError:
+        return True

@@ -191,7 +191,7 @@ def _progress(matrix_id: uuid.UUID, shown: int) -> None:
     with error_boundary():
         matrices = session.own_engine().matrices
         job = matrices.job(matrix_id)
-        if job is None or job.finished_at is not None or job.progress.done > shown:
+        if job is None or job.finished_at is not None:
             st.rerun()
         done, total = job.progress.done, job.progress.total
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -208,6 +208,8 @@ def _progress(matrix_id: uuid.UUID, shown: int) -> None:
                 st.rerun()
         if job.error:
             st.caption(escape(translate_message(job.error)))
+        if done > shown:  # last, so that no click is lost
+            st.rerun()
 
 
 def _actions(filled: FilledMatrix) -> None:

@@ -88,6 +88,7 @@ def test_each_sees_their_own_and_an_ended_login_opens_nothing(page: Page, provid
     expect(page.get_by_placeholder("Ask about your documents")).to_be_visible()
 
 
+@pytest.mark.expected_errors("MissingClaimError")
 def test_tokens_for_somebody_else_log_nobody_in(page: Page, provider: openid.Provider) -> None:
     provider.people["eve"] = {"aud": "another client", "name": "Eve"}
     page.goto("/")

@@ -1,5 +1,6 @@
 """The settings page in a browser: a server is chosen, tried and left; a key is taken up and not given back."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.vendor_servers import VendorServer
@@ -7,6 +8,7 @@ from tests.vendor_servers import VendorServer
 KEY = "sk-correct-horse-battery-staple"
 
 
+@pytest.mark.expected_errors("No provider is known for the model")
 def test_a_server_of_models_is_chosen_tried_and_left(page: Page, ollama: VendorServer) -> None:
     page.goto("/settings")
     row = page.locator('[class*="st-key-served-ollama-llama"]')

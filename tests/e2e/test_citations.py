@@ -10,7 +10,7 @@ from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import Rect
 from tests.e2e import steps
 from tests.e2e.conftest import visit
-from tests.e2e.papers import Paper, all_papers
+from tests.e2e.papers import Paper, all_papers, long, plain
 
 NEAR_PT = 2.0
 LINE_SLACK_PT = 6.0
@@ -81,3 +81,21 @@ def test_marked_copy_is_drawn_with_its_highlights_and_downloaded(
     outside = [(box.x0 - 2 * NEAR_PT, middle), (box.x1 + 2 * NEAR_PT, middle)]
     colours = canvas.evaluate(PIXELS, [(x / size.width, y / size.height) for x, y in inside + outside])
     assert [blue < 128 < red for red, _, blue in colours] == [True, True, False, False], colours
+
+
+def test_a_quote_of_an_older_version_is_followed_into_the_current_one(page: Page) -> None:
+    sentence = "The toll bridge at Ambleford took ninepence a cart in the summer of 1886."
+    paper = Paper("Toll bridge.pdf", sentence, "What did the toll bridge take a cart?", plain(sentence))
+    steps.upload(page, paper)
+    steps.ask(page, paper.question)
+    chat = page.url
+    page.goto("/library")
+    page.get_by_role("checkbox", name=f"Select {paper.name}").wait_for()
+    moved = Paper(paper.name, sentence, paper.question, long(sentence, 3, 3))
+    steps.drop(page, steps.pdf_file(moved))
+    page.get_by_role("button", name="New version").click()
+    page.locator('[class*="st-key-file-ready"]').filter(has_text=paper.name).wait_for(timeout=steps.READING_MS)
+    page.goto(chat)
+    page.locator(".answer [data-later]").first.click()
+    expect(page.get_by_label("Page", exact=True)).to_have_value("3")
+    assert len(steps.lit(page, 3)) == len(moved.boxes())

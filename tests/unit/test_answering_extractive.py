@@ -230,7 +230,10 @@ def test_nothing_found_is_no_answer() -> None:
         ),
         (
             "What did the paper segment earn in 2019 and 2020?",
-            "“2019” and “2020” do not occur in the passages read. The nearest (2021, 2022) stands in tollhaven.pdf, page 1.",
+            (
+                "“2019” and “2020” do not occur in the passages read. "
+                "The nearest (2021, 2022) stands in tollhaven.pdf, page 1."
+            ),
         ),
         (
             "What does the canteen of Lindmark serve?",
@@ -246,13 +249,17 @@ def test_nothing_found_is_no_answer() -> None:
         ),
         (
             "What is the e-mail address of Tollhaven?",
-            "The nearest sentence or row gives no e-mail address that answers this. "
-            "The nearest stands in tollhaven.pdf, page 1.",
+            (
+                "The nearest sentence or row gives no e-mail address that answers this. "
+                "The nearest stands in tollhaven.pdf, page 1."
+            ),
         ),
         (
             "What is the phone number of Tollhaven?",
-            "The nearest sentence or row gives no telephone or fax number that answers this. "
-            "The nearest stands in tollhaven.pdf, page 1.",
+            (
+                "The nearest sentence or row gives no telephone or fax number that answers this. "
+                "The nearest stands in tollhaven.pdf, page 1."
+            ),
         ),
     ],
 )

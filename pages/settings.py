@@ -12,10 +12,12 @@ with page_frame.error_boundary():
     settings.languages()
     settings.require_administrator()
     servers = settings.find_servers()
+    with st.spinner(_("Asking which models the keys may use …")):
+        vendors = settings.vendor_models()
     left, right = st.columns(2, gap="medium")
     with left:
-        settings.answer_model(servers)
-        settings.embedding_model(servers)
+        settings.answer_model(servers, vendors)
+        settings.embedding_model(servers, vendors)
     with right:
         settings.model_servers(servers)
         settings.keys()

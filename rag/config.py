@@ -60,7 +60,8 @@ class Config(pydantic_settings.BaseSettings):
     rag_disk_warning_mb: int = pydantic.Field(default=2000, ge=0)  # warn if less is free
     rag_disk_reserve_mb: int = pydantic.Field(default=500, ge=0)  # refuse uploads that would leave less
 
-    # Models: "provider:model" or a provider's name. None: the best that the given keys allow
+    # Models: "provider:model" or a provider's name. None: the best that the given keys allow; ones saved in the app do
+    # not embed
     rag_embed_model: str | None = None
     rag_gen_model: str | None = None
     openai_api_key: pydantic.SecretStr | None = None

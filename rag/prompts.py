@@ -15,7 +15,7 @@ CUT_OFF = "The answer was cut off at its limit of {tokens:,} tokens. Ask for les
 BROKEN_OFF = "The answer is not complete. {error}"
 """The hint on an answer that ended with an error."""
 
-NOTHING_FOUND_HERE = "Nothing that answers this was found here."
+NOTHING_FOUND_HERE = "In the passages read here, nothing was recognised as an answer."
 """The answer of a document if only others have one."""
 
 EXTRACT_NOTE = "An extract: sentences of the document itself, chosen for how much of it they say. Nothing is rephrased."

@@ -23,6 +23,7 @@ from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJud
 
 if TYPE_CHECKING:
     from rag.answering.generation.synthesizer import (
+        GroundedAsyncStream,
         GroundedChatEngine,
         GroundedResponse,
         GroundedStream,
@@ -34,6 +35,7 @@ else:
         __name__,
         {
             "generation.synthesizer": (
+                "GroundedAsyncStream",
                 "GroundedChatEngine",
                 "GroundedResponse",
                 "GroundedStream",
@@ -51,6 +53,7 @@ __all__ = [
     "EXTRACTIVE_MODEL",
     "Context",
     "EntailmentJudge",
+    "GroundedAsyncStream",
     "GroundedChatEngine",
     "GroundedResponse",
     "GroundedStream",

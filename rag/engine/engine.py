@@ -403,8 +403,8 @@ class RAGEngine:
         """Return the question answering as a LlamaIndex query engine; a given part replaces ours.
 
         `node_postprocessors` replace all of ours (`rag.retrieval.stages` returns ours); `llm` replaces the configured
-        model. The response is a `GroundedResponse`, or with `streaming` a `GroundedStream`, unless another synthesizer
-        is given.
+        model. The response is a `GroundedResponse`, or with `streaming` a `GroundedStream` (of `aquery` a
+        `GroundedAsyncStream`), unless another synthesizer is given.
         """
         pipeline = self._pipeline(index_name, options)
         writer = llm or self._workspace.models.language_model()
@@ -420,7 +420,7 @@ class RAGEngine:
         query_engine: "BaseQueryEngine | None" = None,
     ) -> "answering.GroundedChatEngine":
         """Return the same as a LlamaIndex chat engine, which keeps its history in memory only; `chats` are stored."""
-        asked = query_engine or self.as_query_engine(index_name, options, llm=llm)
+        asked = query_engine or self.as_query_engine(index_name, options, llm=llm, streaming=True)
         return answering.GroundedChatEngine.from_query_engine(asked, llm or self._workspace.models.language_model())
 
     def _pipeline(self, index_name: str, options: RetrievalOptions) -> QueryPipeline:

@@ -65,18 +65,25 @@ class Models:
     # --- embedding ---
 
     def default_space(self) -> EmbeddingSpace:
-        """Return the embedding space of new indexes: the first given one, else by the settings and keys."""
+        """Return the embedding space of new indexes: the first given one, else that of the settings."""
         with self._lock:
             config = self.config
             if self._default is None:
-                self._default, embedder = self.registry.embedding_model(config, None)
+                self._default, embedder = self.registry.embedding_model(self._choosing(config), None)
                 self._embedders.setdefault(self._default, embedder)
             return self._default
 
     def default_model(self) -> str:
         """Return the embedding model of new indexes as `provider:model`, without network access."""
         with self._lock:
-            return self._given[0].name if self._given else self.registry.embedding_name(self.config)
+            return self._given[0].name if self._given else self.registry.embedding_name(self._choosing(self.config))
+
+    def _choosing(self, config: Config) -> Config:
+        """Return the settings that choose the embedding model of new indexes.
+
+        A key that was saved in the app is for answers: it sends no documents to its vendor until somebody says so.
+        """
+        return config if config.rag_embed_model else self._environment
 
     def find_space(self, model: str, auth: Auth = DEFAULT_AUTH) -> EmbeddingSpace:
         """Return the embedding space of a model given as in `RAG_EMBED_MODEL`.
@@ -118,7 +125,9 @@ class Models:
         """
         with self._lock:
             config = self.config
-            if space not in self._embedders and space.provider not in self.registry.embedding_providers():
+            if space not in self._embedders and space.provider not in {
+                row.name for row in self.registry.providers() if row.embeds
+            }:
                 raise errors.EmbeddingCapabilityError(
                     f"The index was embedded by {space.provider!r}, which is not known here. Register it again, or "
                     "re-embed the index with another model.",

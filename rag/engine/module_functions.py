@@ -159,7 +159,7 @@ def answer(request: AnswerRequest | Mapping[str, Any]) -> AnswerBody:
 
 def embedding_providers() -> tuple[str, ...]:
     """Return the names of the providers that embed, including registered ones."""
-    return _process.registry.embedding_providers()
+    return tuple(row.name for row in _process.registry.providers() if row.embeds)
 
 
 def embedding_capabilities(provider: str) -> providers.EmbeddingCapabilities:

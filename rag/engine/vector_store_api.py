@@ -1,8 +1,7 @@
 """Validate the arguments and build the results of `RAGEngine.ingest`, `query` and `delete`."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from rag import errors
@@ -14,19 +13,19 @@ BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage=
 MIN_QUERY_CHARS = 3
 
 
-def require_list(field: str, values: Sequence[str | Path | uuid.UUID]) -> list[str]:
-    """Return `values` as strings. Raises ValidationError if it is empty or a single string."""
-    if isinstance(values, str) or not values:
+def require_list(field: str, values: object) -> list[str]:
+    """Return `values` as strings. Raises ValidationError if it is empty or no list."""
+    if isinstance(values, str) or not isinstance(values, Collection) or not values:
         raise errors.ValidationError(f"{field} must be a list with at least one entry.", details={"field": field})
     return [str(value) for value in values]
 
 
-def require_query(text: str) -> str:
-    """Return a query without surrounding white space. Raises ValidationError if it is too short."""
-    stripped = text.strip()
+def require_query(text: object) -> str:
+    """Return a query without surrounding white space. Raises ValidationError if it is too short or no text."""
+    stripped = text.strip() if isinstance(text, str) else ""
     if len(stripped) < MIN_QUERY_CHARS:
         raise errors.ValidationError(
-            f"query_text must have at least {MIN_QUERY_CHARS} characters.", details={"field": "query_text"}
+            f"query_text must be a text of at least {MIN_QUERY_CHARS} characters.", details={"field": "query_text"}
         )
     return stripped
 

@@ -4,7 +4,9 @@ The vendors' clients retry by themselves (429, 5xx, timeouts, with back-off and 
 retries are off, or attempts would multiply.
 """
 
+import itertools
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,8 +16,9 @@ import httpx
 
 from rag import errors
 from rag.providers.http_connections import http_client, tls_context
+from rag.providers.local_servers import EMBEDDING_NAME
 from rag.providers.provider_catalogue import ChatModels, EmbeddingModel, Protocol, Provider
-from rag.types import GenerationOptions
+from rag.types import GenerationOptions, ServedModel
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -250,3 +253,47 @@ def _google_llm(connection: ProviderConnection, model: str, family: ChatModels, 
     )
     llm._client = _google_client(connection)
     return llm
+
+
+# --- what a key may use -----------------------------------------------------------------------------
+
+MAX_MODELS = 1000
+"""The longest list that is read; OpenRouter has some hundreds."""
+
+_NO_TEXT = re.compile(
+    r"\b(tts|whisper|dall-e|image|imagen|audio|realtime|transcribe|moderation|sora|veo|speech|video|live|babbage|davinci)\b",
+    re.IGNORECASE,
+)
+"""Names of models that do not answer in text; OpenAI's protocol does not mark them."""
+
+
+def list_models(connection: ProviderConnection) -> tuple[ServedModel, ...]:
+    """Return the models that write or embed, by name. Raises ConfigError, and the errors of the vendor's client."""
+    with _missing_extra_errors(connection.provider):
+        if connection.provider.protocol in GOOGLE:
+            models = _google_models(connection)
+        else:
+            try:
+                listed = itertools.islice(_openai_client(connection).models.list(), MAX_MODELS)
+            except AttributeError:  # how the client ends where it gets no object
+                raise ValueError("It lists no models.") from None
+            ids = (getattr(model, "id", None) for model in listed)  # the client does not check what it gets
+            models = {(name, bool(EMBEDDING_NAME.search(name))) for name in ids if isinstance(name, str)}
+    if not models:
+        raise ValueError("It lists no models.")
+    return tuple(
+        ServedModel(name=name, embeds=embeds)
+        for name, embeds in sorted(models, key=lambda model: (model[0].casefold(), model))
+        if not _NO_TEXT.search(name)
+    )
+
+
+def _google_models(connection: ProviderConnection) -> set[tuple[str, bool]]:
+    found = set()
+    for model in itertools.islice(_google_client(connection).models.list(), MAX_MODELS):
+        name = (model.name or "").rpartition("models/")[2]
+        embeds = bool(EMBEDDING_NAME.search(name))
+        actions = model.supported_actions or ["embedContent", "generateContent"]  # Vertex AI does not tell them
+        if ("embedContent" if embeds else "generateContent") in actions:
+            found.add((name, embeds))
+    return found

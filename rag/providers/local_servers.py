@@ -22,7 +22,7 @@ TIMEOUT_SECONDS = 1.0
 DEFAULT_CONTEXT_WINDOW = 4096
 """Context window in tokens where the server tells none: the default of Ollama and LM Studio."""
 
-_EMBEDDING_NAME = re.compile(r"embed|minilm|paraphrase|\b(bge|gte|e5)\b", re.IGNORECASE)
+EMBEDDING_NAME = re.compile(r"embed|minilm|paraphrase|\b(bge|gte|e5)\b", re.IGNORECASE)
 """Names of embedding models; OpenAI's protocol does not mark them."""
 _LATEST = ":latest"
 """The tag that Ollama adds to names without one."""
@@ -51,7 +51,7 @@ def _probe(row: Provider, url: str) -> FoundServer | None:
     if not names and not (isinstance(answer, dict) and answer.get("object") == "list"):
         return None
     models = tuple(
-        ServedModel(name=name, embeds=bool(_EMBEDDING_NAME.search(name)), is_elsewhere=name.endswith(_CLOUD))
+        ServedModel(name=name, embeds=bool(EMBEDDING_NAME.search(name)), is_elsewhere=name.endswith(_CLOUD))
         for name in sorted({name.removesuffix(_LATEST) for name in names})
     )
     return FoundServer(provider=row.name, label=row.label, url=url, models=models)

@@ -12,7 +12,7 @@ from rag import errors
 from rag.config import Config
 from rag.providers import clients, local_servers
 from rag.providers.provider_catalogue import OPENAI_COMPATIBLE, PROVIDERS, Embed, EmbeddingModel, Protocol, Provider
-from rag.types import EmbeddingSpace, GenerationOptions
+from rag.types import EmbeddingSpace, GenerationOptions, ServedModel
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 
 EXTRACTIVE = "extractive"
 """The name of the provider that quotes the sources instead of writing."""
+
+LIST_SECONDS = 5.0
+"""How long a vendor's list of models is waited for."""
 
 PROBE_TEXT = "dimension"
 """Embedded once to learn the vector size of an unlisted model."""
@@ -61,10 +64,6 @@ class Registry:
     def is_usable(self, provider: Provider, config: Config) -> bool:
         """Whether the settings have what the provider requires."""
         return any(all(getattr(config, name) is not None for name in group) for group in provider.required_settings)
-
-    def embedding_providers(self) -> tuple[str, ...]:
-        """Return the names of the providers with embedding models."""
-        return tuple(provider.name for provider in self.providers() if provider.embeds)
 
     def embedding_capabilities(self, name: str) -> EmbeddingCapabilities:
         """Return the provider's embedding models, none of a chat-only provider."""
@@ -167,6 +166,18 @@ class Registry:
             _context_window_reader(connection, name, config),
             partial(local_servers.count_parameters, connection.base_url or "", name) if is_local else None,
         )
+
+    def listed_models(self, name: str, config: Config) -> tuple[ServedModel, ...]:
+        """Ask the vendor which models its key may use.
+
+        Raises:
+            errors.ConfigError: its key or its package is missing.
+            errors.ProviderError: the vendor refuses, is down, or takes longer than `LIST_SECONDS`.
+        """
+        connection = self._connection(self.provider(name), config)
+        hasty = replace(connection, timeout_seconds=min(LIST_SECONDS, connection.timeout_seconds), max_retries=0)
+        with _boundary(connection).guard():
+            return clients.list_models(hasty)
 
     def server_addresses(self, config: Config) -> dict[str, str]:
         """Return the address of each model server by provider name."""

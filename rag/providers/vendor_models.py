@@ -3,11 +3,11 @@
 import asyncio
 import functools
 import math
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import llama_index.core
@@ -27,12 +27,11 @@ from llama_index.core.llms import LLM, CustomLLM
 from pydantic import PrivateAttr
 
 from rag import errors
+from rag.async_streams import in_threads
 from rag.providers import http_connections, vendor_errors
 from rag.providers.batch_embedding import BatchEmbedding
 from rag.providers.provider_catalogue import EmbeddingModel, Price, Protocol, Provider
 from rag.types import EmbeddingSpace
-
-Piece = TypeVar("Piece", ChatResponse, CompletionResponse)
 
 GGUF = ".gguf"
 """The ending of llama.cpp's model files."""
@@ -259,17 +258,11 @@ class VendorLLM(CustomLLM):
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
         """Run `stream_chat` in threads."""
-        return _in_threads(await asyncio.to_thread(self.stream_chat, messages, **kwargs))
+        return in_threads(await asyncio.to_thread(self.stream_chat, messages, **kwargs))
 
     async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseAsyncGen:
         """Run `stream_complete` in threads."""
-        return _in_threads(await asyncio.to_thread(self.stream_complete, prompt, formatted, **kwargs))
-
-
-async def _in_threads(pieces: Generator[Piece, None, None]) -> AsyncGenerator[Piece, None]:
-    with closing(pieces):
-        while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-            yield piece
+        return in_threads(await asyncio.to_thread(self.stream_complete, prompt, formatted, **kwargs))
 
 
 def is_cut_off(piece: ChatResponse) -> bool:

@@ -1,5 +1,6 @@
 """Hybrid search as a LlamaIndex retriever."""
 
+import asyncio
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent import futures
@@ -106,6 +107,10 @@ class HybridRetriever(BaseRetriever):
             query_bundle.findings = Findings(searched, understood[0].rewritings, ranking, tuple(considered), chunks)
         vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
         return [HitNode.of(_hit(chunk, document, ranking, vector_ranks, lexical_ranks)) for chunk, document in found]
+
+    async def _aretrieve(self, query_bundle: schema.QueryBundle) -> list[schema.NodeWithScore]:
+        """Run `_retrieve` in a thread."""
+        return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def chunk_ranks(self, query: str, ids: Collection[uuid.UUID]) -> ChunkRanks:
         """Return the best ranks of the chunks `ids` for the query, far beyond the candidates of a search."""

@@ -197,6 +197,7 @@ from rag.types.settings import (
     Origin,
     ServedModel,
     VendorKey,
+    VendorModels,
 )
 from rag.types.sharing import (
     AnswerLink,

@@ -51,6 +51,15 @@ class ServedModel(Model):
     is_elsewhere: bool = False
 
 
+class VendorModels(Model):
+    """The models that a vendor's key may use; if they could not be read for a `problem`, those that we know."""
+
+    provider: str
+    label: str
+    models: tuple[ServedModel, ...]
+    problem: str | None = None
+
+
 class FoundServer(Model):
     """A local model server that responds, and its models."""
 

@@ -46,12 +46,13 @@ class VectorChunk(Plain):
 
     `source_url` is the document's displayed source or its URL in this API; `chunk_index` counts from 0, pages and lines
     from 1. `similarity_score` is the cosine similarity of query and chunk; the order is that of hybrid search.
+    `section_hierarchy` is empty where no heading precedes the chunk.
     """
 
     content: str
     source_url: str
     page_title: str
-    section_hierarchy: str
+    section_hierarchy: str = pydantic.Field(description="The chunk's section; empty where no heading precedes it.")
     chunk_index: int
     similarity_score: float = pydantic.Field(ge=0.0, le=1.0)
     vector_id: str

@@ -36,6 +36,7 @@ ERRORS = (
     N_("Too many requests within a minute. Wait and try again."),
     N_("The answer cannot be tied to its sources. Ask again or choose another model."),
     N_("The model vendor refuses or is down. Check the key and the vendor's status, then try again."),
+    N_("A page is drawn at {least} to {most} pixels per point. Give such a number."),
     # Files that are refused, or cannot be read
     *(N_("a PostScript file"), N_("a compressed file"), N_("a program"), N_("an SVG image")),
     *(N_("an Office file of another kind"), N_("an encrypted Office file, or one of another kind")),

@@ -132,7 +132,8 @@ def test_a_page_is_drawn_with_its_passage_marked(web: httpx.Client, ready: str) 
     assert api.error_of(web.get(f"{ready}/pages/2/image")) == (404, "not_found")
     assert api.error_of(web.get(f"{ready}/pages/1/image", params={"chunk": str(uuid.uuid4())})) == (404, "not_found")
     assert api.error_of(web.get(f"{ready}/pages/1/image", params={"box": "1,2,3"})) == (422, "validation")
-    assert api.error_of(web.get(f"{ready}/pages/1/image", params={"zoom": 5})) == (422, "validation")
+    for zoom in (5, -1, "nan", "inf", 1e300):
+        assert api.error_of(web.get(f"{ready}/pages/1/image", params={"zoom": zoom})) == (422, "validation"), zoom
 
 
 def test_chunks_have_lines_and_boxes(web: httpx.Client, ready: str) -> None:

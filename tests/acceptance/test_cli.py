@@ -294,7 +294,7 @@ def test_a_row_of_a_table_is_printed_as_one_and_the_answer_with_its_likelihood(t
 def test_what_is_missing_is_said_with_where_the_nearest_stands() -> None:
     question = "How many ships did the harbour of Lindmark handle in 2031?"
     response = parsed("ask", question)
-    assert response["hint"].startswith("“2031” was not found.")
+    assert response["hint"].startswith("“2031” does not occur in the passages read.")
     assert response["likelihood"] is None
     shown = pagelight("ask", question).stdout
     assert f"{response['answer']}\n{response['hint']}\n" in shown

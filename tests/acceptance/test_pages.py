@@ -388,7 +388,7 @@ def test_what_is_missing_is_said_and_the_nearest_is_lit(app: AppTest, engine: RA
     app.run()
     answer = answered(app, "By how many percent did copper prices rise in 2031?")
     assert answer["insufficient"]
-    assert answer["hint"].startswith("“2031” was not found. The nearest")
+    assert answer["hint"].startswith("“2031” does not occur in the passages read. The nearest")
     assert answer["likelihood"] is None
     assert answer["sources"][0]["name"] in answer["hint"]
     assert answer["lit"].endswith(":0")

@@ -26,7 +26,10 @@ KEY = "sk-correct-horse-battery-staple"
 MODEL = "ollama:llama3.2:3b"
 LOCAL = "local:bge-small-en-v1.5"
 UNKNOWN_ORIGIN = "http://127.0.0.1:9/v1"
-SERVERS = ("OLLAMA_BASE_URL", "LM_STUDIO_BASE_URL", "LLAMA_CPP_BASE_URL", "VLLM_BASE_URL")
+SERVERS = (
+    *("OLLAMA_BASE_URL", "LM_STUDIO_BASE_URL", "LLAMA_CPP_BASE_URL", "VLLM_BASE_URL"),
+    *("OPENAI_BASE_URL", "GEMINI_BASE_URL"),
+)
 
 
 @pytest.fixture
@@ -145,12 +148,91 @@ def test_a_kept_key_switches_its_vendor_on_in_every_process(engine: RAGEngine, q
         key = engine.installation.settings.keys.keep("openai", _secret())
         assert (key.label, key.setting, key.place) == ("OpenAI", "OPENAI_API_KEY", KeyPlace.KEY_RING)
         assert other.installation.settings.writer().model == "openai:gpt-6-luna"
-        assert other.installation.settings.embedder().model == "openai:text-embedding-3-small"
-        assert other.indexes.ensure().space.name == LOCAL
+        assert other.installation.settings.embedder().model == LOCAL
+        assert other.indexes.ensure("new").space.name == LOCAL
         assert KEY not in "\n".join(path.read_text() for path in quiet.glob("*.json"))
         assert KEY not in repr(engine.installation.settings.keys.list())
         other.installation.settings.keys.remove("openai")
         assert engine.installation.settings.writer().model == "extractive"
+
+
+def test_a_kept_key_embeds_nothing_until_somebody_says_so(engine: RAGEngine) -> None:
+    settings = engine.installation.settings
+    assert settings.embedding_offer() is None
+    settings.keys.keep("perplexity", _secret())  # which does not embed
+    assert settings.embedding_offer() is None
+    settings.keys.keep("openai", _secret())
+    offer = settings.embedding_offer()
+    assert offer
+    assert (offer.model, offer.label) == ("openai:text-embedding-3-small", "OpenAI")
+    settings.dismiss(offer.model)
+    assert settings.embedding_offer() is None
+    assert settings.embedder().model == LOCAL
+    settings.choose_embedder(offer.model)
+    assert settings.embedding_offer() is None
+    assert engine.indexes.ensure("new").space.name == offer.model
+
+
+def test_a_key_of_the_environment_embeds_as_ever(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with RAGEngine(load_config()) as engine:
+        settings = engine.installation.settings
+        assert settings.embedder().model == "openai:text-embedding-3-small"
+        assert settings.embedding_offer() is None
+        settings.keys.keep("gemini", _secret())
+        assert settings.embedding_offer() is None
+    monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+    with RAGEngine(load_config()) as engine:
+        assert engine.installation.settings.embedder().model == LOCAL
+        assert engine.installation.settings.embedding_offer() is None
+
+
+GEMINI_MODELS = {
+    "models": [
+        {"name": "models/gemini-3.8-pro", "supportedGenerationMethods": ["generateContent", "countTokens"]},
+        {"name": "models/gemini-embedding-2", "supportedGenerationMethods": ["embedContent"]},
+        {"name": "models/veo-4", "supportedGenerationMethods": ["predictLongRunning"]},
+    ]
+}
+
+
+def test_a_vendor_lists_what_a_key_may_use(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with vendor_servers.openai_server() as openai, vendor_servers.gemini_server() as gemini:
+        monkeypatch.setenv("OPENAI_BASE_URL", openai.url)
+        monkeypatch.setenv("GEMINI_BASE_URL", gemini.url)
+        openai.pages["/v1/models"] = listed("gpt-6-sol", "text-embedding-3-large", "whisper-1", "gpt-4o-audio-preview")
+        gemini.pages["/v1beta/models"] = GEMINI_MODELS
+        with RAGEngine(load_config()) as engine:
+            settings = engine.installation.settings
+            assert settings.vendor_models() == ()
+            settings.keys.keep("openai", _secret())
+            (vendor,) = settings.vendor_models()
+            assert (vendor.provider, vendor.problem) == ("openai", None)
+            assert [(model.name, model.embeds) for model in vendor.models] == [
+                ("gpt-6-sol", False),
+                ("text-embedding-3-large", True),
+            ]
+            assert gemini.looked == []
+            settings.keys.keep("gemini", _secret())
+            names = [(model.name, model.embeds) for model in settings.vendor_models()[1].models]
+            assert names == [("gemini-3.8-pro", False), ("gemini-embedding-2", True)]
+            assert openai.requests == gemini.requests == []
+
+
+@pytest.mark.parametrize("page", [None, "no list", {"object": "list", "data": "none"}])
+def test_without_a_list_the_known_models_are_offered_with_the_reason(
+    quiet: Path, monkeypatch: pytest.MonkeyPatch, page: object
+) -> None:
+    with vendor_servers.openai_server() as openai:
+        monkeypatch.setenv("OPENAI_BASE_URL", openai.url)
+        openai.pages["/v1/models"] = page
+        with RAGEngine(load_config()) as engine:
+            engine.installation.settings.keys.keep("openai", _secret())
+            (vendor,) = engine.installation.settings.vendor_models()
+    assert [model.name for model in vendor.models if not model.embeds] == ["gpt-6-luna"]
+    assert "text-embedding-3-small" in [model.name for model in vendor.models if model.embeds]
+    assert "OpenAI" in (vendor.problem or "")
+    assert KEY not in (vendor.problem or "")
 
 
 @pytest.mark.parametrize("typed", ["", "brief", "two words of a key", "line\nbreak-in-a-key", "schlüssel-schlüssel"])
@@ -306,6 +388,47 @@ def test_a_key_is_taken_up_and_never_shown(page: AppTest, quiet: Path) -> None:
     assert "gemini:gemini-3.8-flash" in str(select(page, "Answer model").options)
     page.button(key="remove-gemini").click().run()
     assert Preferences(quiet).get().places == {}
+
+
+def test_a_new_key_lists_its_models_and_asks_whether_to_embed(
+    page: AppTest, quiet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def give_key() -> None:
+        field = next(field for field in page.text_input if field.label == "Key for OpenAI")
+        field.set_value(KEY)
+        next(button for button in page.button if button.form_id == "form-openai").click().run()
+
+    with vendor_servers.openai_server() as openai:
+        monkeypatch.setenv("OPENAI_BASE_URL", openai.url)
+        openai.pages["/v1/models"] = listed("gpt-6-sol", "text-embedding-3-large")
+        opened(page)
+        assert "Any other model can be typed" in texts(page)
+        assert openai.looked == []
+        give_key()
+        assert not page.exception
+        assert "openai:gpt-6-sol" in select(page, "Answer model").options
+        embedding = select(page, "Embedding model for new indexes")
+        assert "openai:text-embedding-3-large" in embedding.options
+        assert embedding.value == "Automatic"
+        assert "Shall OpenAI embed new indexes, too?" in texts(page)
+        assert "Included in Pagelight" in texts(page)
+        page.button(key="decline-offer").click().run()
+        assert "Shall OpenAI" not in texts(page)
+        assert kept(quiet) == {}
+        page.button(key="remove-openai").click().run()
+        assert "openai:gpt-6-sol" not in select(page, "Answer model").options
+
+
+def test_a_vendor_that_lists_nothing_is_named_with_the_reason_and_may_embed(
+    page: AppTest, quiet: Path, engine: RAGEngine
+) -> None:
+    engine.installation.settings.keys.keep("openai", _secret())
+    opened(page)
+    assert "The models of OpenAI could not be listed" in texts(page)
+    page.button(key="accept-offer").click().run()
+    assert not page.exception
+    assert kept(quiet) == {"rag_embed_model": "openai:text-embedding-3-small"}
+    assert "are sent to OpenAI" in texts(page)
 
 
 def test_what_the_environment_says_is_not_changed_here(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,6 +118,25 @@ def test_leaving_a_stream_ends_the_request(vendor: Vendor) -> None:
 
 
 @every_vendor
+def test_a_cancelled_reader_ends_the_request(vendor: Vendor) -> None:
+    async def read() -> None:
+        async for _ in await vendor.llm().astream_chat(MESSAGES):
+            begun.set()
+
+    async def cancel() -> None:
+        reading = asyncio.create_task(read())
+        await begun.wait()
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert await asyncio.to_thread(vendor.server.left.wait, PATIENCE_SECONDS)
+
+    begun = asyncio.Event()
+    vendor.server.faults.append(Endless())
+    asyncio.run(cancel())
+
+
+@every_vendor
 def test_llama_index_may_use_the_model_as_it_likes(vendor: Vendor) -> None:
     llm = vendor.llm()
     assert str(llm.complete("What colour are apples?")) == ANSWER

@@ -45,6 +45,15 @@ def test_a_page_comes_as_picture_and_lines_and_its_words_are_found(
     assert door.get(f"/{document_id}/outline", headers=own).status_code == 200
 
 
+@pytest.mark.parametrize("scale", ["nan", "inf", "-inf", "-1", "0", "1e9", "large"])
+def test_a_scale_that_no_page_is_drawn_at_is_refused_with_those_that_are(
+    engine: RAGEngine, door: TestClient, document_id: uuid.UUID, scale: str
+) -> None:
+    refused = door.get(f"/{document_id}/pages/2/picture?scale={scale}", headers=ticket(engine.user_id))
+    assert refused.status_code == 422
+    assert refused.json() == {"message": "A page is drawn at 0.1 to 6 pixels per point. Give such a number."}
+
+
 def test_nothing_is_told_without_a_ticket_of_who_may_read_it(door: TestClient, document_id: uuid.UUID) -> None:
     pages = ("/pages/1/picture", "/pages/1/lines", "/pages/1/find?words=topic")
     for path in ("", *pages, "/find?words=topic", "/outline", "/annotations"):

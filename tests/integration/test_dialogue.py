@@ -97,7 +97,7 @@ def test_a_figure_is_worked_out_from_the_cells_and_each_is_cited(engine: RAGEngi
 
 def test_without_both_cells_the_figure_that_is_there_is_shown(engine: RAGEngine) -> None:
     response = ask(engine, "What is the current ratio?", "Gapwell")
-    assert "not worked out: not found: total current liabilities" in response.answer
+    assert "not worked out: not recognised in the passages read: total current liabilities" in response.answer
     assert [sentence.text for sentence in response.sentences] == ["Total current assets, 2021: 1,700 thousand"]
 
 
@@ -173,7 +173,8 @@ def test_of_two_years_that_which_is_missing_is_named(engine: RAGEngine, years: l
     response = of(engine, "How did revenue change from 2018 to 2019?", years)
     assert (response.status, response.citations) == ("insufficient_context", ())
     assert response.hint == (
-        "Found for 2018: Revenue was 1,465 million in 2018. (kelp-2018.pdf, page 1). No revenue of 2019 was found."
+        "Found for 2018: Revenue was 1,465 million in 2018. (kelp-2018.pdf, page 1). In the passages read, "
+        "no revenue of 2019 was recognised."
     )
     assert response.nearest[0].document_name == "kelp-2018.pdf"
 

@@ -4,6 +4,7 @@ import hashlib
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -210,8 +211,17 @@ def test_nothing_given_is_an_error_that_names_the_field(engine: RAGEngine) -> No
             engine.query(text)
 
 
-@pytest.mark.parametrize("text", ["   ", " \n\u00a0", "x" * 5000, "zero\x00byte"])
-def test_a_query_that_is_blank_or_too_long_is_refused_at_every_door_of_python(engine: RAGEngine, text: str) -> None:
+def test_what_is_no_list_is_an_error_that_names_the_field(engine: RAGEngine) -> None:
+    for call, field in ((engine.ingest, "file_paths"), (engine.delete, "document_ids")):
+        for value in (None, 5):
+            with pytest.raises(errors.ValidationError, match=field):
+                call(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", [None, 5, ["a list"], "", "   ", " \n\u00a0", "x" * 5000, "zero\x00byte"])
+def test_a_query_that_is_blank_too_long_or_no_text_is_refused_at_every_door_of_python(
+    engine: RAGEngine, text: Any
+) -> None:
     doors: list[Callable[[], object]] = [
         lambda: engine.query(text),
         lambda: engine.search({"query": text}),
@@ -219,6 +229,9 @@ def test_a_query_that_is_blank_or_too_long_is_refused_at_every_door_of_python(en
         lambda: engine.answer(text),
         lambda: engine.answer({"question": text}),
         lambda: engine.answer(AnswerRequest(question=text)),
+        lambda: engine.questions.search({"query": text}),
+        lambda: engine.questions.answer(text),
+        lambda: [*engine.questions.stream({"question": text})],
         lambda: engine.questions.explain({"query": text}, "passage"),
         lambda: engine.chats.ask(engine.chats.start("Chat").id, text),
         lambda: engine.collections.retrieve({"query": text}),
@@ -226,7 +239,7 @@ def test_a_query_that_is_blank_or_too_long_is_refused_at_every_door_of_python(en
         lambda: engine.collections.validate({"test_queries": [text]}),
     ]
     for door in doors:
-        with pytest.raises(errors.ValidationError, match=r"query|queries|question") as caught:
+        with pytest.raises(errors.ValidationError, match=r"query|queries|question|request") as caught:
             door()
         assert "^" not in caught.value.message
 

@@ -83,7 +83,7 @@ def test_a_page_that_is_not_there_is_not_answered_from_another(engine: RAGEngine
     answer = engine.answer("Which nests did wardens count on page 40?")
     assert answer.status == "insufficient_context"
     assert answer.hint is not None
-    assert answer.hint.startswith("“page 40” was not found.")
+    assert answer.hint.startswith("The nearest passage is not on page 40.")
 
 
 def test_roman_labels_are_pages(engine: RAGEngine) -> None:

@@ -255,6 +255,13 @@ def test_answers_show_paths_in_the_folder_and_filters_understand_them(engine: RA
     assert found(sources=[str(folder / "harbour.txt")]) == {"harbour.txt"}
     assert found(sourcePrefix="below/") == {"below/orchard.md"}
     assert found(sourcePrefix=str(folder)) == {"harbour.txt", "below/orchard.md"}
+    own = folder.name  # as in `pagelight sync data`
+    for prefix in (f"{own}/", own, f"{own}/b", f"{own}/below", f"{own}/below/", f"{own}\\below\\", "below", "below\\"):
+        expected = {"below/orchard.md"} if "b" in prefix.removeprefix(own) else {"harbour.txt", "below/orchard.md"}
+        assert found(sourcePrefix=prefix) == expected, prefix
+    for prefix in (own[:-1], f"{own[1:]}/", f"{own}/nothing/", "/below/"):
+        assert found(sourcePrefix=prefix) == set(), prefix
+    assert found(sources=[f"{own}\\below\\orchard.md"]) == found(sources=["below\\orchard.md"]) == {"below/orchard.md"}
     shown = [*found(sourcePrefix="below/")]
     assert states(engine.sync_index(request(folder, excludeFileIds=shown)))["orchard.md"] == "removed"
 

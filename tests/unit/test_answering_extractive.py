@@ -117,7 +117,10 @@ def test_other_figures_alone_are_no_answer() -> None:
     hit = sources.hit((BlockKind.TABLE, OTHERS), "Net income rose by 33 % in 2022.")
     choice = choose(INCOME, [hit], reranker=Scripted({"per share": 0.99, "rose": 0.98}))
     assert (choice.extracts, choice.nearest) == ((), hit)
-    assert choice.hint == "The figure itself was not found. The nearest stands in report.pdf, page 1."
+    assert (
+        choice.hint
+        == "In the passages read, the figure itself was not recognised. The nearest stands in report.pdf, page 1."
+    )
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,7 @@ def test_nothing_found_is_no_answer() -> None:
     for hits in ([], [sources.hit((BlockKind.HEADING, "The crane"))]):
         choice = choose("What does the crane lift?", hits)
         assert (choice.extracts, choice.nearest) == ((), None)
-        assert choice.hint == "No sentence and no row of a table was found that could answer."
+        assert choice.hint == "In the passages read, no sentence and no row of a table was recognised as an answer."
 
 
 # --- what is missing is named -----------------------------------------------------------------------------------
@@ -223,28 +226,40 @@ def test_nothing_found_is_no_answer() -> None:
     [
         (
             "What did the paper segment earn in 2020?",
-            "“2020” was not found. The nearest (2021, 2022) stands in tollhaven.pdf, page 1.",
+            "“2020” does not occur in the passages read. The nearest (2021, 2022) stands in tollhaven.pdf, page 1.",
         ),
         (
             "What did the paper segment earn in 2019 and 2020?",
-            "“2019” and “2020” were not found. The nearest (2021, 2022) stands in tollhaven.pdf, page 1.",
+            (
+                "“2019” and “2020” do not occur in the passages read. "
+                "The nearest (2021, 2022) stands in tollhaven.pdf, page 1."
+            ),
         ),
         (
             "What does the canteen of Lindmark serve?",
-            "“Lindmark” was not found. The nearest stands in tollhaven.pdf, page 1.",
+            "“Lindmark” does not occur in the passages read. The nearest stands in tollhaven.pdf, page 1.",
         ),
-        ("How long is the river Orla-7?", "“Orla-7” was not found. The nearest stands in river.pdf, page 1."),
+        (
+            "How long is the river Orla-7?",
+            "“Orla-7” does not occur in the passages read. The nearest stands in river.pdf, page 1.",
+        ),
         (
             "Which words are highlighted in yellow?",
-            "“yellow” was not found. The nearest stands in tollhaven.pdf, page 1.",
+            "“yellow” does not occur in the passages read. The nearest stands in tollhaven.pdf, page 1.",
         ),
         (
             "What is the e-mail address of Tollhaven?",
-            "No e-mail address was found that answers this. The nearest stands in tollhaven.pdf, page 1.",
+            (
+                "The nearest sentence or row gives no e-mail address that answers this. "
+                "The nearest stands in tollhaven.pdf, page 1."
+            ),
         ),
         (
             "What is the phone number of Tollhaven?",
-            "No telephone or fax number was found that answers this. The nearest stands in tollhaven.pdf, page 1.",
+            (
+                "The nearest sentence or row gives no telephone or fax number that answers this. "
+                "The nearest stands in tollhaven.pdf, page 1."
+            ),
         ),
     ],
 )
@@ -262,7 +277,17 @@ def test_a_year_in_another_document_does_not_stand_for_that_of_the_answer(rerank
     choice = choose("What did the paper segment earn in 2020?", [REPORT, other], reranker=reranker)
     assert choice.extracts == ()
     assert choice.hint is not None
-    assert choice.hint.startswith("“2020” was not found.")
+    assert choice.hint.startswith("“2020” does not occur in the nearest passage. The nearest (2021, 2022) stands in")
+
+
+def test_a_name_in_another_document_is_not_said_to_be_missing(reranker: providers.CrossEncoder) -> None:
+    other = sources.hit("The annual report of Lindmark.", name="lindmark.pdf", score=0.1)
+    choice = choose("What does the canteen of Lindmark serve?", [REPORT, other], reranker=reranker)
+    assert choice.nearest is REPORT
+    assert choice.hint == (
+        "“Lindmark” does not occur in the passages read from tollhaven.pdf. "
+        "The nearest stands in tollhaven.pdf, page 1."
+    )
 
 
 def test_a_name_may_stand_in_the_name_of_the_document(reranker: providers.CrossEncoder) -> None:
@@ -285,8 +310,16 @@ LIFTS = ("The mill grinds corn.", "The quay is long.", "The ferry runs.", "The c
 @pytest.mark.parametrize(
     ("question", "text", "hint"),
     [
-        ("How many tonnes did the crane lift?", "The crane lifted coal.", "No figure was found that answers this."),
-        ("In which year did the crane lift coal?", "The crane lifted coal.", "No date was found that answers this."),
+        (
+            "How many tonnes did the crane lift?",
+            "The crane lifted coal.",
+            "The nearest sentence or row gives no figure that answers this.",
+        ),
+        (
+            "In which year did the crane lift coal?",
+            "The crane lifted coal.",
+            "The nearest sentence or row gives no date that answers this.",
+        ),
     ],
 )
 def test_without_the_figure_or_date_that_is_asked_for_nothing_answers(question: str, text: str, hint: str) -> None:

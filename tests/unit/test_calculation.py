@@ -330,7 +330,7 @@ def test_a_line_item_that_is_not_sure_is_not_told(question: str, lines: Sequence
 def test_without_one_of_the_cells_the_others_are_shown() -> None:
     parts = worked_out("current ratio 2021", [page(without(SHEET, "Total current liabilities"))])
     assert parts is not None
-    assert "not found: total current liabilities" in parts[0].text
+    assert "not recognised in the passages read: total current liabilities" in parts[0].text
     assert [part.text for part in parts[1:]] == ["Total current assets, 2021: 190 million"]
 
 

@@ -53,7 +53,17 @@ READ = {"label", "help", "placeholder", "text", "caption"}
 SAME_EVERYWHERE = {"12, 13", "https://", "provider:model"}
 NO_WORDS = re.compile(r":material/\w*:|:[\w-]+\[")
 PUT_TOGETHER = (
-    *("of 1 file", "files in it", "Says ", "The nearest", "was not found", "were not found", "No ", "now the "),
+    *(
+        "of 1 file",
+        "files in it",
+        "Says ",
+        "The nearest",
+        "does not occur",
+        "do not occur",
+        " from ",
+        "not on page ",
+        "now the ",
+    ),
     *("Check the key", "install Tesseract with", "Field required", "String should have"),
 )
 """How sentences begin whose words the engine chooses by what it tells of, or that are pydantic's."""
@@ -231,9 +241,10 @@ def test_the_engine_is_understood(german: None) -> None:
         translate_message("The nearest stands in Waiting.pdf, page 7.")
         == "Das Nächstliegende steht in Waiting.pdf, Seite 7."
     )
-    refusal = "“1954” was not found. The nearest (2016) stands in a.pdf, page 22."
+    refusal = "“1954” does not occur in the passages read. The nearest (2016) stands in a.pdf, page 22."
     assert (
-        translate_message(refusal) == "“1954” wurde nicht gefunden. Das Nächstliegende (2016) steht in a.pdf, Seite 22."
+        translate_message(refusal)
+        == "“1954” kommt in den gelesenen Stellen nicht vor. Das Nächstliegende (2016) steht in a.pdf, Seite 22."
     )
 
 

@@ -150,11 +150,12 @@ def choose(
     asked = question_intent.parse_question(question, rewritings)
     found = rank(asked, hits, reranker=reranker, reader=reader)
     if not found:
-        return Choice(hint="No sentence and no row of a table was found that could answer.")
+        return Choice(hint="In the passages read, no sentence and no row of a table was recognised as an answer.")
     ranked = _fitting(asked, found)
     if not ranked:
         best = found[0].candidate
-        return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
+        hint = f"In the passages read, the figure itself was not recognised. {_nearest(asked, best)}"
+        return Choice(hint=hint, nearest=best.hit)
     best = ranked[0].candidate
     likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
     missing = explain_missing(asked, hits, best)
@@ -311,19 +312,28 @@ def _adds(question: ParsedQuestion, extract: Extract, shown: Sequence[Extract]) 
 def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candidate) -> str | None:
     """Return why the best candidate is no answer, or None.
 
-    It must be on a requested page; requested years must occur on its page, names anywhere in the hits of its document.
+    It must be on a requested page; requested years must occur in its passage, names anywhere in the hits of its
+    document. The reason names what was looked at: a search reads a few passages of a few documents.
     """
+    if question.pages and not best.is_on(question.pages):
+        labels = sorted(label.lstrip("#") for label in question.pages)
+        return f"The nearest passage is not on page {' or '.join(labels)}."
     years = [name for name in question.missing(page_and_names(best.hit)) if name in question.years]
     own = (page_and_names(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
-    pages = [] if best.is_on(question.pages) else [f"page {label.lstrip('#')}" for label in sorted(question.pages)]
-    missing = [*pages, *years, *(name for name in question.missing(" ".join(own)) if name not in question.years)]
-    if missing:
-        return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
+    names = [name for name in question.missing(" ".join(own)) if name not in question.years]
+    absent = question.missing(" ".join(map(page_and_names, hits)))
+    for missing, where in (
+        ([name for name in (*years, *names) if name in absent], "the passages read"),
+        (names, f"the passages read from {best.hit.document_name}"),
+        (years, "the nearest passage"),
+    ):
+        if missing:
+            return f"{_listed(missing)} {'does' if len(missing) == 1 else 'do'} not occur in {where}."
     is_lacking = question.kind in question_intent.PRECISE and not question.holds_kind(best.text)
     needs_value = question.kind is Kind.NUMBER or (question.kind is Kind.DATE and not _WHEN.search(question.text))
     is_given = _holds_value(question, best) or best.features.answers > 0 or best.is_on(question.pages)
     if is_lacking or (needs_value and not is_given):
-        return f"No {_KINDS[question.kind]} was found that answers this."
+        return f"The nearest sentence or row gives no {_KINDS[question.kind]} that answers this."
     return None
 
 

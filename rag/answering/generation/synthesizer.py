@@ -2,28 +2,31 @@
 
 import asyncio
 import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 from llama_index.core import schema
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.base.response.schema import Response, StreamingResponse
+from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, Response, StreamingResponse
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
 from llama_index.core.llms import LLM, MockLLM
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.tools import ToolOutput
 
 from rag import errors, prompts
 from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, condense, stream
 from rag.answering.generation.model_answer import Stop, never_stop
 from rag.answering.verification.grounding import Locate
 from rag.answering.verification.meaning import MeaningJudge
+from rag.async_streams import in_threads
 from rag.retrieval import CompletionCache, Query, Reranker, to_hits
-from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message, Rewriting
+from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message
 
 MEMORY_TOKENS = 8000
 """Words of a conversation that a chat engine remembers."""
@@ -36,21 +39,69 @@ class GroundedResponse(Response):
     answer: AnswerResponse | None = None
 
 
-@dataclass
 class GroundedStream(StreamingResponse):
     """LlamaIndex's streaming response; `answer` is the verified answer once all pieces were read.
 
     `events` are the same pieces with the stages between them; read either these or `response_gen`.
     """
 
-    answer: AnswerResponse | None = None
-    events: Generator[AnswerEvent, None, None] | None = None
+    def __init__(self, events: Generator[AnswerEvent, None, None], source_nodes: list[schema.NodeWithScore]) -> None:
+        """Take an answer that is being written."""
+        super().__init__(self._pieces(), source_nodes)
+        self.answer: AnswerResponse | None = None
+        self.events = events
+
+    def _pieces(self) -> Generator[str, None, None]:
+        is_empty = True  # as that of a refusal
+        with contextlib.closing(self.events):
+            for event in self.events:
+                if isinstance(event, AnswerToken):
+                    is_empty = False
+                    yield event.text
+                elif isinstance(event, AnswerResponse):
+                    self.answer = event
+                    if is_empty:
+                        yield event.answer
+
+
+class GroundedAsyncStream(AsyncStreamingResponse):
+    """`GroundedStream` for an event loop, which it never blocks.
+
+    A reader that is cancelled or closes the stream ends the work as soon as the piece being written is there.
+    """
+
+    def __init__(self, events: AsyncGenerator[AnswerEvent, None], source_nodes: list[schema.NodeWithScore]) -> None:
+        """Take an answer that is being written."""
+        super().__init__(self._pieces(), source_nodes)
+        self.answer: AnswerResponse | None = None
+        self.events = events
+
+    async def _pieces(self) -> AsyncGenerator[str, None]:
+        is_empty = True  # as that of a refusal
+        async with contextlib.aclosing(self.events):
+            async for event in self.events:
+                if isinstance(event, AnswerToken):
+                    is_empty = False
+                    yield event.text
+                elif isinstance(event, AnswerResponse):
+                    self.answer = event
+                    if is_empty:
+                        yield event.answer
+
+    async def async_response_gen(self) -> AsyncGenerator[str, None]:
+        """Yield the pieces of the answer."""
+        try:
+            async for piece in super().async_response_gen():
+                yield piece
+        finally:
+            await self.response_gen.aclose()  # LlamaIndex leaves it to the garbage collector
 
 
 class GroundedSynthesizer(BaseSynthesizer):
     """Answer from nodes with verified citations; without `llm` by sentences of the documents.
 
-    The query engine's `query` returns a `GroundedResponse`, or with `streaming` a `GroundedStream`.
+    The query engine's `query` and `aquery` return a `GroundedResponse`, or with `streaming` a `GroundedStream` and a
+    `GroundedAsyncStream`.
     """
 
     def __init__(
@@ -97,15 +148,10 @@ class GroundedSynthesizer(BaseSynthesizer):
         Raises:
             errors.ProviderError: the language model refuses or is down.
         """
-        question = query if isinstance(query, str) else query.query_str
         sources = [*nodes, *(additional_source_nodes or ())]
-        rewritings = query.findings.rewritings if isinstance(query, Query) else ()
-        events = self._events(question, sources, rewritings)
+        events = self._events(query, sources)
         if self._streaming:
-            streamed = GroundedStream(response_gen=None, source_nodes=sources)  # type: ignore[arg-type]
-            streamed.events = events
-            streamed.response_gen = _pieces(events, streamed)
-            return streamed
+            return GroundedStream(events, sources)
         answer = final_answer(events)
         return GroundedResponse(response=answer.answer, source_nodes=sources, answer=answer)
 
@@ -115,15 +161,20 @@ class GroundedSynthesizer(BaseSynthesizer):
         nodes: list[schema.NodeWithScore],
         additional_source_nodes: Sequence[schema.NodeWithScore] | None = None,
         **_: Any,
-    ) -> GroundedResponse | GroundedStream:
-        """Run `synthesize` in a thread."""
-        return await asyncio.to_thread(self.synthesize, query, nodes, additional_source_nodes)
+    ) -> GroundedResponse | GroundedAsyncStream:
+        """Answer `query` from `nodes` without blocking the event loop. Raises as `synthesize`."""
+        sources = [*nodes, *(additional_source_nodes or ())]
+        events = in_threads(self._events(query, sources))
+        if self._streaming:
+            return GroundedAsyncStream(events, sources)
+        answer = final_answer([event async for event in events])
+        return GroundedResponse(response=answer.answer, source_nodes=sources, answer=answer)
 
     def _events(
-        self, question: str, nodes: Sequence[schema.NodeWithScore], rewritings: Sequence[Rewriting] = ()
+        self, query: schema.QueryType, nodes: Sequence[schema.NodeWithScore]
     ) -> Generator[AnswerEvent, None, None]:
         return stream(
-            question,
+            query if isinstance(query, str) else query.query_str,
             to_hits(nodes),
             llm=self._writer,
             locate=self._locate,
@@ -131,7 +182,7 @@ class GroundedSynthesizer(BaseSynthesizer):
             reader=self._reader,
             judge=self._judge,
             memory=self._memory,
-            rewritings=rewritings,
+            rewritings=query.findings.rewritings if isinstance(query, Query) else (),
             options=self._options,
             generation=self._generation,
             stop=self._stop,
@@ -153,16 +204,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         pass
 
 
-def _pieces(events: Generator[AnswerEvent, None, None], streamed: GroundedStream) -> Generator[str, None, None]:
-    with contextlib.closing(events):
-        for event in events:
-            if isinstance(event, AnswerToken):
-                yield event.text
-            elif isinstance(event, AnswerResponse):
-                streamed.answer = event
-
-
-def final_answer(events: Generator[AnswerEvent, None, None]) -> AnswerResponse:
+def final_answer(events: Iterable[AnswerEvent]) -> AnswerResponse:
     """Return the verified answer at the end of `events`.
 
     Raises:
@@ -193,3 +235,41 @@ class GroundedChatEngine(CondenseQuestionChatEngine):
 
     async def _acondense_question(self, chat_history: list[ChatMessage], last_message: str) -> str:
         return await asyncio.to_thread(self._condense_question, chat_history, last_message)
+
+    async def astream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> "GroundedChatStream":
+        """Stream the answer to `message`, in one piece if the query engine does not stream."""
+        history = chat_history or await self._memory.aget(input=message)
+        question = await self._acondense_question(history, message)
+        response = await self._query_engine.aquery(question)
+        await self._memory.aput(ChatMessage(role="user", content=message))
+        source = ToolOutput(tool_name="query_engine", content="", raw_input={"query": question}, raw_output=response)
+        return GroundedChatStream(source, response, self._memory)
+
+
+class GroundedChatStream(StreamingAgentChatResponse):
+    """An answer of a chat for an event loop, which is written while it is read.
+
+    LlamaIndex's own is written by a task that goes on when its reader is cancelled, and has no source nodes.
+    """
+
+    def __init__(self, source: ToolOutput, response: RESPONSE_TYPE, memory: BaseMemory) -> None:
+        """Take the response of a query engine; what was read goes to `memory`."""
+        super().__init__(sources=[source], source_nodes=response.source_nodes, is_writing_to_memory=False)
+        self._response = response
+        self._memory = memory
+
+    async def async_response_gen(self) -> AsyncGenerator[str, None]:
+        """Yield the pieces of the answer. A reader that is cancelled or closes the stream ends the work."""
+        if self.is_done:
+            yield self.response
+            return
+        if isinstance(self._response, AsyncStreamingResponse):
+            async with contextlib.aclosing(self._response.async_response_gen()) as pieces:
+                async for piece in pieces:
+                    self.response += piece
+                    yield piece
+        else:
+            self.response = str(self._response)
+            yield self.response
+        self.is_done = True
+        await self._memory.aput(ChatMessage(role="assistant", content=self.response))

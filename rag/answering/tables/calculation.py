@@ -285,7 +285,11 @@ def _partial_result(
     if not statements:
         return None
     said = f"{capitalize(formula.name)} = {format_expression(expression)}. {_NOT_WORKED_OUT}"
-    why = f"not found: {', '.join(missing)}." if missing else "the figures do not go together for certain."
+    why = (
+        f"not recognised in the passages read: {', '.join(missing)}."
+        if missing
+        else "the figures do not go together for certain."
+    )
     return [Label(said + why), *statements]
 
 

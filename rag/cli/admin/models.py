@@ -17,12 +17,14 @@ Model = Annotated[
     str | None,
     typer.Argument(metavar="[PROVIDER:MODEL]", help="As listed, or any other of a provider.", show_default=False),
 ]
-Unset = Annotated[bool, typer.Option("--unset", help="Use the best model that the given keys allow.")]
+Unset = Annotated[
+    bool, typer.Option("--unset", help="Take the choice back: the keys choose, for embedding those of the environment.")
+]
 Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="As listed.", show_default=False)]
 
 POLL_SECONDS = 0.5
 """How often the progress of a download is shown."""
-ORIGINS = {"environment": "set in the environment", "kept": "chosen", "default": "by the keys that are given"}
+ORIGINS = {"environment": "set in the environment", "kept": "chosen", "default": "not chosen"}
 
 
 def models(as_json: AsJson = False) -> None:
@@ -167,7 +169,13 @@ def key(
         settings = engine.installation.settings
         keys = settings.keys
         stored = keys.remove(provider) if remove else keys.keep(provider, SecretStr(_read_key(provider)))
+        offer, embedder = settings.embedding_offer(), settings.embedder()
     output.print_result(stored, f"{stored.label}: {_place(stored)}", as_json=as_json)
+    if offer:
+        output.print_note(
+            f"New indexes are still embedded by {embedder.model}. To send the text of their documents and each "
+            f"question to {offer.label} instead: pagelight models embed {offer.model}"
+        )
 
 
 def _read_key(provider: str) -> str:

@@ -27,6 +27,9 @@ from rag.types import (
     Verdict,
 )
 
+ZOOM_RANGE = (0.1, 6.0)
+"""Pixels per point in which a page is drawn."""
+
 
 class MarkedCopy(NamedTuple):
     """A PDF with highlights, of the marked pages or all pages."""
@@ -55,7 +58,16 @@ class Pages:
     def image(
         self, document_id: uuid.UUID, page_number: int, *, zoom: float = 2.0, regions: Sequence[Region] = ()
     ) -> bytes:
-        """Return a page as PNG at `zoom` pixels per point, with the boxes of `regions`."""
+        """Return a page as PNG at `zoom` pixels per point, with the boxes of `regions`.
+
+        Raises:
+            errors.ValidationError: the zoom is not within `ZOOM_RANGE`.
+        """
+        least, most = ZOOM_RANGE
+        if not least <= zoom <= most:  # also if it is no number
+            raise errors.ValidationError(
+                f"A page is drawn at {least:g} to {most:g} pixels per point. Give such a number."
+            )
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.page_image(rendition, page_number, zoom=zoom, regions=regions)
 

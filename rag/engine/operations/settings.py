@@ -6,6 +6,7 @@ The environment takes precedence over saved settings. `rag.access.permissions` d
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from pydantic import SecretStr
 
@@ -21,7 +22,9 @@ from rag.types import (
     ModelTest,
     Origin,
     ProviderOptions,
+    ServedModel,
     VendorKey,
+    VendorModels,
 )
 
 WRITER, EMBEDDER = "rag_gen_model", "rag_embed_model"
@@ -79,7 +82,7 @@ class Settings:
         return self.writer()
 
     def choose_embedder(self, model: str | None) -> ModelChoice:
-        """Set the embedding model of new indexes (`provider:model`); None chooses the best by the keys.
+        """Set the embedding model of new indexes (`provider:model`); None chooses by the environment's keys.
 
         Raises as `choose_writer`, and:
 
@@ -128,10 +131,24 @@ class Settings:
         """Return the default chat models of all usable vendors."""
         return tuple(f"{row.name}:{row.default_chat_model}" for row in self._usable() if row.default_chat_model)
 
-    def default_embedders(self) -> tuple[str, ...]:
-        """Return the default embedding models of all usable vendors, including the embedded one."""
-        usable = [row for row in self._usable() if row.default_embedding_model]
-        return tuple(f"{row.name}:{row.default_embedding_model}" for row in usable)
+    def vendor_models(self) -> tuple[VendorModels, ...]:
+        """Ask each vendor with a key which models the key may use."""
+        vendors = [row for row in self._usable() if row.key_setting and row.default_chat_model]
+        with ThreadPoolExecutor(max_workers=max(len(vendors), 1)) as threads:
+            return tuple(threads.map(self._vendor_models, vendors))
+
+    def embedding_offer(self) -> ModelChoice | None:
+        """Return the vendor's model that a saved key could use for new indexes, until somebody has decided.
+
+        `choose_embedder` with it accepts, `dismiss` with its `model` declines.
+        """
+        origin, _ = self._origin(EMBEDDER)
+        if origin is not Origin.DEFAULT:
+            return None
+        model = self._models.registry.embedding_name(self._models.config)
+        return (
+            None if self.is_dismissed(model) or model == self._models.default_model() else self._choice(model, origin)
+        )
 
     def servers(self) -> tuple[FoundServer, ...]:
         """Find local model servers, and those at configured addresses, that respond now."""
@@ -154,6 +171,15 @@ class Settings:
             return Origin.ENVIRONMENT, getattr(self._environment, setting)
         saved = self._preferences.get().choices.get(setting)
         return (Origin.KEPT if saved else Origin.DEFAULT), saved
+
+    def _vendor_models(self, row: providers.Provider) -> VendorModels:
+        try:
+            models = self._models.registry.listed_models(row.name, self._models.config)
+        except errors.Error as error:
+            known = tuple(ServedModel(name=model.name, embeds=True) for model in row.embedding_models)
+            models = (ServedModel(name=row.default_chat_model or ""), *known)
+            return VendorModels(provider=row.name, label=row.label, models=models, problem=error.message)
+        return VendorModels(provider=row.name, label=row.label, models=models)
 
     def _usable(self) -> Iterator[providers.Provider]:
         registry, config = self._models.registry, self._models.config

@@ -306,7 +306,8 @@ class CompositeAnswers:
         return AnswerResponse(
             status="insufficient_context",
             answer=message,
-            hint=f"Found for {known}: {told} ({place}). No {measure} of {missing} was found.",
+            hint=f"Found for {known}: {told} ({place}). "
+            f"In the passages read, no {measure} of {missing} was recognised.",
             nearest=(hit,),
             model=answering.EXTRACTIVE_MODEL,
         )

@@ -248,7 +248,7 @@ class Questions:
         Raises ValidationError if `passage` is empty.
         """
         request = parse(SearchRequest, request)
-        if not passage.split():
+        if not (passage or "").split():
             raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
         explainer = Explainer(self._workspace.store, self._pipeline(request, trace=True), request)
         return explainer.explain(passage, self._workspace.models.language_model())

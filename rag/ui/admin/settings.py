@@ -20,6 +20,7 @@ from rag.types import (
     Origin,
     ServedModel,
     VendorKey,
+    VendorModels,
 )
 from rag.ui import session
 from rag.ui.admin.model_downloads import model_downloads
@@ -30,7 +31,6 @@ from rag.ui.translated_messages import translate_message
 
 AUTOMATIC = N_("Automatic")
 QUOTES = N_("Quotes only")
-ORIGINS = {Origin.KEPT: "Chosen here.", Origin.DEFAULT: "By the keys that are given."}
 PLACES = {
     KeyPlace.KEY_RING: N_("In this computer's keyring"),
     KeyPlace.FILE: N_("In a file readable only by Pagelight's user"),
@@ -46,6 +46,8 @@ found for them are then sent to that provider.
 """)
 SERVERS_TTL_SECONDS = 5
 """How long the list of servers is cached."""
+VENDORS_TTL_SECONDS = 300
+"""How long the vendors' lists of models are cached; a changed key empties the cache."""
 NOTE = "models"
 """Name under which the suggestion in the chat is dismissed."""
 
@@ -68,6 +70,12 @@ def require_administrator() -> None:
 def find_servers() -> tuple[FoundServer, ...]:
     """Return the model servers that run on this machine."""
     return _settings().servers()
+
+
+@st.cache_data(ttl=VENDORS_TTL_SECONDS, show_spinner=False)
+def vendor_models() -> tuple[VendorModels, ...]:
+    """Return the models that the vendors' keys may use."""
+    return _settings().vendor_models()
 
 
 # --- the language of the pages ---------------------------------------------------------------------
@@ -97,16 +105,16 @@ def languages() -> None:
 # --- models -----------------------------------------------------------------------------------------
 
 
-def answer_model(servers: Sequence[FoundServer]) -> None:
+def answer_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]) -> None:
     """Choose and test the model that writes answers."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None, QUOTES: providers.EXTRACTIVE}
-    offered |= {name: name for name in settings.default_writers()}
-    offered |= {name: name for name in _models(servers, embeds=False)}
+    offered |= {name: name for name in (*settings.default_writers(), *_models([*servers, *vendors], embeds=False))}
     with st.container(border=True, key="writer"):
         st.subheader(_("Answers"), anchor=False)
         choice = settings.writer()
         _choose(N_("Answer model"), choice, offered, settings.choose_writer)
+        _list_problems(vendors)
         if choice.model == providers.EXTRACTIVE:
             st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
             return
@@ -116,17 +124,19 @@ def answer_model(servers: Sequence[FoundServer]) -> None:
         _test_button(settings.try_writer, "writer")
 
 
-def embedding_model(servers: Sequence[FoundServer]) -> None:
+def embedding_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]) -> None:
     """Choose and test the embedding model of new indexes."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None}
-    offered |= {name: name for name in settings.default_embedders()}
-    offered |= {name: name for name in _models(servers, embeds=True)}
+    included = f"{providers.LOCAL.name}:{providers.LOCAL.default_embedding_model}"
+    offered |= {name: name for name in (included, *_models([*servers, *vendors], embeds=True))}
     offered |= {one.choice: one.choice for one in settings.downloads.offered() if settings.downloads.is_here(one.name)}
     with st.container(border=True, key="embedder"):
         st.subheader(_("Search by meaning"), anchor=False)
         choice = settings.embedder()
         _choose(N_("Embedding model for new indexes"), choice, offered, _choose_embedder)
+        if offer := settings.embedding_offer():
+            _embedding_offer(offer)
         if choice.model.startswith(f"{providers.LOCAL.name}:"):
             st.caption(_("Included in Pagelight: nothing leaves this machine."))
         elif choice.model.startswith("folder:"):
@@ -142,6 +152,36 @@ def embedding_model(servers: Sequence[FoundServer]) -> None:
             if index.name == DEFAULT_INDEX and index.space.name != choice.model:
                 _reembedding_hint(index, choice)
         model_downloads(choice, _choose_embedder)
+
+
+def _embedding_offer(offer: ModelChoice) -> None:
+    """Ask once whether a vendor whose key was saved also gets the documents of new indexes."""
+    with st.container(border=True, key="embedding-offer"):
+        st.markdown(
+            _(
+                "**Shall {label} embed new indexes, too?** Then the whole text of their documents and each question "
+                "are sent to {label}, which charges for it. Until you decide, they stay on this machine. Documents "
+                "that are in an index keep their model."
+            ).format(label=escape(offer.label))
+        )
+        with st.container(horizontal=True):
+            if st.button(_("Keep the embedding on this machine"), key="decline-offer", type="primary"):
+                _settings().dismiss(offer.model)
+                st.rerun()
+            if st.button(_("Send them to {label}").format(label=offer.label), key="accept-offer"):
+                with error_boundary(), st.spinner(_("Loading …")):
+                    _choose_embedder(offer.model)
+                    st.rerun()
+
+
+def _list_problems(vendors: Sequence[VendorModels]) -> None:
+    for vendor in vendors:
+        if vendor.problem:
+            st.caption(
+                _("The models of {label} could not be listed; known ones are offered. {reason}").format(
+                    label=escape(vendor.label), reason=escape(translate_message(vendor.problem))
+                )
+            )
 
 
 def _choose_embedder(model: str | None) -> ModelChoice:
@@ -188,6 +228,8 @@ def _choose(
         disabled=is_set,
         placeholder="provider:model",
     )
+    if not is_set:
+        st.caption(_("Any other model can be typed into the field, as `provider:model`."))
     if choice.problem:
         st.error(escape(translate_message(choice.problem)), icon=":material/error:")
     if is_set:
@@ -222,9 +264,9 @@ def _choice_label(name: str, model: str) -> str:
     return f"{called}: {_('quotes only') if model == providers.EXTRACTIVE else model}"
 
 
-def _models(servers: Sequence[FoundServer], *, embeds: bool) -> list[str]:
+def _models(sources: Sequence[FoundServer | VendorModels], *, embeds: bool) -> list[str]:
     return [
-        f"{server.provider}:{model.name}" for server in servers for model in server.models if model.embeds == embeds
+        f"{source.provider}:{model.name}" for source in sources for model in source.models if model.embeds == embeds
     ]
 
 
@@ -301,6 +343,7 @@ def _key(key: VendorKey) -> None:
         if key.place and st.button(_("Remove"), key=f"remove-{key.provider}", type="tertiary"):
             with error_boundary():
                 _settings().keys.remove(key.provider)
+                vendor_models.clear()
                 st.rerun()
 
 
@@ -316,6 +359,7 @@ def _key_form(key: VendorKey) -> None:
         if st.form_submit_button(_("Save"), type="primary"):
             with error_boundary():
                 _settings().keys.keep(key.provider, pydantic.SecretStr(typed))
+                vendor_models.clear()
                 st.session_state["key-turn"] = turn + 1  # a new field: Streamlit forgets what was typed into this one
                 st.rerun()
 

@@ -4,6 +4,7 @@ It runs beside the app on the same port, below `PATH`. Each request carries a ti
 """
 
 import logging
+import math
 import uuid
 from collections.abc import Callable
 from itertools import groupby
@@ -26,8 +27,6 @@ from rag.ui.viewer import tickets
 
 PATH = "/reading"
 TICKET = "x-pagelight-ticket"
-SCALE_RANGE = (0.1, 6.0)
-"""Pixels per point."""
 MAX_BODY_BYTES = 256 * 1024
 MAX_MATCHES_PER_PAGE = 500
 """Maximum number of matches on a page whose boxes are sent."""
@@ -139,8 +138,7 @@ def _picture(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body:
     try:
         scale = float(request.query_params.get("scale", "1"))
     except ValueError:
-        scale = 1.0
-    scale = min(max(scale, SCALE_RANGE[0]), SCALE_RANGE[1])
+        scale = math.nan
     png = engine.pages.image(document_id, request.path_params["number"], zoom=scale)
     return Response(png, media_type="image/png", headers=PRIVATE_HEADERS)
 

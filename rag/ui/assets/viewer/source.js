@@ -4,6 +4,7 @@
 const KEPT_PICTURES = 80;
 const KEPT_TEXTS = 400;
 const OUTLIVING_CHARS = 20000; // changes up to this size outlive the page they were made on; browsers allow 64 KB
+const [MIN_SCALE, MAX_SCALE] = [0.1, 6]; // pixels per point that the server draws
 const AT_ONCE = 2; // requests for what is only near; what is in sight does not wait
 
 class Kept {
@@ -80,7 +81,8 @@ class Source {
   /** Returns the URL of a page's image at `scale` pixels per point. */
   picture(id, number, scale) {
     return this._once(this.pictures, `${id}/${number}/${scale}`, async () => {
-      const response = await this.ask(`${id}/pages/${number}/picture?scale=${scale}`);
+      const drawn = Math.min(Math.max(scale, MIN_SCALE), MAX_SCALE);
+      const response = await this.ask(`${id}/pages/${number}/picture?scale=${drawn}`);
       return URL.createObjectURL(await response.blob());
     });
   }

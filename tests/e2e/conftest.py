@@ -94,7 +94,7 @@ def running(
             place = folder if secrets else ROOT
             app = subprocess.Popen(command, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
             url = f"http://127.0.0.1:{port}"
-            _wait_for(f"{url}/_stcore/health", app)
+            wait_for(f"{url}/_stcore/health", app)
             yield url
             app.terminate()
             app.wait(PATIENCE_SECONDS)
@@ -102,7 +102,8 @@ def running(
             assert tracing.elsewhere(connections.read_text(encoding="utf-8").splitlines()) == []
 
 
-def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
+def wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
+    """Wait until an address of the app answers."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline and app.poll() is None:
         try:

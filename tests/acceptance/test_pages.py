@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import Document, DocumentStatus, Line, Support
+from rag.types import AuditFilter, Document, DocumentStatus, Line, Support
 from rag.ui import session
 from rag.ui.formatting import escape
 from rag.ui.library import document_table
@@ -1097,3 +1097,48 @@ def test_the_status_page_is_for_administrators(app: AppTest, monkeypatch: pytest
     page = open_page(app, "status")
     assert "for administrators" in page.info[0].value
     assert not page.metric
+
+
+# --- Citations of deleted documents -----------------------------------------------------------------
+
+
+def test_a_cited_document_in_the_trash_is_shown_with_a_note_and_restored(app: AppTest, engine: RAGEngine) -> None:
+    document = ask_one_of_two(app, engine)
+    engine.documents.trash([document.id])
+    app.run()
+    assert component(app, "viewer")["document"]["id"] == str(document.id)
+    assert lit(component(app, "viewer"))
+    assert f"{escape('minutes.pdf')} is in the trash since" in texts(app)
+    next(button for button in app.main.button if button.label == "Restore").click().run()
+    assert "in the trash" not in texts(app)
+    assert engine.documents.get(document.id).deleted_at is None
+
+
+def test_a_citation_of_a_purged_document_says_that_and_when_it_was_deleted(app: AppTest, engine: RAGEngine) -> None:
+    document = ask_one_of_two(app, engine)
+    engine.documents.trash([document.id])
+    engine.documents.purge([document.id])
+    app.run()
+    assert not app.error
+    assert str(document.id) not in texts(app)
+    assert "“minutes.pdf” was deleted" in texts(app)
+    assert f"It was permanently deleted on {purged_on(engine)}" in texts(app)
+    app.session_state["viewing"] = None
+    app.query_params["document"] = str(document.id)
+    app.run()
+    assert "This document was deleted" in texts(app)
+    assert f"It was permanently deleted on {purged_on(engine)}" in texts(app)
+
+
+def purged_on(engine: RAGEngine) -> str:
+    """The time of the last purge, as the pages show it."""
+    return f"{engine.audit.list(AuditFilter(action='purge'))[0].at.astimezone():%-d %b %Y, %H:%M}"
+
+
+def ask_one_of_two(app: AppTest, engine: RAGEngine) -> Document:
+    """Ask, so that a citation is shown; gives its document."""
+    document = add(engine)
+    add(engine, "harbour.pdf", pdfs.plain(("The harbour of Lindmark handled 4,812 ships in 2019.",)))
+    app.run()
+    answered(app, "By how many percent did copper prices rise?")
+    return document

@@ -36,7 +36,6 @@ builtins are never shadowed, and ``errors.IndexError`` does not subclass the bui
 """
 
 import datetime as dt
-import uuid
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -91,14 +90,10 @@ class NotFoundError(SourceError, code="not_found", http_status=404):
 class PurgedError(NotFoundError):
     """The document was permanently deleted. List the documents and check the id."""
 
-    def __init__(self, document_id: uuid.UUID, purged_at: dt.datetime) -> None:
-        """`purged_at` is the time of the deletion, in UTC."""
-        self.purged_at = purged_at
-        super().__init__(
-            f"The document {document_id} was permanently deleted on {purged_at:%Y-%m-%d at %H:%M} UTC. List the "
-            "documents and check the id.",
-            details={"document_id": str(document_id), "purged_at": purged_at.isoformat()},
-        )
+    @property
+    def purged_at(self) -> dt.datetime:
+        """The time of the deletion, of the `details`."""
+        return dt.datetime.fromisoformat(str(self.details["purged_at"]))
 
 
 class PasswordError(SourceError, code="password"):

@@ -164,7 +164,7 @@ ERRORS = (
     N_("There is no kind of file {kind}. Use one of {known}."),
     N_("A user is needed: user_id is empty."),
     N_("There is no document {id}. List the documents and check the id."),
-    N_("The document {id} was permanently deleted on {date} at {time} UTC. List the documents and check the id."),
+    N_("The document {id} was permanently deleted on {time} UTC. List the documents and check the id."),
     N_("There is no chunk {id}. Search again: its document may have been re-read."),
     N_("There is no page {number}: the document has {count} pages."),
     N_("There is no place to be shown."),

@@ -94,7 +94,7 @@ def running(
             place = folder if secrets else ROOT
             app = subprocess.Popen(command, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
             url = f"http://127.0.0.1:{port}"
-            wait_for(f"{url}/_stcore/health", app)
+            _wait_for(f"{url}/_stcore/health", app)
             yield url
             app.terminate()
             app.wait(PATIENCE_SECONDS)
@@ -102,8 +102,7 @@ def running(
             assert tracing.elsewhere(connections.read_text(encoding="utf-8").splitlines()) == []
 
 
-def wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
-    """Wait until an address of the app answers."""
+def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline and app.poll() is None:
         try:

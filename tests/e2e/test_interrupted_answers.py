@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.e2e import steps
-from tests.e2e.conftest import PATIENCE_SECONDS, ROOT, visit, wait_for
+from tests.e2e.conftest import PATIENCE_SECONDS, ROOT, _wait_for, visit
 from tests.e2e.papers import Paper, plain
 from tests.folders import open_folder
 from tests.vendor_servers import Endless, Paused, VendorServer
@@ -90,5 +90,5 @@ def _start(port: int, folder: Path, settings: dict[str, str]) -> "subprocess.Pop
     environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", **settings}
     with (folder / "app.log").open("ab") as log:
         app = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    wait_for(f"http://127.0.0.1:{port}/_stcore/health", app)
+    _wait_for(f"http://127.0.0.1:{port}/_stcore/health", app)
     return app

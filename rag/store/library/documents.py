@@ -314,7 +314,13 @@ def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
 def missing(database: UserDatabase, document_id: uuid.UUID) -> errors.NotFoundError:
     """Return the error for a document that is not there: with the time of its purge if the audit log still has it."""
     row = Queries(database, "audit").one("purged_at", document_id=str(document_id))
-    return errors.PurgedError(document_id, row["at"]) if row and row["at"] else unknown(document_id)
+    if row is None or row["at"] is None:
+        return unknown(document_id)
+    return errors.PurgedError(
+        f"The document {document_id} was permanently deleted on {row['at']:%Y-%m-%d %H:%M} UTC. List the documents "
+        "and check the id.",
+        details={"document_id": str(document_id), "purged_at": row["at"].isoformat()},
+    )
 
 
 def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:

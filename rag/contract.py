@@ -247,6 +247,7 @@ class AnswerBody(Model):
 class MessageBody(Model):
     """A saved turn of a chat; an assistant's turn has its whole answer and the user's rating.
 
+    An assistant's turn without a `response` is an answer that is being written in the app, or that broke off there.
     `versions` are the ids of all alternatives of this turn, itself included, oldest first.
     """
 

@@ -9,6 +9,7 @@ Every message says what is wrong and what to do. The tree::
     │   └── ForbiddenError        the key is valid but does not allow this
     ├── SourceError               a file or folder cannot be read
     │   ├── NotFoundError         there is no such document, index or conversation
+    │   │   └── PurgedError       the document was permanently deleted
     │   ├── PasswordError         an encrypted file needs a password, or another one
     │   ├── UnreadableFileError   a file is damaged or not what its name says
     │   ├── ReadingInterruptedError  the process that read a file was killed
@@ -34,6 +35,7 @@ builtins are never shadowed, and ``errors.IndexError`` does not subclass the bui
 ``ValueError`` too, and a ``StoreError`` a ``RuntimeError``, for callers who only know these.
 """
 
+import datetime as dt
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -83,6 +85,15 @@ class SourceError(Error, code="source", http_status=422, exit_code=5):
 
 class NotFoundError(SourceError, code="not_found", http_status=404):
     """There is no such thing. List what exists and check the name."""
+
+
+class PurgedError(NotFoundError):
+    """The document was permanently deleted. List the documents and check the id."""
+
+    @property
+    def purged_at(self) -> dt.datetime:
+        """The time of the deletion, of the `details`."""
+        return dt.datetime.fromisoformat(str(self.details["purged_at"]))
 
 
 class PasswordError(SourceError, code="password"):

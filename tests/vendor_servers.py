@@ -77,13 +77,21 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Paused:
+    """Wait after a number of stream pieces until the test releases the rest."""
+
+    after: int
+    released: threading.Event
+
+
+@dataclass(frozen=True)
 class Failed:
     """A run of the Responses protocol that starts well and then fails, in the vendor's format."""
 
     message: str
 
 
-Fault = Refusal | Cut | Unfinished | Limited | Slow | Endless | Held | Failed
+Fault = Refusal | Cut | Unfinished | Limited | Slow | Endless | Held | Paused | Failed
 
 
 @dataclass(frozen=True)
@@ -188,9 +196,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self.answer(body, fault)
 
     def fault(self, *, is_stream: bool) -> Fault | None:
-        """Return the next fault, if any; an endless stream waits for a streaming request."""
+        """Return the next fault, if any; an endless or paused stream waits for a streaming request."""
         faults = self.script.faults
-        return faults.popleft() if faults and (is_stream or not isinstance(faults[0], Endless)) else None
+        return faults.popleft() if faults and (is_stream or not isinstance(faults[0], Endless | Paused)) else None
 
     def handle(self) -> None:
         try:
@@ -215,7 +223,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         count = fault.after if isinstance(fault, Cut | Slow) else 1 if isinstance(fault, Endless) else len(events)
-        for event in events[:count]:
+        for number, event in enumerate(events[:count]):
+            if isinstance(fault, Paused) and number == fault.after:
+                fault.released.wait(SLOW_SECONDS)
             self.send_event(event)
         while isinstance(fault, Endless) and not self.script.closing.wait(REPEAT_SECONDS):
             self.send_event(events[0])

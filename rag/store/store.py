@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from rag import errors
+from rag.store.conversations.answer_locks import AnswerLocks
 from rag.store.conversations.chats import Conversations
 from rag.store.conversations.completion_cache import Caches
 from rag.store.conversations.evaluations import EvaluationCases, EvaluationRuns
@@ -70,6 +71,7 @@ class UserStore:
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)
         self.conversations = Conversations(bound)
+        self.answer_locks = AnswerLocks(bound)
         self.answer_links = AnswerLinks(bound)
         self.account = accounts.OwnAccount(bound)
         self.logins = Logins(bound)
@@ -117,6 +119,7 @@ class SharedStore(UserStore):
         self.embedding_cache = own.embedding_cache
         self.caches = own.caches
         self.conversations = Conversations(asker, bound.user_id)
+        self.answer_locks = own.answer_locks
         self.answer_links = own.answer_links
         self.account = own.account
         self.logins = own.logins

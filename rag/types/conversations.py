@@ -37,6 +37,7 @@ Rating = Literal["good", "bad"]
 class ChatMessage(Model):
     """A saved message; an assistant's message includes its response, so that its citations can be shown.
 
+    Without a response it is unfinished: being written, or broken off when the program ended.
     `versions` are the ids of all alternatives of the message, including its own, oldest first. `rating` and `reason`
     are the user's feedback on an answer.
     """
@@ -50,6 +51,11 @@ class ChatMessage(Model):
     versions: tuple[uuid.UUID, ...] = ()
     rating: Rating | None = None
     reason: str | None = None
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether this is an answer that is being written, or that broke off."""
+        return self.role == "assistant" and self.response is None
 
 
 class DifferenceKind(StrEnum):

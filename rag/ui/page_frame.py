@@ -192,9 +192,9 @@ def choose_view(views: Mapping[str, Callable[[], None]], *, key: str | None = No
 
 
 @contextlib.contextmanager
-def empty_state(icon: str, title: str, text: str) -> Iterator[None]:
-    """Show a placeholder for missing content; put the next step into the block."""
-    with st.container(key="empty", horizontal_alignment="center", gap="xsmall"):
+def empty_state(icon: str, title: str, text: str, key: str = "empty") -> Iterator[None]:
+    """Show a placeholder for missing content; put the next step into the block. `key` begins with "empty"."""
+    with st.container(key=key, horizontal_alignment="center", gap="xsmall"):
         st.markdown(f":material/{icon}:", width="content")
         st.subheader(title, anchor=False, width="content")
         st.text(text, width="content")

@@ -15,12 +15,12 @@ from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import Document, DocumentStatus, Line, Support
+from rag.types import AuditFilter, Document, DocumentStatus, Line, Support
 from rag.ui import session
 from rag.ui.formatting import escape
 from rag.ui.library import document_table
 from tests import mails, pdfs, vendors
-from tests.vendor_servers import Held, VendorServer
+from tests.vendor_servers import Held, Paused, VendorServer
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
@@ -212,6 +212,88 @@ def test_a_reader_who_stops_the_judging_keeps_the_answer(writer: VendorServer, a
         time.sleep(0.05)
     assert pending.done
     assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]
+
+
+def ask_until_paused(app: AppTest, engine: RAGEngine, writer: VendorServer, released: threading.Event) -> AppTest:
+    """Ask a model that writes two of its three pieces; gives another window of the same chat."""
+    writer.faults.append(Paused(2, released))
+    writer.replies.clear()
+    writer.pieces[:] = ["The harbour handled ", "4,812 ", "ships in 2019 [S1]."]
+    add(engine, "harbour.pdf", pdfs.plain(("The harbour of Lindmark handled 4,812 ships in 2019.",)))
+    app.run()
+    ask(app, "How many ships were there in 2019?", lambda: "handled 4,812" in written(app))
+    other = AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
+    other.query_params["chat"] = app.query_params["chat"]
+    return other.run()
+
+
+def written(app: AppTest) -> str:
+    """The text of the answer that is being written, or that broke off."""
+    return "\n".join(str(html.proto.body) for html in app.main.get("html"))
+
+
+def test_another_window_or_a_reload_shows_the_answer_that_is_being_written(
+    writer: VendorServer, app: AppTest, engine: RAGEngine
+) -> None:
+    released = threading.Event()
+    other = ask_until_paused(app, engine, writer, released)
+    assert "handled 4,812" in written(other)
+    assert other.chat_input[0].disabled
+    assert "no answer" not in texts(other)
+    released.set()
+    for window in (other, app):
+        wait(window, lambda window=window: not window.session_state["pending"])  # type: ignore[misc]
+        assert "4,812 ships" in component(window, "answer-")["html"]
+        assert not window.chat_input[0].disabled
+    assert len(writer.requests) == 1
+    assert [turn.role for turn in engine.chats.messages(engine.chats.list()[0].id)] == ["user", "assistant"]
+
+
+def test_an_answer_that_is_stopped_in_one_window_is_stopped_in_the_other(
+    writer: VendorServer, app: AppTest, engine: RAGEngine
+) -> None:
+    released = threading.Event()
+    other = ask_until_paused(app, engine, writer, released)
+    other.button(key="stop").click().run()
+    released.set()
+    for window in (other, app):
+        wait(window, lambda window=window: not window.session_state["pending"])  # type: ignore[misc]
+        assert component(window, "answer-")["writer"].startswith("Stopped")
+
+
+def test_nobody_else_sees_an_answer_that_is_being_written(
+    writer: VendorServer, app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = threading.Event()
+    other = ask_until_paused(app, engine, writer, released)
+    monkeypatch.setattr(session, "user_id", lambda: "bob")
+    add(engine.installation.for_user("bob"))
+    stranger = AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
+    stranger.query_params["chat"] = other.query_params["chat"]
+    stranger.run()
+    assert "4,812" not in written(stranger) + texts(stranger)
+    assert "There is no conversation" in texts(stranger)
+    assert not stranger.session_state["pending"]
+    released.set()
+
+
+def test_what_another_process_writes_is_shown_until_it_breaks_off(app: AppTest, engine: RAGEngine) -> None:
+    """The chat is locked as by another process, which saves what it writes and then dies."""
+    document = add(engine)
+    chat = engine.chats.start("Copper", document_ids=[document.id])
+    engine.chats.append(chat.id, "user", "By how many percent did copper prices rise in 2021?")
+    app.query_params["chat"] = str(chat.id)
+    with engine.answers.writing(chat.id):
+        assert "Reading" in written(app.run())
+        assert app.chat_input[0].disabled
+        engine.chats.append(chat.id, "assistant", "They rose by [S1] a lot")
+        assert "They rose by" in written(app.run())
+        assert "Stopped" not in texts(app)
+    app.run()
+    assert "They rose by  a lot" in written(app)
+    assert "Stopped before the end: this is what was written until then. It is not checked." in texts(app)
+    assert not app.chat_input[0].disabled
+    assert "14 percent" in answered(app, "By how many percent did copper prices rise?")["html"]
 
 
 def test_a_model_that_cannot_judge_is_no_error(writer: VendorServer, app: AppTest, engine: RAGEngine) -> None:
@@ -1015,3 +1097,48 @@ def test_the_status_page_is_for_administrators(app: AppTest, monkeypatch: pytest
     page = open_page(app, "status")
     assert "for administrators" in page.info[0].value
     assert not page.metric
+
+
+# --- Citations of deleted documents -----------------------------------------------------------------
+
+
+def test_a_cited_document_in_the_trash_is_shown_with_a_note_and_restored(app: AppTest, engine: RAGEngine) -> None:
+    document = ask_one_of_two(app, engine)
+    engine.documents.trash([document.id])
+    app.run()
+    assert component(app, "viewer")["document"]["id"] == str(document.id)
+    assert lit(component(app, "viewer"))
+    assert f"{escape('minutes.pdf')} is in the trash since" in texts(app)
+    next(button for button in app.main.button if button.label == "Restore").click().run()
+    assert "in the trash" not in texts(app)
+    assert engine.documents.get(document.id).deleted_at is None
+
+
+def test_a_citation_of_a_purged_document_says_that_and_when_it_was_deleted(app: AppTest, engine: RAGEngine) -> None:
+    document = ask_one_of_two(app, engine)
+    engine.documents.trash([document.id])
+    engine.documents.purge([document.id])
+    app.run()
+    assert not app.error
+    assert str(document.id) not in texts(app)
+    assert "“minutes.pdf” was deleted" in texts(app)
+    assert f"It was permanently deleted on {purged_on(engine)}" in texts(app)
+    app.session_state["viewing"] = None
+    app.query_params["document"] = str(document.id)
+    app.run()
+    assert "This document was deleted" in texts(app)
+    assert f"It was permanently deleted on {purged_on(engine)}" in texts(app)
+
+
+def purged_on(engine: RAGEngine) -> str:
+    """The time of the last purge, as the pages show it."""
+    return f"{engine.audit.list(AuditFilter(action='purge'))[0].at.astimezone():%-d %b %Y, %H:%M}"
+
+
+def ask_one_of_two(app: AppTest, engine: RAGEngine) -> Document:
+    """Ask, so that a citation is shown; gives its document."""
+    document = add(engine)
+    add(engine, "harbour.pdf", pdfs.plain(("The harbour of Lindmark handled 4,812 ships in 2019.",)))
+    app.run()
+    answered(app, "By how many percent did copper prices rise?")
+    return document

@@ -232,6 +232,35 @@ def test_one_answer_is_shown_with_its_question_alone(shown: Shown) -> None:
         shown.ada.answers.show(shown.chat, {"grantee": "local"})
 
 
+def test_an_unfinished_answer_is_shown_to_nobody_else(shown: Shown) -> None:
+    shown.ada.sharing.give({"grantee": "bob"}, "team")
+    link = shown.ada.answers.show(shown.chat, {"grantee": "bob"})
+    shown.ada.chats.append(shown.chat, "user", "What of the secret merger?")
+    turn = shown.ada.chats.append(shown.chat, "assistant", "It is planned for")
+    shown.ada.chats.replace_answer(shown.chat, turn.id, "It is planned for May.")
+    assert shown.ada.chats.messages(shown.chat)[-1].is_unfinished
+    bob = shown.of("bob").answers
+    assert [turn.content for turn in bob.shown_turns(link.id)][2:] == ["What of the secret merger?"]
+    own = shown.ada.answers.show(shown.chat, {"grantee": "bob", "message_id": turn.id})
+    assert "May" not in str(bob.shown_turns(own.id))
+
+
+def test_an_unfinished_answer_is_neither_exported_nor_history(shown: Shown) -> None:
+    shown.ada.chats.append(shown.chat, "user", "What of the secret merger?")
+    shown.ada.chats.append(shown.chat, "assistant", "It is planned for May.")
+    history = shown.ada.chats.request(shown.chat, "And then?").history
+    assert [turn.content for turn in history][2:] == ["What of the secret merger?"]
+    assert b"May" not in shown.ada.answers.export(shown.chat, "markdown").content
+
+
+def test_one_answer_at_a_time_is_written_in_a_chat(shown: Shown) -> None:
+    answers = shown.ada.answers
+    with answers.writing(shown.chat) as is_free, answers.writing(shown.chat) as is_free_again:
+        assert (is_free, is_free_again) == (True, False)
+        assert answers.is_being_written(shown.chat)
+    assert not answers.is_being_written(shown.chat)
+
+
 def test_an_answer_about_what_is_thrown_away_is_held_back(shown: Shown) -> None:
     shown.ada.sharing.give({"grantee": "bob"}, "team")
     link = shown.ada.answers.show(shown.chat, {"grantee": "bob"})

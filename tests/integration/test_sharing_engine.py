@@ -1,5 +1,6 @@
 """Engines of shared collections: what a reader and a writer can do with real documents, and when that ends."""
 
+import datetime as dt
 import inspect
 import uuid
 from collections.abc import Callable, Iterator
@@ -214,6 +215,25 @@ def test_a_writer_uploads_renames_tags_trashes_and_restores(team: Team) -> None:
     assert told == [("local", "document.purge")] + [
         ("writer", f"document.{action}") for action in ("trash", "restore", "trash", "upload")
     ]
+
+
+def test_when_a_document_was_purged_is_told_to_its_owner_alone(team: Team) -> None:
+    gone = add(team.owner, "gone.txt", "What the team will throw away for good.", "team")
+    before = dt.datetime.now(dt.UTC)
+    team.owner.documents.trash([gone.id])
+    team.owner.documents.purge([gone.id])
+    with pytest.raises(errors.PurgedError) as told:
+        team.owner.documents.get(gone.id)
+    assert before <= told.value.purged_at <= dt.datetime.now(dt.UTC)
+    with pytest.raises(errors.PurgedError):
+        team.owner.access.document(gone.id)
+    assert "throw away" not in str(told.value.details)
+    stranger = team.owner.installation.for_user("stranger")
+    for other in (stranger, team.opened("reader"), team.opened("writer")):
+        for look in (other.documents.get, other.access.document):
+            with pytest.raises(errors.NotFoundError) as refused:
+                look(gone.id)
+            assert not isinstance(refused.value, errors.PurgedError)
 
 
 def test_members_do_not_share(team: Team) -> None:

@@ -563,6 +563,20 @@ def _claim_of_a_job(world: World, user: str) -> object:
         return None if claimed else "blocked"
 
 
+@case("answer_locks.lock")
+def _lock_of_the_same_chat(world: World, user: str) -> object:
+    """Another's lock does not keep the owner's answer from being written."""
+    chat_id = world.conversation.id
+    with world.db.of(user).answer_locks.lock(chat_id), world.db.of(VICTIM).answer_locks.lock(chat_id) as locked:
+        return None if locked else "blocked"
+
+
+@case("answer_locks.is_locked")
+def _whether_the_owner_writes(world: World, user: str) -> object:
+    with world.db.of(VICTIM).answer_locks.lock(world.conversation.id):
+        return world.db.of(user).answer_locks.is_locked(world.conversation.id)
+
+
 @case("queue.enqueue_job")
 def _task_for_the_same_job(world: World, user: str) -> object:
     """A task of another user does not stand in for the owner's."""
@@ -655,6 +669,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("account.get", "account.storage", "logins.is_open", "logins.list"),
         *("saved_filters.get", "saved_filters.list", "reading_queue.trace"),
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),
+        "answer_locks.is_locked",
         *("evaluation_cases.list", "evaluation_cases.get", "evaluation_runs.list"),
         *(
             "index_statistics.version",

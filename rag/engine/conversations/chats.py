@@ -94,15 +94,18 @@ class Chats:
     ) -> ChatMessage:
         """Save a turn at the end of the chat, or as an alternative `beside` another turn.
 
+        An answer without a response is one that is being written, or broke off: it is not checked, others never see it,
+        and it is no history for later questions.
+
         Raises NotFoundError if there is no such chat, or no such turn of the same role in it.
         """
         return self._workspace.store.conversations.append(
             conversation_id, role=role, content=content, response=response, beside=beside
         )
 
-    def replace_answer(self, conversation_id: uuid.UUID, message_id: uuid.UUID, response: AnswerResponse) -> None:
-        """Replace a saved answer by the same with its final verdicts. Raises NotFoundError."""
-        self._workspace.store.conversations.replace_answer(conversation_id, message_id, response)
+    def replace_answer(self, conversation_id: uuid.UUID, message_id: uuid.UUID, answer: AnswerResponse | str) -> None:
+        """Replace a saved answer by the checked one, or an unfinished one by more of its text. Raises NotFoundError."""
+        self._workspace.store.conversations.replace_answer(conversation_id, message_id, answer)
 
     def request(
         self,
@@ -206,6 +209,8 @@ def _history(turns: Sequence[ChatMessage]) -> Iterator[Message]:
     A language model reads the original questions.
     """
     for turn, following in itertools.zip_longest(turns, turns[1:]):
+        if turn.is_unfinished:
+            continue
         answer = following.response if following and turn.role == "user" else None
         meant = answer.question if answer and answer.model == answering.EXTRACTIVE_MODEL else None
         content_shown = answering.drop_unproved(turn.response).answer if turn.response else turn.content

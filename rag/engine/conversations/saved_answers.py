@@ -1,8 +1,9 @@
-"""Saved answers: rate, export, re-run and share them."""
+"""Saved answers: rate, export, re-run and share them; and which chats have one being written."""
 
 import builtins
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from rag import errors, export
@@ -80,6 +81,19 @@ class Answers:
         question, kept, _ = find_answer(messages, message_id)
         asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
         return question or title, [*asked[-1:], kept]
+
+    # --- writing ---
+
+    def writing(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Reserve a chat for one answer that is being written, and give whether it was free.
+
+        The chat is free again after the block, or when this process ends, however that ends.
+        """
+        return self._workspace.store.answer_locks.lock(conversation_id)
+
+    def is_being_written(self, conversation_id: uuid.UUID) -> bool:
+        """Return whether an answer is being written in a chat, in this process or another one."""
+        return self._workspace.store.answer_locks.is_locked(conversation_id)
 
     # --- sharing ---
 

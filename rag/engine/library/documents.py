@@ -71,7 +71,7 @@ class Documents:
         )
 
     def get(self, document_id: uuid.UUID) -> Document:
-        """Return a document, in the trash or not. Raises NotFoundError."""
+        """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
         return self._workspace.store.documents.get(document_id)
 
     # --- adding ---

@@ -106,10 +106,10 @@ class Conversations:
         )
         return _to_message(row)
 
-    def replace_answer(self, conversation_id: uuid.UUID, message_id: uuid.UUID, response: AnswerResponse) -> None:
-        """Replace the response of an answer's turn. Raises NotFoundError."""
-        values = {"content": response.answer, "response": _to_json(response)}
-        self._write("replace_answer", conversation_id, message_id=message_id, **values)
+    def replace_answer(self, conversation_id: uuid.UUID, message_id: uuid.UUID, answer: AnswerResponse | str) -> None:
+        """Replace an answer's turn by its response, or by the text of an unfinished answer. Raises NotFoundError."""
+        text, response = (answer, None) if isinstance(answer, str) else (answer.answer, _to_json(answer))
+        self._write("replace_answer", conversation_id, message_id=message_id, content=text, response=response)
 
     def choose(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> None:
         """Continue the chat from a turn instead of its alternatives. Raises NotFoundError."""

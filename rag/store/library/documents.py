@@ -130,10 +130,10 @@ class Documents:
             return added
 
     def get(self, document_id: uuid.UUID) -> Document:
-        """Return a document, in the trash or not. Raises NotFoundError."""
+        """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
         row = self._queries.one("get", document_id=document_id)
         if row is None:
-            raise unknown(document_id)
+            raise missing(self._database, document_id)
         return to_document(row)
 
     def list(
@@ -309,6 +309,18 @@ def _progress(row: Mapping[str, Any]) -> Progress:
 def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
     """Return the error for an id that no document of the user has."""
     return errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+
+
+def missing(database: UserDatabase, document_id: uuid.UUID) -> errors.NotFoundError:
+    """Return the error for a document that is not there: with the time of its purge if the audit log still has it."""
+    row = Queries(database, "audit").one("purged_at", document_id=str(document_id))
+    if row is None or row["at"] is None:
+        return unknown(document_id)
+    return errors.PurgedError(
+        f"The document {document_id} was permanently deleted on {row['at']:%Y-%m-%d %H:%M} UTC. List the documents "
+        "and check the id.",
+        details={"document_id": str(document_id), "purged_at": row["at"].isoformat()},
+    )
 
 
 def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:

@@ -30,4 +30,7 @@ FROM answers_shown_to(:user_id) s
 ORDER BY s.created_at DESC, s.id;
 
 -- name: turns
-SELECT id, conversation_id, role, content, response, created_at, held_back FROM turns_shown_to(:user_id, :id) ORDER BY number;
+-- Without answers that are being written or broke off: nothing tells which documents they are about.
+SELECT id, conversation_id, role, content, response, created_at, held_back FROM turns_shown_to(:user_id, :id)
+WHERE role = 'user' OR held_back OR response IS NOT NULL
+ORDER BY number;

@@ -27,6 +27,12 @@ WHERE (:sees_all OR actor = :user_id OR owner = :user_id)
 ORDER BY id DESC
 LIMIT :limit::bigint;
 
+-- name: purged_at
+-- When a document of the user was purged, or by the user. What is purged has no collection: nothing for shared ones.
+SELECT max(at) AS at
+FROM audit
+WHERE action = 'document.purge' AND subject_id = :document_id AND :user_id IN (actor, owner) AND :within::uuid IS NULL;
+
 -- name: forget
 -- Runs as the owner of the table.
 SELECT forget_audit(:actor, :before, :door) AS rows;

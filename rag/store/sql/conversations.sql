@@ -115,6 +115,10 @@ UPDATE messages SET content = :content, response = :response::jsonb
 WHERE user_id = :user_id AND conversation_id = :conversation_id AND id = :message_id AND role = 'assistant'
 RETURNING id;
 
+-- name: is_locked
+-- See `AnswerLocks`.
+SELECT claim_key(:user_id, :conversation_id) IN (SELECT held_claims()) AS locked;
+
 -- name: choose
 -- The chat continues from a turn and ends with the latest turn that followed it.
 WITH RECURSIVE below AS (

@@ -3,7 +3,7 @@
 import builtins
 import uuid
 
-from rag import errors
+from rag.store.library import documents
 from rag.store.library.indexes import to_index
 from rag.store.server.database import Queries, UserDatabase
 from rag.store.users import audit_log
@@ -57,5 +57,5 @@ class Shares:
         """Return the shared collection that a document is in. Raises NotFoundError if it is in none."""
         row = self._queries.one("holding", document_id=document_id)
         if row is None or row["index_id"] is None:
-            raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+            raise documents.missing(self._database, document_id)
         return uuid.UUID(str(row["index_id"]))

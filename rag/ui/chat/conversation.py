@@ -3,22 +3,23 @@
 import html
 import itertools
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 
+from rag.answering import CITATION_MARK
 from rag.contract import NOTHING_LATER
-from rag.types import AnswerStage, ChatMessage, LaterPlace
+from rag.types import AnswerRequest, AnswerStage, ChatMessage, LaterPlace
 from rag.ui import session
 from rag.ui.admin.settings import suggest_model
-from rag.ui.chat import export
+from rag.ui.chat import export, pending_answers
 from rag.ui.chat.answer import marks, show_answer
 from rag.ui.chat.conversation_list import FIRST_QUESTION, conversation_id
 from rag.ui.chat.document_scope import SCOPE_FILTER
-from rag.ui.chat.pending_answers import PendingAnswer, pending_answers
+from rag.ui.chat.pending_answers import PendingAnswer
 from rag.ui.chat.suggestions import suggested_questions
-from rag.ui.chat.turn_actions import answer_actions, question_actions
+from rag.ui.chat.turn_actions import answer_actions, question_actions, unfinished_actions
 from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
@@ -30,8 +31,11 @@ from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, s
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
 POLL_SECONDS = 0.25
+SLOW_POLL_SECONDS = 1.0
 SLOW_SECONDS = 3.0
 """Shorter times are not announced."""
+JUDGED = "judged-answer"
+"""Session key of the pending answer that is shown while it is judged."""
 CACHED_CHATS = 64
 """Maximum number of chats in the cache of later places."""
 
@@ -44,14 +48,17 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
     """
     with error_boundary():
         current = conversation_id()
+        pending = pending_answers.of(current) if current else None  # before the turns: it may be saved meanwhile
         messages = session.engine().chats.messages(current) if current else []
-        pending = pending_answers().get(current) if current else None
-        shown = _turns_before(messages, pending)
+        is_written_elsewhere = False
+        if current and messages and not pending and messages[-1].response is None:
+            is_written_elsewhere = session.engine().answers.is_being_written(current)
+            messages = session.engine().chats.messages(current)
+        is_written = is_written_elsewhere or bool(pending and not pending.error)
+        shown = _turns_before(messages, pending, is_written=is_written)
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages))
         # Read before anything reruns the page or fails: a question that was just sent would be lost.
-        question = st.chat_input(
-            _("Ask about your documents"), max_chars=4000, disabled=bool(pending and not pending.done)
-        )
+        question = st.chat_input(_("Ask about your documents"), max_chars=4000, disabled=is_written)
         if question and question.strip():
             _ask(question.strip(), document_ids=document_ids)
         with turns:
@@ -59,23 +66,28 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             if not messages and not suggestion:
                 suggestion = suggested_questions(first, is_alone=is_alone)
             later = later_places(shown)
-            is_asked = pending is None or pending.error is not None
             for message in shown:
-                _show_message(message, later.get(message.id, NOTHING_LATER), document_ids, is_asked=is_asked)
-            if messages and not pending:
+                _show_message(message, later.get(message.id, NOTHING_LATER), document_ids, is_asked=not is_written)
+            if messages and not pending and not is_written:
                 suggestion = _follow_ups(messages, document_ids)
                 suggest_model()
                 export.conversation_menu(current, messages)
             if current and pending:
                 _show_failure(current, pending) if pending.error else _show_pending()
+            elif is_written_elsewhere:
+                _show_written_elsewhere()
         if not messages:
             focus_field('[data-testid="stChatInputTextArea"]')
         if suggestion:
             _ask(suggestion, document_ids=document_ids)
 
 
-def _turns_before(messages: Sequence[ChatMessage], pending: PendingAnswer | None) -> Sequence[ChatMessage]:
-    """Return the turns before an answer that is being regenerated; all if none is."""
+def _turns_before(
+    messages: Sequence[ChatMessage], pending: PendingAnswer | None, *, is_written: bool
+) -> Sequence[ChatMessage]:
+    """Return the turns before an answer that is being regenerated, and without what is saved of one being written."""
+    if is_written and messages and messages[-1].is_unfinished:
+        return messages[:-1]
     beside = pending.beside if pending and not pending.error else None
     return list(itertools.takewhile(lambda message: message.id != beside, messages))
 
@@ -126,6 +138,12 @@ def _show_message(
         )
         if is_asked:
             answer_actions(message, partial(_ask_again, document_ids))
+    else:
+        with st.container(key=f"unfinished-{message.id}"):
+            st.html(render(CITATION_MARK.sub("", message.content)))
+        st.caption(_("Stopped before the end: this is what was written until then. It is not checked."))
+        if is_asked:
+            unfinished_actions(message, partial(_ask_again, document_ids))
 
 
 def _follow_ups(messages: Sequence[ChatMessage], document_ids: tuple[uuid.UUID, ...]) -> str | None:
@@ -134,7 +152,7 @@ def _follow_ups(messages: Sequence[ChatMessage], document_ids: tuple[uuid.UUID, 
     if last.role == "user":
         st.caption(_("This question has no answer."))
         if st.button(_("Ask again"), icon=":material/refresh:"):
-            _write(last.conversation_id, last.content, document_ids, before=last.id)
+            _write(last.conversation_id, last.content, document_ids, turn=lambda: last.id)
         return None
     follow_ups = last.response.follow_ups if last.response else ()
     with st.container(key=f"next-{last.id}", gap="xsmall"):
@@ -155,9 +173,12 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
     engine, current = session.engine(), conversation_id()
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
-        st.query_params["chat"] = str(current)
-    turn = engine.chats.append(current, "user", question, beside=beside)
-    _write(current, question, document_ids, before=turn.id)
+    _write(
+        current,
+        question,
+        document_ids,
+        turn=lambda: engine.chats.append(current, "user", question, beside=beside).id,
+    )
 
 
 def _ask_again(document_ids: tuple[uuid.UUID, ...], message: ChatMessage, model: str | None, top_k: int | None) -> None:
@@ -168,7 +189,7 @@ def _ask_again(document_ids: tuple[uuid.UUID, ...], message: ChatMessage, model:
         message.conversation_id,
         asked.content,
         document_ids,
-        before=asked.id,
+        turn=lambda: asked.id,
         beside=message.id,
         model=model,
         top_k=top_k,
@@ -180,25 +201,34 @@ def _write(
     question: str,
     document_ids: tuple[uuid.UUID, ...],
     *,
-    before: uuid.UUID,
+    turn: Callable[[], uuid.UUID],
     beside: uuid.UUID | None = None,
     model: str | None = None,
     top_k: int | None = None,
 ) -> None:
-    """Start writing the answer to a saved question; only turns before the turn `before` are its context."""
+    """Start writing the answer to a question, unless one is being written in the chat.
+
+    `turn` gives the saved question, or saves it; only turns before it are the answer's context.
+    """
     engine = session.engine()
-    request = engine.chats.request(
-        conversation,
-        question,
-        document_ids,
-        filters=document_metadata.current_filters(SCOPE_FILTER),
-        before=before,
-        model=model,
-        top_k=top_k,
-    )
-    if beside:  # asking again must not return the cached answer
-        request = request.model_copy(update={"options": request.options.model_copy(update={"use_cache": False})})
-    pending_answers()[conversation] = PendingAnswer(engine, conversation, request, beside)
+
+    def request() -> AnswerRequest:
+        asked = engine.chats.request(
+            conversation,
+            question,
+            document_ids,
+            filters=document_metadata.current_filters(SCOPE_FILTER),
+            before=turn(),
+            model=model,
+            top_k=top_k,
+        )
+        if beside is None:
+            return asked
+        # asking again must not return the cached answer
+        return asked.model_copy(update={"options": asked.options.model_copy(update={"use_cache": False})})
+
+    pending_answers.start(engine, conversation, request, beside)
+    st.query_params["chat"] = str(conversation)
     st.rerun()
 
 
@@ -206,22 +236,21 @@ def _write(
 def _show_pending() -> None:
     """Show the text so far, then rerun to show the saved answer, first while it is judged."""
     current = conversation_id()
-    pending = pending_answers().get(current) if current else None
+    pending = pending_answers.of(current) if current else None
     if current is None or pending is None:
         st.rerun()
     if pending.done:
         if not pending.error:
             _finish(current, pending)
         st.rerun()
-    if pending.so_far and not pending.is_so_far_shown:
-        pending.is_so_far_shown = True
+    if pending.so_far and not _is_judged_in_sight(pending):
+        st.session_state[JUDGED] = pending
         _show_first_citation(current)
         st.rerun()
     if pending.so_far:
         st.caption(_("A model judges what is said in other words …"))
     else:
-        said_so_far = render(pending.text) if pending.text else html.escape(_reading(pending.stage))
-        st.html(f'<div class="pending">{said_so_far}</div>')
+        _show_text_so_far(pending.text, _reading(pending.stage))
         if pending.stage and pending.stage.name == "checking":
             st.caption(_("Checking the sentences …"))
     st.button(
@@ -234,6 +263,25 @@ def _show_pending() -> None:
     )
 
 
+@st.fragment(run_every=SLOW_POLL_SECONDS)
+def _show_written_elsewhere() -> None:
+    """Show what is saved of an answer that another process of this installation writes, until it is complete."""
+    current = conversation_id()
+    if current is None or not session.engine().answers.is_being_written(current):
+        st.rerun()
+    (last,) = session.engine().chats.messages(current, last=1)
+    _show_text_so_far(last.content if last.is_unfinished else "", _("Reading …"))
+
+
+def _show_text_so_far(text: str, meanwhile: str) -> None:
+    st.html(f'<div class="pending">{render(text) if text else html.escape(meanwhile)}</div>')
+
+
+def _is_judged_in_sight(pending: PendingAnswer) -> bool:
+    """Return whether this page has shown the answer that is still being judged."""
+    return st.session_state.get(JUDGED) is pending
+
+
 def _reading(stage: AnswerStage | None) -> str:
     """Return what is said before the first word; of a slow model also how long it reads."""
     if stage is None or stage.seconds is None or stage.seconds < SLOW_SECONDS:
@@ -243,15 +291,15 @@ def _reading(stage: AnswerStage | None) -> str:
 
 def _stop(conversation: uuid.UUID) -> None:
     """Stop writing or judging. Text written so far is saved; without text, or if it is saved, nothing is waited for."""
-    pending = pending_answers().get(conversation)
+    pending = pending_answers.of(conversation)
     if pending and not pending.stop():
-        del pending_answers()[conversation]
+        pending_answers.forget(conversation)
 
 
 def _finish(conversation: uuid.UUID, pending: PendingAnswer) -> None:
     """Show the saved answer; one that was shown while it was judged stays where the reader is."""
-    del pending_answers()[conversation]
-    if pending.so_far and pending.is_so_far_shown:
+    pending_answers.forget(conversation)
+    if pending.so_far and _is_judged_in_sight(pending):
         (last,) = session.engine().chats.messages(conversation, last=1)
         update_marks(last, pending.so_far)
     else:
@@ -268,5 +316,5 @@ def _show_first_citation(conversation: uuid.UUID) -> None:
 def _show_failure(conversation: uuid.UUID, pending: PendingAnswer) -> None:
     st.error(escape(translate_message(pending.error or "")), icon=":material/error:")
     if st.button(_("Ask again"), icon=":material/refresh:"):
-        pending_answers()[conversation] = PendingAnswer(session.engine(), conversation, pending.request, pending.beside)
+        pending_answers.start(session.engine(), conversation, lambda: pending.request, pending.beside)
         st.rerun()

@@ -1,88 +1,169 @@
 """Answers being written and failed ones, at most one per conversation."""
 
+import contextlib
 import logging
 import threading
+import time
 import uuid
+from collections.abc import Callable
 
 import streamlit as st
 
 from rag import errors
 from rag.engine import RAGEngine
-from rag.types import AnswerRequest, AnswerResponse, AnswerStage, AnswerToken
-from rag.ui.language import N_
+from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, AnswerStage, AnswerToken
+from rag.ui import session
+from rag.ui.language import N_, _
+
+SAVE_SECONDS = 1.0
+"""What was written is saved this often, so that a crash loses little of it."""
 
 log = logging.getLogger(__name__)
+
+_running: "dict[tuple[str, uuid.UUID], PendingAnswer]" = {}
+"""The answers that this process writes, by user and conversation: a reloaded page is a new session."""
 
 
 class PendingAnswer:
     """An answer written in a background thread; it is saved even if the user leaves the page.
 
-    While a model judges it, the answer `so_far` is saved already; its final verdicts replace those.
+    What is written is saved again and again, and replaced by the checked answer. While a model judges it, the answer
+    `so_far` is saved already; its final verdicts replace those.
     """
 
     def __init__(
-        self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest, beside: uuid.UUID | None = None
+        self,
+        engine: RAGEngine,
+        conversation_id: uuid.UUID,
+        request: AnswerRequest,
+        beside: uuid.UUID | None,
+        reserved: contextlib.ExitStack,
     ) -> None:
-        """Start writing; the answer replaces the answer `beside`."""
+        """The answer replaces the answer `beside`; `reserved` is closed when the chat is free for another one."""
         self.request = request
         self.beside = beside
+        self._engine = engine
+        self._conversation_id = conversation_id
+        self._reserved = reserved
+        self._saved: uuid.UUID | None = None
+        self._saved_at = 0.0
         self._stopped = threading.Event()
+        self._text_lock = threading.Lock()
         self.text = ""
         self.stage: AnswerStage | None = None
         self.so_far: AnswerResponse | None = None
-        self.is_so_far_shown = False
         self.error: str | None = None
-        self._thread = threading.Thread(target=self._write, args=(engine, conversation_id, request), daemon=True)
-        self._thread.start()
+        self._ended = threading.Event()
+
+    def start(self) -> None:
+        """Start writing."""
+        threading.Thread(target=self._write, daemon=True).start()
 
     @property
     def done(self) -> bool:
-        """Whether the thread has ended."""
-        return not self._thread.is_alive()
+        """Whether nothing more will be saved."""
+        return self._ended.is_set()
 
     def stop(self) -> bool:
-        """Stop writing or judging; return whether there is text that is still to be checked and saved."""
-        self._stopped.set()
-        return bool(self.text) and self.so_far is None
+        """Stop writing or judging; return whether there is text that is still to be checked and saved.
+
+        Without such text nothing is waited for: the chat is free again.
+        """
+        with self._text_lock:
+            self._stopped.set()
+            is_checked_next = bool(self.text) and self.so_far is None
+            if not is_checked_next:
+                self._ended.set()
+        if not is_checked_next:
+            self._reserved.close()
+        return is_checked_next
 
     @property
     def stopping(self) -> bool:
         """Whether `stop` was called."""
         return self._stopped.is_set()
 
-    def _write(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
-        saved: uuid.UUID | None = None
+    def _write(self) -> None:
         try:
-            for event in engine.questions.stream(request, self._stopped.is_set):
-                if self.stopping and not self.text:
-                    return  # no text yet, and nobody is waiting any more
+            for event in self._engine.questions.stream(self.request, self._stopped.is_set):
                 if isinstance(event, AnswerToken):
-                    self.text += event.text
-                elif isinstance(event, AnswerStage):
-                    if event.so_far is not None:
-                        saved = self._append(engine, conversation_id, event.so_far)
-                        self.so_far = event.so_far
-                    self.stage = event
-                elif saved is None:
-                    self._append(engine, conversation_id, event)
-                elif not self.stopping:
-                    engine.chats.replace_answer(conversation_id, saved, event)
+                    with self._text_lock:
+                        self.text += "" if self.done else event.text
+                if self.done:
+                    return  # stopped, and nobody is waiting any more
+                self._keep(event)
         except errors.Error as error:
             self._fail(error.message)
         except Exception:
             log.exception("An answer failed")
             self._fail(N_("The answer failed. Ask again; if it persists, check the log."))
+        finally:
+            self._reserved.close()
+            self._ended.set()
 
-    def _append(self, engine: RAGEngine, conversation_id: uuid.UUID, answer: AnswerResponse) -> uuid.UUID:
-        return engine.chats.append(conversation_id, "assistant", answer.answer, answer, beside=self.beside).id
+    def _keep(self, event: AnswerEvent) -> None:
+        """Save what an event adds to the answer."""
+        if isinstance(event, AnswerResponse):
+            self._save(event)
+        elif isinstance(event, AnswerStage):
+            if event.so_far is not None:
+                self._save(event.so_far)
+                self.so_far = event.so_far
+            self.stage = event
+        elif time.monotonic() >= self._saved_at + SAVE_SECONDS:
+            self._save(self.text)
+
+    def _save(self, answer: AnswerResponse | str) -> None:
+        if self._saved is None:
+            text, response = (answer, None) if isinstance(answer, str) else (answer.answer, answer)
+            turn = self._engine.chats.append(self._conversation_id, "assistant", text, response, beside=self.beside)
+            self._saved = turn.id
+        else:
+            self._engine.chats.replace_answer(self._conversation_id, self._saved, answer)
+        self._saved_at = time.monotonic()
 
     def _fail(self, message: str) -> None:
         """Report an error, unless the answer is saved: it stays with the verdicts that it has."""
         if self.so_far is None:
             self.error = message
+            self.beside = self._saved or self.beside
 
 
-def pending_answers() -> dict[uuid.UUID, PendingAnswer]:
-    """Return this session's pending answers by conversation."""
+def start(
+    engine: RAGEngine,
+    conversation_id: uuid.UUID,
+    make_request: Callable[[], AnswerRequest],
+    beside: uuid.UUID | None = None,
+) -> None:
+    """Write the answer to the request that `make_request` makes, once no other answer is written in the chat.
+
+    Raises ConflictError if one is: in another window, or by another process.
+    """
+    key = (session.user_id() or "", conversation_id)
+    with contextlib.ExitStack() as reserved:
+        if not reserved.enter_context(engine.answers.writing(conversation_id)):
+            raise errors.ConflictError(_("An answer is being written in this chat. Wait until it is finished."))
+        request = make_request()
+        reserved.callback(_running.pop, key, None)
+        answer = PendingAnswer(engine, conversation_id, request, beside, reserved.pop_all())
+    _running[key] = _shown()[conversation_id] = answer
+    answer.start()
+
+
+def of(conversation_id: uuid.UUID) -> PendingAnswer | None:
+    """Return the pending answer of a chat, also if the user started it in another window or before a reload."""
+    running = _running.get((session.user_id() or "", conversation_id))
+    if running:
+        _shown().setdefault(conversation_id, running)
+    return _shown().get(conversation_id)
+
+
+def forget(conversation_id: uuid.UUID) -> None:
+    """End showing the pending answer of a chat."""
+    _shown().pop(conversation_id, None)
+
+
+def _shown() -> dict[uuid.UUID, PendingAnswer]:
+    """Return the pending answers that this session shows, by conversation."""
     answers: dict[uuid.UUID, PendingAnswer] = st.session_state.setdefault("pending", {})
     return answers

@@ -81,6 +81,13 @@ def answer_actions(message: ChatMessage, again: AskAgain) -> None:
             export.answer_menu(message)
 
 
+def unfinished_actions(message: ChatMessage, again: AskAgain) -> None:
+    """Show the actions of an answer that broke off."""
+    with st.container(key=f"actions-{message.id}", horizontal=True, vertical_alignment="center", gap=None):
+        _turn_versions(message)
+        _ask_again_menu(message, again)
+
+
 def _turn_versions(message: ChatMessage) -> None:
     """Show which version of a turn this is, and buttons to switch."""
     if len(message.versions) < 2:

@@ -28,6 +28,7 @@ from rag.ui.language import N_, _, current_language, use_language
 from rag.ui.matrix import matrix_form
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
+from rag.ui.viewer.deleted_documents import show_trash_note
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 POLL_SECONDS = 1.0
@@ -327,4 +328,5 @@ def _show(document: Document, cell: MatrixCell | None) -> None:
     marks = (Mark("", cell.quote or "", cell.regions, ()),) if cell and cell.regions else ()
     active, page_number = 0 if marks else None, cell.page_number if cell else None
     with st.container(key="matrix-viewer"):
+        show_trash_note(document)
         show_pdf(document, marks, active, page_number=page_number, key="matrix-viewer-pdf")

@@ -13,6 +13,7 @@ from rag.ui.formatting import escape
 from rag.ui.language import _
 from rag.ui.page_frame import error_boundary
 from rag.ui.viewer import place_links
+from rag.ui.viewer.deleted_documents import show_purged, show_trash_note
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 MAX_TURNS_SEARCHED = 20
@@ -24,6 +25,8 @@ class Viewing:
     """State of the viewer: a document and the marks of an answer in it."""
 
     document_id: uuid.UUID
+    name: str = ""
+    """The document's name in the answer, which remains when the document is purged."""
     marks: tuple[Mark, ...] = ()
     numbers: tuple[int, ...] = ()
     active: int | None = None
@@ -54,6 +57,11 @@ def show_citation(message: ChatMessage, number: int, click: int = 0) -> None:
     before = st.session_state.get("viewing")
     st.session_state["viewing"] = Viewing(
         document_id=document_id,
+        name=next(
+            hit.document_name
+            for hit in (*message.response.contexts, *message.response.nearest)
+            if hit.passage.document_id == document_id
+        ),
         marks=tuple(mark for _, mark in here),
         numbers=tuple(i for i, _ in here),
         active=[i for i, _ in here].index(number),
@@ -120,7 +128,12 @@ def viewer(first: uuid.UUID) -> None:
         if (place := place_links.requested_place()) and place_links.show_place(place):
             return
         viewing: Viewing = st.session_state.get("viewing") or Viewing(first)
-        document = session.engine().documents.get(viewing.document_id)
+        try:
+            document = session.engine().documents.get(viewing.document_id)
+        except errors.NotFoundError as error:
+            show_purged(viewing.name, error)
+            return
+        show_trash_note(document)
         if document.superseded_by is not None:
             st.caption(
                 _("Version {version} of {name}, replaced by a later version.").format(

@@ -11,6 +11,7 @@ from rag import errors
 from rag.types import BOX, Document, Rect, Region
 from rag.ui import session
 from rag.ui.language import _
+from rag.ui.viewer.deleted_documents import show_purged, show_trash_note
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 MAX_BOXES = 20
@@ -61,12 +62,16 @@ def requested_place() -> Place | None:
 
 
 def show_place(place: Place) -> bool:
-    """Show the place; return False and say so if the user cannot read the document."""
+    """Show the place, or say that its document was deleted; return False if the address may be wrong."""
     try:
         document: Document = session.engine().documents.get(place.document_id)
+    except errors.PurgedError as error:
+        show_purged("", error)
+        return True
     except errors.NotFoundError:
         st.caption(_(":material/link_off: The document of this link was deleted or is not shared with you."))
         return False
+    show_trash_note(document)
     active = 0 if place.marks else None
     show_pdf(document, place.marks, active, page_number=place.page_number)
     return True

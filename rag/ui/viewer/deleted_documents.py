@@ -1,0 +1,48 @@
+"""What is shown of a cited document that was deleted."""
+
+import datetime as dt
+
+import streamlit as st
+
+from rag import errors
+from rag.types import Document
+from rag.ui import session
+from rag.ui.formatting import date_time, escape
+from rag.ui.language import _
+from rag.ui.page_frame import empty_state
+
+
+def show_trash_note(document: Document) -> None:
+    """Say that a document is in the trash, if it is, and offer to restore it."""
+    if document.deleted_at is None:
+        return
+    with st.container(key=f"in-trash-{document.id}", horizontal=True, vertical_alignment="center"):
+        st.caption(
+            _(":material/delete: {name} is in the trash since {time}. It is not searched.").format(
+                name=escape(document.name), time=_local_time(document.deleted_at)
+            )
+        )
+        refusal = session.read_only_reason()
+        if st.button(_("Restore"), icon=":material/restore_from_trash:", disabled=bool(refusal), help=refusal):
+            session.engine().documents.restore([document.id])
+            st.rerun()
+
+
+def show_purged(name: str, error: errors.NotFoundError) -> None:
+    """Say in place of a document that it was deleted; `name` is how the answer that cites it calls it."""
+    title = _("“{name}” was deleted").format(name=name) if name else _("This document was deleted")
+    with empty_state("delete_forever", title, deletion_text(error), key="empty-document"):
+        return
+
+
+def deletion_text(error: errors.NotFoundError) -> str:
+    """Say when the document that was not found was deleted, if that is known to this user."""
+    if not isinstance(error, errors.PurgedError):
+        return _("It was permanently deleted, or it is not shared with you any more.")
+    return _(
+        "It was permanently deleted on {time}. Its pages are gone; answers keep the words that they quote."
+    ).format(time=_local_time(error.purged_at))
+
+
+def _local_time(at: dt.datetime) -> str:
+    return date_time(at.astimezone(), _("d MMM y, HH:mm"))

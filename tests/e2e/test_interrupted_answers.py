@@ -1,0 +1,94 @@
+"""An answer goes on while its page is reloaded, and what was written of it outlives the app."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.processes import free_port
+from tests import vendor_servers
+from tests.e2e import steps
+from tests.e2e.conftest import PATIENCE_SECONDS, ROOT, _wait_for, visit
+from tests.e2e.papers import Paper, plain
+from tests.folders import open_folder
+from tests.vendor_servers import Endless, Paused, VendorServer
+
+SENTENCE = "The ferryman sold apples on the quay in the autumn of 1911."
+PAPER = Paper("Ferryman at the quay.pdf", SENTENCE, "What did the ferryman sell on the quay?", plain(SENTENCE))
+
+
+def _ask(page: Page) -> None:
+    page.goto("/")
+    field = page.get_by_placeholder("Ask about your documents")
+    field.fill(PAPER.question)
+    field.press("Enter")
+    expect(page.locator(".pending")).to_contain_text("Apples")
+
+
+def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(
+    browser: Browser, base_url: str, ollama: VendorServer
+) -> None:
+    with visit(browser, base_url) as page:
+        steps.upload(page, PAPER)
+        with steps.written_by_ollama(page):
+            released = threading.Event()
+            ollama.faults.append(Paused(1, released))
+            before = len(ollama.requests)
+            _ask(page)
+            page.reload()
+            expect(page.locator(".pending")).to_contain_text("Apples")
+            second = page.context.new_page()
+            second.goto(page.url)
+            expect(second.locator(".pending")).to_contain_text("Apples")
+            expect(second.get_by_placeholder("Ask about your documents")).to_be_disabled()
+            released.set()
+            for tab in (page, second):
+                expect(tab.locator(".answer .text")).to_contain_text("Apples are red")
+                expect(tab.locator(".answer")).to_have_count(1)
+                expect(tab.get_by_placeholder("Ask about your documents")).to_be_enabled()
+                expect(tab.get_by_text("This question has no answer")).to_have_count(0)
+            second.close()
+            assert len([body for body in ollama.bodies[before:] if body.get("stream")]) == 1
+
+
+def test_what_was_written_outlives_a_killed_app(browser: Browser, external_database_url: str | None) -> None:
+    if external_database_url:
+        pytest.skip("one start on the embedded server is enough")
+    with vendor_servers.openai_server() as model, open_folder() as folder:
+        settings = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": model.url, "RAG_EMBED_MODEL": "local"}
+        port = free_port()
+        app = _start(port, folder, settings)
+        try:
+            with visit(browser, f"http://127.0.0.1:{port}") as page:
+                steps.upload(page, PAPER)
+                model.faults.append(Endless())
+                _ask(page)
+                expect(page.locator(".pending")).to_contain_text("Apples Apples")
+                app.send_signal(signal.SIGKILL)
+                app.wait(PATIENCE_SECONDS)
+                app = _start(port, folder, settings)
+                page.reload()
+                expect(page.get_by_text("Stopped before the end")).to_be_visible()
+                expect(page.locator('[class*="st-key-unfinished-"]')).to_contain_text("Apples")
+                expect(page.get_by_placeholder("Ask about your documents")).to_be_enabled()
+                page.locator('[class*="st-key-again-"] button').first.click()
+                page.get_by_text("Same question").click()
+                expect(page.locator(".answer .text")).to_contain_text("Apples are red")
+                expect(page.get_by_text("Stopped before the end")).to_have_count(0)
+        finally:
+            app.terminate()
+            app.wait(PATIENCE_SECONDS)
+
+
+def _start(port: int, folder: Path, settings: dict[str, str]) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
+    environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", **settings}
+    with (folder / "app.log").open("ab") as log:
+        app = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    _wait_for(f"http://127.0.0.1:{port}/_stcore/health", app)
+    return app

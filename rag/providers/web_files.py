@@ -45,8 +45,8 @@ class WebFile(NamedTuple):
 def is_public(address: Address) -> bool:
     """Whether an address, and any IPv4 address embedded in it, is on the public Internet."""
     if isinstance(address, ipaddress.IPv6Address):
-        if address not in GLOBAL_UNICAST or (address.sixtofour and not is_public(address.sixtofour)):
-            return False
+        inner = address.sixtofour
+        return address in GLOBAL_UNICAST and address.is_global and (inner is None or is_public(inner))
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 

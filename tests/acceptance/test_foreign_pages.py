@@ -112,6 +112,16 @@ def test_no_other_site_may_frame_what_the_app_serves(app: int, path: str) -> Non
     assert headers["x-frame-options"] == "SAMEORIGIN"
 
 
+@pytest.mark.usefixtures("settings")
+def test_the_mcp_server_has_the_same_list_of_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_API_KEY", api.SHARED_KEY)
+    monkeypatch.setenv("RAG_ALLOWED_HOSTS", "reports.example")
+    key = {"x-api-key": api.SHARED_KEY, "content-type": "application/json"}
+    with serving(tmp_path / "log", "mcp", "--http") as port:
+        assert status(port, "/mcp", "POST", host="evil.example", **key) == REFUSED
+        assert status(port, "/mcp", "POST", host="reports.example", **key) != REFUSED
+
+
 # --- who asks ---
 
 

@@ -98,6 +98,8 @@ class Config(pydantic_settings.BaseSettings):
     # Servers and access
     port: int = pydantic.Field(default=3001, ge=1, le=65535)
     cors_origin: str | None = None
+    rag_allowed_hosts: str | None = None
+    forwarded_allow_ips: str = ""  # uvicorn's name; none: no proxy is trusted
     rag_api_key: pydantic.SecretStr | None = None
     rag_admins: str | None = None
     rag_quota_mb: int | None = pydantic.Field(default=None, ge=0)  # of originals, for each user; None: no limit
@@ -170,6 +172,11 @@ class Config(pydantic_settings.BaseSettings):
         return _split(self.cors_origin)
 
     @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """The host names by which users reach the app and the MCP server, separated by commas, in lower case."""
+        return _split((self.rag_allowed_hosts or "").lower())
+
+    @property
     def models_dir(self) -> Path:
         """The folder of the user's own and downloaded embedding models, each in a subfolder."""
         return self.rag_data_dir / "models"
@@ -188,6 +195,14 @@ def _split(setting: str | None) -> tuple[str, ...]:
 def silence_telemetry() -> None:
     """Disable the telemetry of onnxruntime (since 1.29); call this before it is imported."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
+def trust_proxies(config: Config) -> None:
+    """Let uvicorn believe `X-Forwarded-For` of the proxies of the settings only; call this before Streamlit starts it.
+
+    Otherwise it believes every program on this machine.
+    """
+    os.environ["FORWARDED_ALLOW_IPS"] = config.forwarded_allow_ips
 
 
 def download_environment(folder: Path) -> dict[str, str]:

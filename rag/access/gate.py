@@ -1,6 +1,5 @@
 """Authenticate the senders of requests, by key or as the only user of this machine, and check their permissions."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -8,14 +7,11 @@ from rag import errors
 from rag.access import permissions
 from rag.access.bearer_tokens import TokenVerifier
 from rag.access.rate_limits import RateLimiter
-from rag.hosts import is_loopback
+from rag.hosts import host_name, is_loopback
 from rag.types import LOCAL_USER, ApiKey, Door, Permission, RequestOrigin
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
-
-HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(:\d+)?")
-"""A Host header: a name or address, and perhaps a port."""
 
 
 class Visitor(NamedTuple):
@@ -25,6 +21,7 @@ class Visitor(NamedTuple):
     address: str = ""
     host: str = ""
     origin: str = ""
+    forwarded_for: str = ""
 
     @classmethod
     def of(cls, headers: Mapping[str, str], client: tuple[str, int] | None) -> Self:
@@ -34,6 +31,7 @@ class Visitor(NamedTuple):
             address=client[0] if client else "",
             host=headers.get("host", ""),
             origin=headers.get("origin", ""),
+            forwarded_for=headers.get("x-forwarded-for", ""),
         )
 
 
@@ -141,7 +139,7 @@ class Gate:
     def _without_key(self, visitor: Visitor) -> Caller:
         if self._needs_key or self._installation().keys_exist():
             raise errors.AuthError("A key is needed. Send it as x-api-key, or as Authorization: Bearer.")
-        if not (is_loopback(visitor.address) and _is_here(visitor.host)):
+        if not _is_here(visitor):
             raise errors.ForbiddenError(
                 "Without a key only requests of this machine are answered. Set RAG_API_KEY, or make a key: "
                 "pagelight keys create."
@@ -175,7 +173,10 @@ def _secret(headers: Mapping[str, str]) -> str | None:
     return token.strip() if kind.lower() == "bearer" else None
 
 
-def _is_here(host: str) -> bool:
-    """Return whether the Host header names this machine: another name may have an owner elsewhere (DNS rebinding)."""
-    found = HOST.fullmatch(host.lower())
-    return found is not None and is_loopback(found["name"])
+def _is_here(visitor: Visitor) -> bool:
+    """Return whether a request comes from this machine, and for it: another name may have an owner elsewhere.
+
+    A proxy on this machine has its address, whether it is trusted or not, but tells for whom it asks.
+    """
+    senders = (visitor.address, *filter(None, map(str.strip, visitor.forwarded_for.split(","))))
+    return is_loopback(host_name(visitor.host)) and all(map(is_loopback, senders))

@@ -25,10 +25,10 @@ from rag.types import (
     MustIncludeMode,
     Region,
     RetrievalOptions,
-    StorableText,
     Support,
     Verdict,
 )
+from rag.types.search import AuthorPart, FilterDocuments, FilterSources, FilterTags, SavedName, SourcePrefix
 
 REWRITES = 3
 TOP_K = 6
@@ -40,14 +40,14 @@ with reciprocal rank fusion, and six diverse results."""
 class AskFilters(Model):
     """The documents to read: a subset of `Filters`."""
 
-    sources: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=1000)
-    source_prefix: StorableText | None = pydantic.Field(default=None, max_length=8000)
-    document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
-    tags: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=50)
-    author: StorableText | None = pydantic.Field(default=None, max_length=500)
+    sources: FilterSources = ()
+    source_prefix: SourcePrefix | None = None
+    document_ids: FilterDocuments = ()
+    tags: FilterTags = ()
+    author: AuthorPart | None = None
     dated_after: dt.date | None = None
     dated_before: dt.date | None = None
-    saved: StorableText | None = pydantic.Field(default=None, max_length=100)
+    saved: SavedName | None = None
 
 
 class AskRequest(Model):

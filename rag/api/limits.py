@@ -1,18 +1,21 @@
-"""Limit concurrent questions, and the size and slowness of request bodies."""
+"""Limit concurrent questions, the size and slowness of request bodies, and work for clients that have gone."""
 
 import asyncio
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
+from typing import Annotated
 
+from fastapi import Depends, Request
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag import errors
+from rag.answering import Stop
 from rag.slow_clients import BODY_BYTES_PER_SECOND
 
 MAX_JSON_BYTES = 4 * 1024 * 1024
@@ -72,6 +75,23 @@ class FairSemaphore:
                 self._waiting.popleft().set()
             else:
                 self._free += 1
+
+
+async def _watch_client(request: Request) -> AsyncIterator[Stop]:
+    is_gone = threading.Event()
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        is_gone.set()
+
+    watcher = asyncio.create_task(watch())
+    yield is_gone.is_set
+    watcher.cancel()
+
+
+ClientIsGone = Annotated[Stop, Depends(_watch_client)]
+"""A function that returns True once the client has closed its connection."""
 
 
 class BodyLimits:

@@ -5,6 +5,7 @@ import uvicorn
 from rag.access.gate import require_key
 from rag.api.app import create_app
 from rag.engine import Installation
+from rag.foreign_pages import ForeignPageGuard
 from rag.observability import log_as_json
 from rag.slow_clients import ConnectionGuard
 
@@ -21,12 +22,13 @@ def serve(installation: Installation, host: str, port: int) -> None:
     require_key(installation, host)
     log_as_json()
     uvicorn.run(
-        create_app(installation),
+        ForeignPageGuard(create_app(installation)),
         host=host,
         port=port,
         log_config=None,
         access_log=False,
         server_header=False,
+        forwarded_allow_ips=installation.config.forwarded_allow_ips,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         http=ConnectionGuard.from_config(installation.config).protocol,

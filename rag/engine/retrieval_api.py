@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rag import errors, retrieval
+from rag import answering, errors, retrieval
 from rag.engine.evaluation.retrieval_validation import validate, vector_chunk
 from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.request_parsing import parse
@@ -28,12 +28,16 @@ from rag.types import (
     ValidationResponse,
 )
 
+VALIDATION_SECONDS = 60.0
+
 
 class Collections:
     """One user's indexes as collections."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, max_seconds: float = VALIDATION_SECONDS) -> None:
+        """`max_seconds` limit a validation."""
         self._workspace = workspace
+        self._max_seconds = max_seconds
 
     def retrieve(self, request: RetrieveRequest | Mapping[str, Any]) -> RetrieveResponse:
         """Return the best chunks for a query, and the query's vector.
@@ -57,21 +61,47 @@ class Collections:
             metrics=RetrieveMetrics(response_time_ms=(time.perf_counter() - started) * 1000, retrieval_count=len(hits)),
         )
 
-    def validate(self, request: ValidationRequest | Mapping[str, Any]) -> ValidationResponse:
+    def validate(
+        self, request: ValidationRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
+    ) -> ValidationResponse:
         """Check whether test queries return relevant, correctly attributed and reproducible results.
 
-        Raises ValidationError if the request is malformed, NotFoundError if there is no such collection.
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such collection.
+            errors.LimitError: it takes longer than `max_seconds`.
+            errors.CancelledError: `stop`, which is asked before each search and judgement, returned True.
         """
         parsed = parse(ValidationRequest, request)
+        deadline = time.monotonic() + self._max_seconds
         index = self._workspace.requested_index(parsed.collection)
         pipeline = QueryPipeline(self._workspace, index, _options(parsed.top_k))
         sources = {expected.source for expected in parsed.expected_sources}
+
+        def check() -> None:
+            if stop():
+                raise errors.CancelledError("The validation was cancelled. Send it again.")
+            if time.monotonic() > deadline:
+                raise errors.LimitError(
+                    f"The validation took longer than {self._max_seconds:g} seconds. Send fewer test queries at a "
+                    "time, fewer runs, or a lower top_k.",
+                    details={"max_seconds": self._max_seconds},
+                )
+
+        def search(query: str) -> list[Hit]:
+            check()
+            return self._search(pipeline, retrieval.Query(query))
+
+        def relevance(query: str, text: str) -> float:
+            check()
+            return self._workspace.models.reranker.scores(query, [text])[0]
+
         return validate(
             parsed,
-            search=lambda query: self._search(pipeline, retrieval.Query(query)),
+            search,
             document=functools.cache(self._document),
             named=self._workspace.store.sources.meant(index.id, sorted(sources)),
-            relevance=self._workspace.models.reranker.scores,
+            relevance=relevance,
         )
 
     def _search(self, pipeline: QueryPipeline, query: "retrieval.Query") -> list[Hit]:

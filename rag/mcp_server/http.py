@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
 from rag.access.gate import Caller, Gate, Visitor
+from rag.config import Config
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
 from rag.observability import CONTENT_TYPE, Metrics, RequestLogger, log_as_json
@@ -136,7 +137,7 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve_http(app: Starlette, bound: socket.socket, guard: ConnectionGuard) -> None:
+def serve_http(app: Starlette, bound: socket.socket, settings: Config) -> None:
     """Serve until SIGINT or SIGTERM, with a guard against slow clients; the log is JSON, a line per request."""
     log_as_json()
     config = uvicorn.Config(
@@ -144,7 +145,8 @@ def serve_http(app: Starlette, bound: socket.socket, guard: ConnectionGuard) -> 
         log_config=None,
         access_log=False,
         server_header=False,
-        http=guard.protocol,
+        http=ConnectionGuard.from_config(settings).protocol,
+        forwarded_allow_ips=settings.forwarded_allow_ips,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     with bound:

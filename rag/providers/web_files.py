@@ -31,8 +31,8 @@ MEGABYTE = 1024 * 1024
 ACCEPT = "application/pdf, text/html;q=0.9, */*;q=0.8"
 USER_AGENT = "Mozilla/5.0 (compatible; Pagelight)"
 FILE_NAME = re.compile(r"""filename\*?=(?:UTF-8'')?"?([^";]+)""", re.IGNORECASE)
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
-"""IPv6 addresses that embed an IPv4 address (RFC 6052)."""
+GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+"""The IPv6 addresses assigned to the Internet (IANA); `is_global` also accepts others, such as site-local fec0::/10."""
 
 
 class WebFile(NamedTuple):
@@ -45,11 +45,8 @@ class WebFile(NamedTuple):
 def is_public(address: Address) -> bool:
     """Whether an address, and any IPv4 address embedded in it, is on the public Internet."""
     if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
-        if address in NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None and not is_public(inner):
-            return False
+        inner = address.sixtofour
+        return address in GLOBAL_UNICAST and address.is_global and (inner is None or is_public(inner))
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 

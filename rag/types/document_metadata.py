@@ -8,15 +8,12 @@ import pydantic
 
 from rag.types.base import LINE, SEGMENT, Input, Model
 from rag.types.documents import DocumentStatus
-from rag.types.search import Filters
+from rag.types.search import MAX_TAGS, Filters
 
 DocumentOrder = Literal[
     "added", "name", "title", "author", "dated", "tags", "kind", "version", "pages", "chunks", "size", "status"
 ]
 """The sort key of a document list; in the trash, "added" is the time of deletion."""
-
-MAX_TAGS = 50
-"""Maximum number of tags of a document."""
 
 
 def _unique_tags(tags: Sequence[str]) -> tuple[str, ...]:

@@ -20,6 +20,18 @@ MustIncludeMode = Literal["all", "any"]
 
 Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=TEXT)]
 
+MAX_TAGS = 50
+"""Maximum number of tags of a document, and of a filter."""
+
+FilterDocuments = Annotated[tuple[uuid.UUID, ...], pydantic.Field(max_length=10_000)]
+FilterSources = Annotated[
+    tuple[Annotated[StorableText, pydantic.Field(max_length=8000)], ...], pydantic.Field(max_length=1000)
+]
+FilterTags = Annotated[tuple[StorableText, ...], pydantic.Field(max_length=MAX_TAGS)]
+SourcePrefix = Annotated[StorableText, pydantic.Field(max_length=8000)]
+AuthorPart = Annotated[StorableText, pydantic.Field(max_length=500)]
+SavedName = Annotated[StorableText, pydantic.Field(max_length=100)]
+
 MAX_LOOKUPS = 8
 """Maximum number of look-ups; each step costs a language model request and a search."""
 
@@ -31,19 +43,19 @@ class Filters(Input):
     `dated_before` exclusive. `saved` names a saved filter.
     """
 
-    document_ids: tuple[uuid.UUID, ...] = pydantic.Field(
+    document_ids: FilterDocuments = pydantic.Field(
         default=(), validation_alias=pydantic.AliasChoices("documentIds", "document_ids", "file_ids", "fileIds")
     )
-    mime_types: tuple[StorableText, ...] = ()
-    sources: tuple[StorableText, ...] = ()
-    source_prefix: StorableText | None = None
+    mime_types: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=100)
+    sources: FilterSources = ()
+    source_prefix: SourcePrefix | None = None
     added_after: pydantic.AwareDatetime | None = None
     added_before: pydantic.AwareDatetime | None = None
-    tags: tuple[StorableText, ...] = pydantic.Field(default=(), description="Only documents with this tag.")
-    author: StorableText | None = pydantic.Field(default=None, description="Only documents of this author.")
+    tags: FilterTags = pydantic.Field(default=(), description="Only documents with this tag.")
+    author: AuthorPart | None = pydantic.Field(default=None, description="Only documents of this author.")
     dated_after: dt.date | None = pydantic.Field(default=None, description="Only of this day (2024-03-01) or later.")
     dated_before: dt.date | None = pydantic.Field(default=None, description="Only of days before this one.")
-    saved: StorableText | None = pydantic.Field(
+    saved: SavedName | None = pydantic.Field(
         default=None, description="A saved filter: holds where nothing else is said."
     )
 

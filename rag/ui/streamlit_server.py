@@ -30,9 +30,11 @@ def _stop(*_: Any) -> None:
 def main() -> None:
     """Run Streamlit's command line until Ctrl-C, which is how the app is stopped and no failure."""
     signal.signal(signal.SIGINT, _stop)
+    from rag import config as settings
     from rag import lazy_imports
 
     lazy_imports.collect_rarely()
+    settings.trust_proxies(settings.load_config())
     from streamlit.web import cli
     from uvicorn import config
 

@@ -1,9 +1,12 @@
 """`/retrieve` and `/validate`: every field, default, range and error."""
 
+import http.client
+import json
 import math
 import uuid
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -15,6 +18,7 @@ from rag.providers.embedded_models import LocalEmbedding
 from rag.types import TextBlock
 from tests import pdfs
 from tests.acceptance import api
+from tests.waiting import eventually
 
 HARBOUR = api.FACTS["harbour.pdf"].split("\n")[0]
 
@@ -229,3 +233,15 @@ def test_an_expectation_of_no_query_is_named(web: httpx.Client, engine: RAGEngin
 def test_runs_within_their_range(web: httpx.Client, runs: int) -> None:
     body = web.post("/validate", json={"test_queries": [SHIPS], "consistency_runs": runs}).json()
     assert body["validation_results"][0]["consistency_score"] == 1
+
+
+def test_a_validation_ends_when_its_client_goes(web: httpx.Client, base_url: str) -> None:
+    """The largest one runs for long; it would be answered with 200 in the end."""
+    body = json.dumps({"test_queries": [SHIPS] * 100, "consistency_runs": 10, "top_k": 100})
+    headers = {"x-api-key": api.SHARED_KEY, "content-type": "application/json"}
+    client = http.client.HTTPConnection(urlsplit(base_url).netloc)
+    client.request("POST", "/validate", body, headers)
+    assert eventually(lambda: "pagelight_requests_running 2.0" in web.get("/metrics").text)
+    client.close()
+    ended = 'pagelight_requests_total{method="POST",route="/validate",status="409"} 1.0'
+    assert eventually(lambda: ended in web.get("/metrics").text)

@@ -303,7 +303,7 @@ def test_runs_that_differ_are_inconsistent() -> None:
         lambda _: next(runs),
         document=lambda _: document,
         named={},
-        relevance=lambda _, texts: [1.0 for _ in texts],
+        relevance=lambda _query, _text: 1.0,
     )
     (result,) = response.validation_results
     assert result.consistency_score == 0.5  # the first rank is the same, the second is not

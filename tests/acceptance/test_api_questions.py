@@ -1,5 +1,6 @@
 """Searching and asking over HTTP."""
 
+import http.client
 import json
 import threading
 import uuid
@@ -15,7 +16,8 @@ from rag.api import create_app
 from rag.engine import RAGEngine
 from tests import pdfs, vendors
 from tests.acceptance import api
-from tests.vendor_servers import Held, VendorServer
+from tests.vendor_servers import Endless, Held, VendorServer
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 QUESTION = "How many ships did the harbour handle in 2019?"
 
@@ -292,6 +294,18 @@ def test_a_streamed_answer_comes_before_the_model_has_judged_it(
     assert [sentence["support"] for sentence in so_far["sentences"]] == ["supported", "not_verified"]
     assert [sentence["support"] for sentence in whole["sentences"]] == ["supported", "supported"]
     assert len(model.requests) == before + 2
+
+
+@pytest.mark.parametrize("route", ["/ask", "/answer"])
+def test_the_model_stops_writing_when_the_client_goes(writer: tuple[httpx.Client, VendorServer], route: str) -> None:
+    web, model = writer
+    model.faults.append(Endless())
+    client = http.client.HTTPConnection(web.base_url.netloc.decode())
+    headers = {"content-type": "application/json", "x-api-key": api.SHARED_KEY}
+    client.request("POST", route, json.dumps({"question": QUESTION}), headers)
+    assert eventually(lambda: not model.faults)  # it writes
+    client.close()
+    assert model.left.wait(PATIENCE_SECONDS)
 
 
 def test_a_follow_up_is_understood_by_the_last_turns_of_its_chat(writer: tuple[httpx.Client, VendorServer]) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
@@ -98,3 +99,7 @@ def test_tokens_for_somebody_else_log_nobody_in(page: Page, provider: openid.Pro
     page.wait_for_url("**/")
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
     expect(page.locator(".st-key-who")).to_have_count(0)
+
+
+def test_any_host_shows_the_login_which_is_bound_to_its_own(base_url: str) -> None:
+    assert httpx.get(base_url, headers={"host": "reports.example"}).status_code == 200

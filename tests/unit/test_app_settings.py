@@ -24,6 +24,10 @@ def test_each_line_is_of_an_option_that_streamlit_knows() -> None:
     assert own <= config.get_config_options().keys()
 
 
+def test_programs_cannot_drive_the_pages() -> None:
+    assert tomllib.loads(SETTINGS.read_text(encoding="utf-8"))["server"]["enableAgentApi"] is False
+
+
 def test_answers_do_not_wait_for_a_search_for_garbage() -> None:
     """Which Streamlit would make after every look at an answer that is being written."""
     assert tomllib.loads(SETTINGS.read_text(encoding="utf-8"))["runner"]["postScriptGC"] is False

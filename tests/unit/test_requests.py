@@ -1,14 +1,26 @@
 """Requests in all their spellings, and responses with every field they promise."""
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pydantic
 import pytest
 
 from rag import errors, types
+from rag.api.ask import AskFilters
 from rag.contract import AnswerBody, CitationBody, SearchBody, SearchResult
-from rag.types import AnswerRequest, AnswerResponse, Citation, Hit, Model, SearchRequest, SearchResponse, Verdict
+from rag.types import (
+    AnswerRequest,
+    AnswerResponse,
+    Citation,
+    Filters,
+    Hit,
+    Model,
+    SearchRequest,
+    SearchResponse,
+    Verdict,
+)
 from tests import sources
 
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -37,6 +49,33 @@ def test_an_option_of_retrieval_may_stand_in_its_group_or_beside_it(
     answer = AnswerRequest.model_validate({"question": "q", **spelled})
     assert getattr(search.retrieval, option) == value
     assert getattr(answer.retrieval, option) == value
+
+
+@pytest.mark.parametrize("kind", [Filters, AskFilters])
+@pytest.mark.parametrize(
+    ("field", "values", "limit"),
+    [
+        ("document_ids", lambda count: [str(uuid.UUID(int=number)) for number in range(count)], 10_000),
+        ("sources", lambda count: [f"data/{number}.pdf" for number in range(count)], 1000),
+        ("sources", lambda count: ["x" * count], 8000),
+        ("tags", lambda count: [f"tag {number}" for number in range(count)], 50),
+        ("source_prefix", lambda count: "x" * count, 8000),
+        ("author", lambda count: "x" * count, 500),
+        ("saved", lambda count: "x" * count, 100),
+    ],
+)
+def test_filters_have_the_same_limits_at_every_door(
+    kind: type[Model], field: str, values: Callable[[int], object], limit: int
+) -> None:
+    kind.model_validate({field: values(limit)})
+    with pytest.raises(pydantic.ValidationError, match=field.split("_", maxsplit=1)[0]):
+        kind.model_validate({field: values(limit + 1)})
+
+
+def test_filters_have_a_limit_of_types() -> None:
+    Filters(mime_types=("text/plain",) * 100)
+    with pytest.raises(errors.ValidationError, match="mime"):
+        Filters(mime_types=("text/plain",) * 101)
 
 
 def test_filters_and_rerank_beside_the_group() -> None:

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Request
 
 from rag.api.authentication import Reader
+from rag.api.limits import ClientIsGone
 from rag.types import RetrieveRequest, RetrieveResponse, ValidationRequest, ValidationResponse
 
 router = APIRouter(tags=["collections"])
@@ -16,7 +17,7 @@ def retrieve(request: Request, sender: Reader, body: RetrieveRequest) -> Retriev
 
 
 @router.post("/validate")
-def validate(request: Request, sender: Reader, body: ValidationRequest) -> ValidationResponse:
+def validate(request: Request, sender: Reader, body: ValidationRequest, stop: ClientIsGone) -> ValidationResponse:
     """Run test queries, and check relevance, sources and consistency of what they find."""
     with request.app.state.questions.acquire():
-        return sender.engine.collections.validate(body)
+        return sender.engine.collections.validate(body, stop)

@@ -7,9 +7,11 @@ from fastapi import APIRouter, Request
 
 from rag import errors
 from rag.access.gate import Caller
+from rag.answering import Stop
 from rag.api import streaming
 from rag.api.ask import AskRequest, AskResponse
 from rag.api.authentication import Reader
+from rag.api.limits import ClientIsGone
 from rag.contract import AnswerBody, SearchBody
 from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, SearchRequest
 
@@ -26,24 +28,22 @@ def search(request: Request, sender: Reader, body: SearchRequest) -> SearchBody:
 
 
 @router.post("/answer", response_model=AnswerBody, responses=streaming.EVENTS)
-def answer(request: Request, sender: Reader, body: AnswerRequest) -> Any:
+def answer(request: Request, sender: Reader, body: AnswerRequest, stop: ClientIsGone) -> Any:
     """Answer a question from the documents, every sentence with its quotes and their boxes."""
-    return _respond(request, sender, body, AnswerBody.of)
+    return _respond(request, _events(request, sender, body, stop), AnswerBody.of)
 
 
 @router.post("/ask", response_model=AskResponse, responses=streaming.EVENTS)
-def ask(request: Request, sender: Reader, body: AskRequest) -> Any:
+def ask(request: Request, sender: Reader, body: AskRequest, stop: ClientIsGone) -> Any:
     """Answer a question from the documents; sources are `name#chunk`."""
     asked = body.to_answer_request(has_language_model=sender.engine.questions.has_language_model)
     debug = sender.engine.config.rag_debug
-    return _respond(request, sender, asked, lambda response: AskResponse.of(response, debug=debug))
+    events = _events(request, sender, asked, stop)
+    return _respond(request, events, lambda response: AskResponse.of(response, debug=debug))
 
 
-def _respond(
-    request: Request, sender: Caller, asked: AnswerRequest, to_body: Callable[[AnswerResponse], object]
-) -> object:
+def _respond(request: Request, events: Iterator[AnswerEvent], to_body: Callable[[AnswerResponse], object]) -> object:
     """Answer as the client asks: whole, or as events."""
-    events = _events(request, sender, asked)
     if streaming.wants_events(request):
         return streaming.stream(events, to_body)
     *_, response = events
@@ -52,10 +52,10 @@ def _respond(
     return to_body(response)
 
 
-def _events(request: Request, sender: Caller, asked: AnswerRequest) -> Iterator[AnswerEvent]:
-    """Yield the answer's events while holding a slot."""
+def _events(request: Request, sender: Caller, asked: AnswerRequest, stop: Stop) -> Iterator[AnswerEvent]:
+    """Yield the answer's events while holding a slot; writing ends once the client has gone."""
     with request.app.state.questions.acquire():
-        for event in sender.engine.access.index(asked.index_name).questions.stream(asked):
+        for event in sender.engine.access.index(asked.index_name).questions.stream(asked, stop):
             if isinstance(event, AnswerResponse):
                 request.state.usage = event.usage
             yield event

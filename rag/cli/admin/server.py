@@ -40,7 +40,7 @@ HostNames = Annotated[
     typer.Option(
         "--allow-host",
         metavar="NAME",
-        help="A host name by which clients reach this machine; may be repeated.",
+        help="A host name by which clients reach this machine, besides RAG_ALLOWED_HOSTS; may be repeated.",
         show_default=False,
     ),
 ]
@@ -181,8 +181,6 @@ def mcp(
         pagelight mcp --http --port 3002
         pagelight mcp --http --host 0.0.0.0 --allow-host reports.example
     """
-    from rag.slow_clients import ConnectionGuard
-
     try:
         from rag import mcp_server
     except ModuleNotFoundError as error:
@@ -202,10 +200,10 @@ def mcp(
         bound = mcp_server.listen(host, port)
         installation.warm_up()
         name = mcp_server.host_header(host)
-        hosts = [name, *(allow_host or ())]
+        hosts = [name, *settings.allowed_hosts, *(allow_host or ())]
         app = mcp_server.http_app(installation, needs_key=needs_key, hosts=hosts)
         access = (
             "only with a key" if needs_key or settings.rag_api_key else "to this machine, with a key once there is one"
         )
         output.print_note(f"Serving http://{name}:{bound.getsockname()[1]}/mcp {access}. Stop with Ctrl-C.")
-        mcp_server.serve_http(app, bound, ConnectionGuard.from_config(settings))
+        mcp_server.serve_http(app, bound, settings)

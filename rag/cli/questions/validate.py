@@ -64,7 +64,7 @@ def validate(
     """Run test queries and check what they find: relevance, sources, and consistency over several runs.
 
     The validation passes if every query finds relevant chunks with correct sources, including all expected ones, and
-    the same chunks in every run. The exit code is 1 otherwise.
+    the same chunks in every run. The exit code is 1 otherwise. All together may take 60 seconds.
 
         pagelight validate "What were net sales?" --expect acme-2023.pdf#12
         pagelight validate --file queries.json --runs 5

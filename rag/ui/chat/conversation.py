@@ -8,8 +8,9 @@ from functools import partial
 
 import streamlit as st
 
+from rag import errors
 from rag.contract import NOTHING_LATER
-from rag.types import AnswerStage, ChatMessage, LaterPlace
+from rag.types import MAX_QUESTION_CHARS, AnswerStage, ChatMessage, LaterPlace
 from rag.ui import session
 from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export
@@ -27,6 +28,10 @@ from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place, update_marks
 
+QUESTION = "question"
+"""Session key of the question field. It has no `max_chars`: the browser would drop a longer text without a word."""
+REFUSAL = "question-refusal"
+"""Session key of the reason why the question in the field was not asked."""
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
 POLL_SECONDS = 0.25
@@ -61,14 +66,38 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
                 export.conversation_menu(current, messages)
             if current and pending:
                 _show_failure(current, pending) if pending.error else _show_pending()
+        if refusal := st.session_state.pop(REFUSAL, None):
+            with st.container(key="too-long"):
+                st.error(refusal, icon=":material/text_fields:")
         question = st.chat_input(
-            _("Ask about your documents"), max_chars=4000, disabled=bool(pending and not pending.done)
+            _("Ask about your documents"),
+            key=QUESTION,
+            disabled=bool(pending and not pending.done),
+            on_submit=_keep_if_too_long,
         )
         if not messages:
             focus_field('[data-testid="stChatInputTextArea"]')
         question = question or suggestion
         if question and question.strip():
             _ask(question.strip(), document_ids=document_ids)
+
+
+def _keep_if_too_long() -> None:
+    """Put a question that is too long back into its field."""
+    question = st.session_state[QUESTION] or ""
+    if refusal := _refusal(question):
+        st.session_state[QUESTION], st.session_state[REFUSAL] = question, refusal
+
+
+def _refusal(question: str) -> str | None:
+    """Return why a question cannot be asked; None if it can."""
+    length = len(question.strip())
+    if length <= MAX_QUESTION_CHARS:
+        return None
+    return _(
+        "The question has {count} characters, but at most {most} are possible. Shorten it, or add the text to the "
+        "library and ask about it."
+    ).format(count=decimal(length), most=decimal(MAX_QUESTION_CHARS))
 
 
 def _turns_before(messages: Sequence[ChatMessage], pending: PendingAnswer | None) -> Sequence[ChatMessage]:
@@ -148,7 +177,9 @@ def cite(message: ChatMessage, number: int, click: int) -> None:
 
 
 def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[uuid.UUID, ...]) -> None:
-    """Ask a question, or a variant of the question `beside`."""
+    """Ask a question, or a variant of the question `beside`. Raises ValidationError if it is too long."""
+    if refusal := _refusal(question):
+        raise errors.ValidationError(refusal)
     engine, current = session.engine(), conversation_id()
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id

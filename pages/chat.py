@@ -22,7 +22,11 @@ with page_frame.error_boundary():
     with left:
         components.resizable_columns()
         asked = document_scope.choose_scope(documents)
-        first = asked[0] if asked else documents[0].id
+        askable = [document.id for document in documents if not asked or document.id in asked]
+        if not askable:
+            document_scope.no_documents(asked)
+            st.stop()
+        first = askable[0] if not asked else next(one for one in asked if one in askable)
         document_scope.still_reading(asked)
         conversation.transcript(asked, first, is_alone=len(asked) == 1 or len(documents) == 1)
     with right:

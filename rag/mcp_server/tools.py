@@ -190,7 +190,7 @@ class Tools:
         context: Call,
         *,
         search: Annotated[
-            str | None, Field(max_length=1000, description="Only names or titles with this."), STORABLE
+            str | None, Field(max_length=1000, description="Only with this in name, title, author or a tag."), STORABLE
         ] = None,
         tags: Tags = None,
         offset: Annotated[int, Field(ge=0, description="How many to pass over.")] = 0,

@@ -23,6 +23,7 @@ from rag.types.accounts import (
 )
 from rag.types.answers import (
     LIKELY_THRESHOLD,
+    MAX_QUESTION_CHARS,
     SAME_MEANING,
     SAME_WORDS,
     AnswerEvent,
@@ -45,14 +46,28 @@ from rag.types.answers import (
     Verdict,
     with_changed_answer,
 )
-from rag.types.base import BOX, LINE, PRINTABLE, SEGMENT, STORABLE, TEXT, Input, Model
+from rag.types.base import (
+    BOX,
+    IN_READING_ORDER,
+    LINE,
+    PRINTABLE,
+    SEGMENT,
+    STORABLE,
+    TEXT,
+    Input,
+    Model,
+    without_direction_controls,
+)
 from rag.types.conversations import (
     ChatMessage,
     ClaimChange,
     ClaimState,
     Conversation,
+    ConversationEdit,
+    ConversationTitle,
     Difference,
     DifferenceKind,
+    Feedback,
     FoundConversation,
     Rating,
     Rerun,
@@ -211,6 +226,8 @@ from rag.types.sharing import (
     ShareRequest,
 )
 from rag.types.text import (
+    MAX_NEGLIGIBLE_LOSS,
+    MAX_WORD_ERROR_SHARE,
     BlockKind,
     Chunk,
     Completeness,

@@ -15,6 +15,8 @@ from rag.types.requests import Auth, AuthField, ProviderOptions, spread
 from rag.types.search import Hit, RetrievalOptions, RetrievalRequest, SearchMode, Usage
 from rag.types.text import Line, Region
 
+MAX_QUESTION_CHARS = 4000
+
 
 class UsedDocument(Model):
     """A document version that an answer cites or lists as near, with the SHA-256 of its file."""
@@ -220,7 +222,7 @@ class GenerationOptions(Input):
 class AnswerRequest(RetrievalRequest):
     """A question about one index."""
 
-    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
+    question: str = pydantic.Field(min_length=1, max_length=MAX_QUESTION_CHARS, pattern=TEXT)
     history: tuple[Message, ...] = ()
     generation: GenerationOptions = GenerationOptions()
     options: AnswerOptions = AnswerOptions()

@@ -1,5 +1,6 @@
 """Base models of all types, the patterns of their fields, and messages for invalid values."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
@@ -29,6 +30,22 @@ PRINTABLE = r"^[\x21-\x7e]+$"
 BOX = r"^\d{1,5}(\.\d{1,6})?(,\d{1,5}(\.\d{1,6})?){3}$"
 """Left, top, right and bottom of a box, in a URL."""
 
+_DIRECTION_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def without_direction_controls(name: str) -> str:
+    """Return a name or title without the invisible characters that change the order in which its letters are shown.
+
+    These are Unicode's embeddings, overrides and isolates: with them "fdp.exe" is shown as "exe.pdf".
+    """
+    return _DIRECTION_CONTROLS.sub("", name)
+
+
+IN_READING_ORDER = pydantic.BeforeValidator(
+    lambda value: without_direction_controls(value) if isinstance(value, str) else value
+)
+"""Annotates a name or title that is shown; comes last, so that the cleaned text is validated."""
+
 PATTERN_MESSAGES = {
     STORABLE: "Text should have no zero byte",
     TEXT: "Text should have something visible, and no zero byte",
@@ -55,7 +72,7 @@ def error_summary(found: Iterable[Mapping[str, Any]], whole: str = "request") ->
 
 def to_validation_error(error: pydantic.ValidationError) -> errors.ValidationError:
     """Convert a pydantic error into ours, which names fields, never values."""
-    found = error.errors(include_input=False, include_url=False)
+    found = error.errors(include_url=False)
     return errors.ValidationError(
         f"The request is malformed. {error_summary(found)}.", details={"problems": field_errors(found)}
     )
@@ -64,6 +81,9 @@ def to_validation_error(error: pydantic.ValidationError) -> errors.ValidationErr
 def _message(item: Mapping[str, Any]) -> str:
     if item["type"] == "string_pattern_mismatch":
         return PATTERN_MESSAGES.get(item["ctx"]["pattern"], DEFAULT_PATTERN_MESSAGE)
+    if item["type"] == "string_too_long" and isinstance(item.get("input"), str):
+        length, limit = len(item["input"].strip()), item["ctx"]["max_length"]
+        return f"Text has {length:,} characters, but at most {limit:,} are possible"
     return str(item["msg"]).removeprefix("Value error, ")
 
 

@@ -3,10 +3,14 @@
 import datetime as dt
 import uuid
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
+
+import pydantic
 
 from rag.types.answers import AnswerResponse
-from rag.types.base import Model
+from rag.types.base import IN_READING_ORDER, TEXT, Model
+
+ConversationTitle = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=TEXT), IN_READING_ORDER]
 
 
 class Conversation(Model):
@@ -23,6 +27,13 @@ class Conversation(Model):
     updated_at: dt.datetime
 
 
+class ConversationEdit(Model):
+    """A new title, or whether the chat is pinned to the top of the list."""
+
+    title: ConversationTitle | None = None
+    pinned: bool | None = None
+
+
 class FoundConversation(Model):
     """A search result among conversations: an excerpt around the match and its message, None for the title."""
 
@@ -32,6 +43,13 @@ class FoundConversation(Model):
 
 
 Rating = Literal["good", "bad"]
+
+
+class Feedback(Model):
+    """A rating of an answer, null to remove it, and its reason."""
+
+    rating: Rating | None = None
+    reason: str | None = pydantic.Field(default=None, max_length=2000, pattern=TEXT)
 
 
 class ChatMessage(Model):

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from rag.types.answers import Support
-from rag.types.base import LINE, TEXT, Input, Model
+from rag.types.base import IN_READING_ORDER, LINE, TEXT, Input, Model
 from rag.types.documents import Document, DocumentStatus
 from rag.types.jobs import Job
 from rag.types.text import Region
@@ -24,7 +24,9 @@ MATRIX_FILES: Mapping[MatrixFormat, str] = MappingProxyType(
     {"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "text/csv"}
 )
 """The MIME type of each export format."""
-_Name = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=LINE)]
+_Name = Annotated[
+    str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=LINE), IN_READING_ORDER
+]
 _Question = Annotated[
     str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=4000, pattern=TEXT)
 ]

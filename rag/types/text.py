@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import pydantic
 
-from rag.types.base import Model
+from rag.types.base import IN_READING_ORDER, Model
 
 
 class Landmark(NamedTuple):
@@ -170,7 +170,7 @@ class WordError(Model):
 
 
 MAX_NEGLIGIBLE_LOSS = 0.001
-"""The share of missing characters below which a loss is reported without a warning."""
+"""Up to this share of missing characters a document counts as complete; the loss is still reported."""
 
 MAX_WORD_ERROR_SHARE = 0.001
 """The share of glued or split words up to which a document counts as complete."""
@@ -197,14 +197,15 @@ class Completeness(Model):
         return self.kept_characters / self.source_characters if self.source_characters else 1.0
 
     @property
-    def is_complete(self) -> bool:
-        """Whether all characters are kept and word errors are negligible."""
-        return self.kept_characters == self.source_characters and not self.has_word_errors
+    def missing_characters(self) -> int:
+        """The number of characters that were not kept."""
+        return self.source_characters - self.kept_characters
 
     @property
-    def is_nearly_complete(self) -> bool:
-        """Whether the loss, if any, is negligible."""
-        return 1 - self.share < MAX_NEGLIGIBLE_LOSS and not self.has_word_errors
+    def is_complete(self) -> bool:
+        """Whether missing characters and word errors, if any, are negligible."""
+        is_loss_negligible = self.missing_characters <= MAX_NEGLIGIBLE_LOSS * self.source_characters
+        return is_loss_negligible and not self.has_word_errors
 
     @property
     def has_word_errors(self) -> bool:
@@ -254,10 +255,10 @@ class ParsedDocument(Model):
     `note` is for the owner.
     """
 
-    title: str | None
+    title: Annotated[str | None, IN_READING_ORDER]
     pages: tuple[PageInfo, ...]
     blocks: tuple[TextBlock, ...]
-    author: str | None = None
+    author: Annotated[str | None, IN_READING_ORDER] = None
     dated: dt.date | None = None
     completeness: Completeness | None = None
     parts: tuple[UnpackedPart, ...] = ()

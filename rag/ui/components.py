@@ -85,6 +85,12 @@ def focus_field(selector: str) -> None:
         component("focus")(key=f"focus-field-{selector}", data=selector)
 
 
+def reveal(selector: str, *, is_unsaved: bool) -> None:
+    """Scroll to each new element that a CSS selector finds; while `is_unsaved`, the browser asks before leaving."""
+    with st.container(key="reveal"):
+        component("reveal")(key="reveal-new", data={"selector": selector, "unsaved": is_unsaved})
+
+
 def resizable_columns(name: str = "", *, up: str | None = None) -> None:
     """Make the surrounding columns resizable; call it in the first one.
 

@@ -394,7 +394,7 @@ ERRORS = (
     N_("{field}: Text should have something visible, and no zero byte"),
     N_("{field}: Text should be one line, with something visible on it"),
     N_("{field}: Text should be one line without slashes, with something visible on it that is no dot"),
-    N_("{field}: String should have at most {limit} characters"),
+    N_("{field}: Text has {count} characters, but at most {limit} are possible"),
     N_("{field}: String should have at least {limit} characters"),
     N_("{field}: String should have at least {limit} character"),
     N_("The {_kind} is damaged ({error}). Open it in another program and save it again."),

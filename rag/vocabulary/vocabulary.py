@@ -16,6 +16,7 @@ from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
 from rag import errors
+from rag.types import IN_READING_ORDER
 
 WRONG = {
     "dataclass_type": "should be a table",
@@ -47,6 +48,7 @@ Term = Annotated[
         pattern=r"^[^\x00-\x1f\x7f]*[^\W_][^\x00-\x1f\x7f]*$",
         max_length=MAX_TERM_CHARACTERS,
     ),
+    IN_READING_ORDER,
 ]
 Terms = Annotated[tuple[Term, ...], Field(max_length=MAX_TERMS)]
 SomeTerms = Annotated[tuple[Term, ...], Field(min_length=1, max_length=MAX_TERMS)]
@@ -100,6 +102,7 @@ class Abbreviation:
     short: Annotated[
         str,
         StringConstraints(strip_whitespace=True, pattern=r"^[^\W_][^\x00-\x1f\x7f]*$", max_length=MAX_TERM_CHARACTERS),
+        IN_READING_ORDER,
     ]
     long: Term
 

@@ -357,7 +357,7 @@ def test_what_a_document_says_cannot_pass_for_what_we_say(engine: RAGEngine) -> 
     [
         ("search", {}, "query"),
         ("search", {"query": ""}, "at least 1 character"),
-        ("search", {"query": "x" * 4001}, "at most 4000 characters"),
+        ("search", {"query": "x" * 4001}, "4,001 characters, but at most 4,000"),
         ("search", {"query": ["ships"]}, "valid string"),
         ("search", {"query": "ships\x00"}, "zero byte"),
         ("search", {"query": "ships", "document": "harbour.pdf"}, "It takes: query, top_k, documents, tags, index"),

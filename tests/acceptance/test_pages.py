@@ -501,6 +501,19 @@ def test_scope_limits_the_question(app: AppTest, engine: RAGEngine) -> None:
     assert {source["name"] for source in sources} == {"birds.pdf"}
 
 
+def test_a_question_that_is_too_long_stays_in_its_field(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    app.run()
+    question = "What rose? " * 400
+    app.chat_input[0].set_value(question).run()
+    (error,) = app.error
+    assert error.value.startswith("The question has 4,399 characters, but at most 4,000 are possible.")
+    assert app.chat_input[0].proto.value == question
+    assert engine.chats.list() == []
+    app.run()
+    assert not app.error
+
+
 # --- Upload -----------------------------------------------------------------------------------------
 
 
@@ -567,6 +580,60 @@ def test_what_was_brought_in_is_asked_alone(app: AppTest, engine: RAGEngine) -> 
     next(button for button in app.button if button.label == "Ask about these").click().run()
     assert not app.exception
     assert app.multiselect("scope").value == [str(brought.id)]
+
+
+def test_what_is_still_read_joins_the_chat_that_was_opened_about_it(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "plan.pdf")
+    open_page(app, "library")
+    for name, line in (("birds.pdf", "Seven herons nested."), ("goats.pdf", "Nine goats grazed beside the quay.")):
+        upload(app, name, pdfs.plain((line,)))
+    upload(app, "sealed.pdf", pdfs.encrypted("open sesame"))
+    upload(app, "broken.pdf", b"%PDF-1.7\nnothing that could be read")
+    birds, goats, sealed, broken = sorted(
+        (one for one in engine.documents.list() if one.name != "plan.pdf"), key=lambda one: one.created_at
+    )
+    engine.documents.process(birds.id)
+    app.run()
+    next(button for button in app.button if button.label == "Ask about these").click().run()
+    chosen = {str(one.id) for one in (birds, goats, sealed, broken)}
+    assert set(app.multiselect("scope").value) == chosen
+    assert ":material/schedule: goats\\.pdf: waiting" in texts(app)
+    assert ":material/lock: sealed\\.pdf: Needs password" in texts(app)
+    engine.documents.process(broken.id)
+    engine.documents.process(goats.id)
+    reloaded = AppTest.from_file(str(APP), default_timeout=PATIENCE_SECONDS)
+    reloaded.query_params["about"] = app.query_params["about"]
+    for page in (open_page(app, "chat"), reloaded.run()):
+        assert set(page.multiselect("scope").value) == chosen
+        assert ":material/error: broken\\.pdf: Failed" in texts(page)
+        assert "goats" not in texts(page)
+    sources = answered(reloaded, "How many goats grazed beside the quay?")["sources"]
+    assert {source["name"] for source in sources} == {"goats.pdf"}
+    (conversation,) = engine.chats.list()
+    assert {str(one) for one in conversation.document_ids} == chosen
+    assert "about" not in reloaded.query_params
+
+
+def test_a_chat_about_documents_that_are_still_read_waits_for_them(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "plan.pdf")
+    waiting = engine.documents.add(pdfs.plain(("Nine goats grazed.",)), "goats.pdf")
+    app.query_params["about"] = [str(waiting.id), "no id"]
+    app.run()
+    assert "Reading your documents" in texts(app)
+    assert not app.chat_input
+    engine.documents.process(waiting.id)
+    app.run()
+    assert app.chat_input
+    assert component(app, "viewer")["document"]["name"] == "goats.pdf"
+
+
+def test_selected_documents_that_are_still_read_are_asked_too(app: AppTest, engine: RAGEngine) -> None:
+    plan = add(engine, "plan.pdf")
+    waiting = engine.documents.add(pdfs.plain(("Nine goats grazed.",)), "goats.pdf")
+    open_page(app, "library")
+    tick(app, plan, waiting)
+    next(button for button in app.button if button.label == "Ask about them").click().run()
+    assert set(app.multiselect("scope").value) == {str(plan.id), str(waiting.id)}
 
 
 def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> None:
@@ -722,6 +789,7 @@ def test_a_loss_of_a_few_characters_is_told_quietly(app: AppTest, engine: RAGEng
     tick(app, few)
     assert not app.warning
     assert "1 of 1,2" in texts(app)
+    assert [one["text"] for one in listed(app, "status")] == ["Ready, incomplete", "Ready"]
     assert "line 41: 1 character" in texts(app)
     tick(app, many)
     (warning,) = app.warning
@@ -739,6 +807,11 @@ def test_library_lists_documents_and_searches_their_names(app: AppTest, engine: 
     (search,) = [field for field in app.text_input if field.label == "Search"]
     search.set_value("bird").run()
     assert listed(app, "name") == ["birds.pdf"]
+    (minutes,) = engine.documents.list(search="minutes")
+    engine.catalogue.edit(minutes.id, {"author": "Ursula Thornwick", "tags": ["Council"]})
+    for words in ("thornwick", "COUNC"):
+        app.text_input("library-search").set_value(words).run()
+        assert listed(app, "name") == ["minutes.pdf"]
 
 
 def test_a_document_that_lacks_text_is_not_simply_ready(app: AppTest, engine: RAGEngine) -> None:

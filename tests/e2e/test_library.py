@@ -2,10 +2,15 @@
 
 import base64
 
-from playwright.sync_api import FilePayload, Locator, Page, expect
+import pytest
+from playwright.sync_api import Browser, Dialog, FilePayload, Locator, Page, ViewportSize, expect
 
+from tests import pdfs
 from tests.e2e import steps
+from tests.e2e.conftest import visit
 from tests.e2e.papers import Paper, plain
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def paper(ferry: str) -> Paper:
@@ -16,7 +21,7 @@ def paper(ferry: str) -> Paper:
 def delete(page: Page, name: str) -> Locator:
     """Find a document in the library and delete it; gives the notice."""
     page.goto("/library")
-    expect(page.get_by_placeholder("Search by name")).to_be_focused()
+    expect(page.get_by_placeholder("Name, title, author or tag")).to_be_focused()
     page.keyboard.type(name)
     page.keyboard.press("Enter")
     select_only_row(page, name)
@@ -36,7 +41,7 @@ def select_only_row(page: Page, name: str) -> None:
 def open_trash(page: Page) -> None:
     page.get_by_test_id("stButtonGroup").get_by_text("Trash", exact=True).click()
     expect(page.get_by_role("button", name="Restore")).to_be_visible()
-    expect(page.get_by_placeholder("Search by name")).to_be_hidden()
+    expect(page.get_by_placeholder("Name, title, author or tag")).to_be_hidden()
 
 
 def test_deletion_is_undone_and_the_trash_gives_back_and_throws_away(page: Page) -> None:
@@ -58,6 +63,10 @@ def test_deletion_is_undone_and_the_trash_gives_back_and_throws_away(page: Page)
     open_trash(page)
     select_only_row(page, rules.name)
     page.get_by_role("button", name="Delete permanently").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.get_by_role("checkbox", name=f"Select {rules.name}")).to_be_checked()
+    page.get_by_role("button", name="Delete permanently").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete 1 document").click()
     expect(page.get_by_text("The trash is empty")).to_be_visible()
 
@@ -69,14 +78,56 @@ def test_same_content_is_named_as_such(page: Page) -> None:
     expect(page.get_by_text("Same content as")).to_contain_text("already in the library")
 
 
+@pytest.mark.parametrize("window", [{"width": 1440, "height": 900}, PHONE])
+def test_questions_about_an_upload_are_in_view_until_they_are_answered(
+    browser: Browser, base_url: str, window: ViewportSize
+) -> None:
+    kind = f"{window['width']} wide"
+    papers = [paper(f"{ferry} {kind}") for ferry in ("Ada", "Bea", "Cleo", "Dot", "Eve", "Fay")]
+    with visit(browser, base_url) as page:
+        page.set_viewport_size(window)
+        steps.upload(page, *papers)
+        page.locator('[class*="st-key-uploads-"]').evaluate("node => node.scrollTo(0, node.scrollHeight)")
+        page.get_by_role("checkbox", name=f"Select {papers[0].name}").scroll_into_view_if_needed()
+        steps.drop(
+            page,
+            FilePayload(name=papers[0].name, mimeType="application/pdf", buffer=plain(f"No sheep at all: {kind}.")),
+            FilePayload(name=f"sealed {kind}.pdf", mimeType="application/pdf", buffer=pdfs.encrypted(kind)),
+        )
+        question = page.locator(".st-key-unanswered").get_by_role("button", name="Separate document")
+        password = page.locator(".st-key-unanswered").get_by_placeholder("Password of this file")
+        expect(question).to_be_in_viewport(ratio=1)
+        expect(password).to_be_in_viewport(ratio=1)
+
+        dialogs: list[str] = []
+
+        def stay(dialog: Dialog) -> None:
+            dialogs.append(dialog.type)
+            dialog.dismiss()
+
+        page.on("dialog", stay)
+        page.get_by_role("heading", name="Library").click()
+        page.evaluate("window.location.reload()")  # the browser asks, as the file would be lost
+        expect(question).to_be_in_viewport(ratio=1)
+        assert dialogs == ["beforeunload"]
+        question.click()
+        expect(page.locator('[class*="st-key-file-ready"]').filter(has_text=papers[0].name)).to_have_count(2)
+        page.reload()
+        expect(password).to_be_in_viewport(ratio=1)
+        assert dialogs == ["beforeunload"]
+        password.fill(kind)
+        password.press("Enter")
+        expect(page.locator(".st-key-unanswered")).to_have_count(0)
+
+
 def test_a_tick_stays_with_its_document(page: Page) -> None:
     apples, pears = paper("Apple"), paper("Pear")
     steps.upload(page, apples, pears)
     page.goto("/library")
     page.get_by_role("checkbox", name=f"Select {pears.name}").check()
     expect(page.get_by_role("button", name="Delete")).to_be_enabled()
-    page.get_by_placeholder("Search by name").fill("apple")
-    page.get_by_placeholder("Search by name").press("Enter")
+    page.get_by_placeholder("Name, title, author or tag").fill("apple")
+    page.get_by_placeholder("Name, title, author or tag").press("Enter")
     expect(page.locator(".documents tbody tr")).to_have_count(1)
     expect(page.get_by_role("checkbox", name=f"Select {apples.name}")).not_to_be_checked()
     expect(page.get_by_role("button", name="Delete")).to_be_disabled()

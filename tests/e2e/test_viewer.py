@@ -156,6 +156,10 @@ def test_a_note_is_kept_and_a_link_leads_to_its_words(page: Page, book: Paper) -
     page.locator(".pages").focus()
     page.keyboard.press("m")
     expect(page.get_by_role("textbox", name="Note")).to_have_value("Ask the miller.")
+    page.get_by_role("textbox", name="Note").fill("x" * 4001)
+    page.get_by_role("textbox", name="Note").press("Tab")
+    expect(page.locator(".notice")).to_contain_text("Text has 4,001 characters, but at most 4,000 are possible")
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("x" * 4001)
     page.get_by_role("button", name="Delete").last.click()
     expect(page.locator(".mark.own")).to_have_count(0)
 

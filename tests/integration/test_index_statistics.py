@@ -136,12 +136,15 @@ def test_findings_name_what_is_amiss_and_mending_lines_it_up(engine: RAGEngine) 
     assert engine.documents.get(whole.id).status is DocumentStatus.READY
 
 
-@pytest.mark.parametrize(("glued", "kinds"), [(3, []), (4, ["incomplete"])])
-def test_glued_words_are_a_finding_if_they_are_many(
-    owner: Owner, database_url: str, glued: int, kinds: list[str]
+@pytest.mark.parametrize(
+    ("glued", "kept", "kinds"),
+    [(3, 2000, []), (4, 2000, ["incomplete"]), (3, 1998, []), (3, 1997, ["incomplete"])],
+)
+def test_glued_words_and_missing_characters_are_a_finding_if_they_are_many(
+    owner: Owner, database_url: str, glued: int, kept: int, kinds: list[str]
 ) -> None:
     document = owner.ready("glued.pdf", ["some text"])
-    found = Completeness(source_characters=9, kept_characters=9, words=5000, glued_words=glued, split_words=2)
+    found = Completeness(source_characters=2000, kept_characters=kept, words=5000, glued_words=glued, split_words=2)
     with psycopg.connect(database_url) as connection:
         connection.execute(
             "UPDATE documents SET completeness = %s WHERE id = %s", [found.model_dump_json(), document.id]

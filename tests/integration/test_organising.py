@@ -9,7 +9,7 @@ import pytest
 from rag import errors
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import Document, DocumentEdit, Filters
+from rag.types import Document, DocumentEdit, DocumentQuery, Filters
 from tests import pdfs
 
 
@@ -77,10 +77,54 @@ def test_what_is_not_given_stays(engine: RAGEngine, lease: Document) -> None:
         ("Lease.PDF", "Lease.PDF"),
         ("lease.docx", "lease.docx.pdf"),
         (".pdf", ".pdf.pdf"),
+        ("../../x", "x.pdf"),
+        ("C:\\Temp\\x.pdf", "x.pdf"),
+        ("..", "unnamed.pdf"),
+        ("annual\u202efdp", "annualfdp.pdf"),
     ],
 )
 def test_a_name_keeps_its_ending(engine: RAGEngine, lease: Document, asked: str, kept: str) -> None:
     assert engine.catalogue.edit(lease.id, {"name": asked}).name == kept
+
+
+def test_names_lose_characters_that_turn_their_letters_around(engine: RAGEngine) -> None:
+    turned, isolated = "Lease \u202eesael", "\u2067Ann\u2069"
+    document = take_in(engine, "scan.pdf", "The rent is 900 a month.", title=turned, author=isolated)
+    assert (document.title, document.author) == ("Lease esael", "Ann")
+    given = engine.catalogue.edit(document.id, {"title": turned, "author": isolated, "tags": [turned]})
+    assert (given.title, given.author, given.tags) == ("Lease esael", "Ann", ("Lease esael",))
+    with pytest.raises(errors.ValidationError):
+        engine.catalogue.edit(document.id, {"title": "\u202e"})
+    assert engine.filters.save(turned, Filters(author="Ann")).name == "Lease esael"
+    chat = engine.chats.start(turned)
+    assert chat.title == "Lease esael"
+    engine.chats.update(chat.id, title=isolated)
+    assert engine.chats.get(chat.id).title == "Ann"
+    index = engine.indexes.ensure(turned)
+    assert index.name == "Lease esael"
+    assert engine.indexes.ensure(turned).id == engine.indexes.ensure("Lease esael").id == index.id
+    matrix = engine.matrices.create({"name": turned, "document_ids": [document.id], "questions": ["How much?"]})
+    assert matrix.name == "Lease esael"
+    engine.glossary.set(f'title = "x"\n[[synonyms]]\nterms = ["{turned}", "rent"]\n')
+    assert engine.glossary.explain("rent")[0].added == ("Lease esael",)
+
+
+@pytest.mark.usefixtures("lease")
+def test_the_library_is_searched_by_name_title_author_and_tag(engine: RAGEngine, bob: RAGEngine) -> None:
+    other = take_in(engine, "note.pdf", "Nobody came.", title="Minutes", author="Cem Thornwick")
+    engine.catalogue.edit(other.id, {"tags": ["Council 2021", "Ärger"]})
+    take_in(bob, "bob.pdf", "Bob's.", author="Cem Thornwick")
+
+    def names(search: str) -> list[str]:
+        assert engine.catalogue.count(DocumentQuery(search=search)) == len(engine.documents.list(search=search))
+        return [document.name for document in engine.documents.list(search=search)]
+
+    for words in ("NOTE", "minut", "thornWICK", "council 2", "ärger"):
+        assert names(words) == ["note.pdf"], words
+    assert names("ann smith") == ["scan0001.pdf"]
+    assert names("wick Council") == []  # one field has all the words
+    engine.catalogue.edit(other.id, {"author": "Dora"})
+    assert names("Thornwick") == []  # what the owner says stands instead of what the file says
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies
 
-from rag.engine.library.file_names import NAME_LIMIT_BYTES, RESERVED, safe_name, unique_names
+from rag.engine.library.file_names import NAME_LIMIT_BYTES, RESERVED, display_name, safe_name, unique_names
 
 ANY_NAME = strategies.text(
     strategies.one_of(strategies.sampled_from('./\\:*?"<>|~ $\n\0aA.pdf'), strategies.characters(codec="utf-8"))
@@ -39,6 +39,23 @@ ANY_NAME = strategies.text(
 )
 def test_safe_names(name: str, expected: str) -> None:
     assert safe_name(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("What? Größe.pdf", "What? Größe.pdf"),
+        ("../../x", "x"),
+        ("..\\..\\x", "x"),
+        ("a\nb\0c.pdf", "abc.pdf"),
+        ("annual\u202efdp.exe", "annualfdp.exe"),
+        ("\u2066\u2069", "unnamed"),
+        ("a/..", "unnamed"),
+        ("", "unnamed"),
+    ],
+)
+def test_display_names(name: str, expected: str) -> None:
+    assert display_name(name) == expected
 
 
 @hypothesis.given(ANY_NAME)

@@ -362,6 +362,13 @@ def test_a_word_in_thousands_can_be_neglected() -> None:
     assert not Completeness(**counts, glued_words=3, split_words=2).is_complete
 
 
+@pytest.mark.parametrize(("missing", "is_complete"), [(0, True), (3, True), (4, False)])
+def test_a_character_in_a_thousand_can_be_neglected(missing: int, *, is_complete: bool) -> None:
+    completeness = Completeness(source_characters=3500, kept_characters=3500 - missing)
+    assert completeness.missing_characters == missing
+    assert completeness.is_complete == is_complete
+
+
 # --- text of unknown encoding -----------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from rag.config import load_config
 from rag.engine import Installation
 from rag.engine.request_parsing import parse
 from rag.evaluation import load_questions
-from rag.types import TEXT, RetrieveRequest
+from rag.types import TEXT, ConversationEdit, RetrieveRequest
 from rag.types.base import DEFAULT_PATTERN_MESSAGE, NAME, PATTERN_MESSAGES, error_summary, field_errors
 
 WRONG = {"query": "\x00", "collection": "a/b"}
@@ -30,6 +30,15 @@ def patterns_of(schema: object) -> Iterator[str]:
     if isinstance(schema, list):
         for part in schema:
             yield from patterns_of(part)
+
+
+def test_of_a_text_that_is_too_long_the_length_is_said_and_never_the_text() -> None:
+    with pytest.raises(errors.ValidationError) as refused:
+        parse(ConversationEdit, {"title": "secret " * 200})
+    assert str(refused.value) == (
+        "The request is malformed. title: Text has 1,399 characters, but at most 200 are possible."
+    )
+    assert "secret" not in str(refused.value.details)
 
 
 def schemas() -> Iterator[dict[str, Any]]:

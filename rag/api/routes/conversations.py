@@ -16,17 +16,18 @@ from rag.types import (
     STORABLE,
     TEXT,
     Conversation,
+    ConversationEdit,
+    ConversationTitle,
+    Feedback,
     Filters,
     FoundConversation,
     IndexName,
     Model,
     QuestionSet,
-    Rating,
     StorableText,
 )
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
-Title = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=TEXT)]
 
 router = APIRouter(tags=["conversations"])
 
@@ -46,16 +47,9 @@ class MessageList(Model):
 class NewConversation(Model):
     """A chat about an index, or about some of its documents."""
 
-    title: Title = "New chat"
+    title: ConversationTitle = "New chat"
     index_name: IndexName = DEFAULT_INDEX
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
-
-
-class ConversationEdit(Model):
-    """A new title, or whether the chat is pinned to the top of the list."""
-
-    title: Title | None = None
-    pinned: bool | None = None
 
 
 class FoundList(Model):
@@ -64,11 +58,9 @@ class FoundList(Model):
     items: tuple[FoundConversation, ...]
 
 
-class MessageEdit(Model):
+class MessageEdit(Feedback):
     """A rating of an answer, null to remove it; `shown` continues the chat from this turn."""
 
-    rating: Rating | None = None
-    reason: str | None = pydantic.Field(default=None, max_length=2000, pattern=TEXT)
     shown: Literal[True] | None = None
 
 

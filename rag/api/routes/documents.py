@@ -42,7 +42,9 @@ IdempotencyKey = Annotated[
     ),
 ]
 Box = Annotated[str, pydantic.Field(pattern=BOX)]
-Search = Annotated[str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name or title.")]
+Search = Annotated[
+    str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name, title, author or tag.")
+]
 
 MAX_ZOOM_PIXELS = 20_000_000
 """Maximum size of a page image; a larger zoom is reduced."""

@@ -37,7 +37,10 @@ NamesOrAll = Annotated[
     ),
 ]
 Search = Annotated[
-    str | None, typer.Option("--search", metavar="TEXT", help="Only names that contain this.", show_default=False)
+    str | None,
+    typer.Option(
+        "--search", metavar="TEXT", help="Only with this in name, title, author or a tag.", show_default=False
+    ),
 ]
 InTrash = Annotated[bool, typer.Option("--trash", help="Only documents in the trash.")]
 
@@ -91,7 +94,7 @@ def _list(
     if filters != Filters():
         empty = "No document matches. See what there is: pagelight documents list; pagelight documents tags"
     elif search:
-        empty = f"No document's name contains “{search}”."
+        empty = f"No document has “{search}” in its name, title, author or tags."
     else:
         empty = "The trash is empty." if in_trash else "No documents yet. Add some: pagelight ingest PATH"
     output.print_list(

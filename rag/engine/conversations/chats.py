@@ -8,6 +8,7 @@ from typing import Literal
 
 from rag import answering
 from rag.engine.questions.questions import Questions
+from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_INDEX,
@@ -16,6 +17,7 @@ from rag.types import (
     AnswerResponse,
     ChatMessage,
     Conversation,
+    ConversationEdit,
     Filters,
     FoundConversation,
     GenerationOptions,
@@ -41,7 +43,11 @@ class Chats:
     def start(
         self, title: str, *, index_name: str = DEFAULT_INDEX, document_ids: Sequence[uuid.UUID] = ()
     ) -> Conversation:
-        """Create a chat over an index, or some of its documents. Raises NotFoundError if there is no such index."""
+        """Create a chat over an index, or some of its documents.
+
+        Raises ValidationError if the title is empty or too long, NotFoundError if there is no such index.
+        """
+        title = parse(ConversationEdit, {"title": title}).title or ""
         index = self._workspace.requested_index(index_name)
         return self._workspace.store.conversations.create(index.id, title=title, document_ids=document_ids)
 
@@ -167,8 +173,9 @@ class Chats:
         self._workspace.store.conversations.choose(conversation_id, message_id)
 
     def update(self, conversation_id: uuid.UUID, *, title: str | None = None, pinned: bool | None = None) -> None:
-        """Rename a chat, or pin or unpin it; None changes nothing. Raises NotFoundError."""
-        self._workspace.store.conversations.update(conversation_id, title=title, pinned=pinned)
+        """Rename a chat, or pin or unpin it; None changes nothing. Raises ValidationError and NotFoundError."""
+        changes = parse(ConversationEdit, {"title": title, "pinned": pinned})
+        self._workspace.store.conversations.update(conversation_id, title=changes.title, pinned=changes.pinned)
 
     def delete(self, conversation_id: uuid.UUID) -> None:
         """Delete a chat and its turns. Raises NotFoundError."""

@@ -15,7 +15,7 @@ from rag.engine.library.versions import Versions
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import AnswerLink, ChatMessage, LaterPlace, LinkRequest, Rating, Rerun, SharedAnswer
+from rag.types import AnswerLink, ChatMessage, Feedback, LaterPlace, LinkRequest, Rating, Rerun, SharedAnswer
 
 
 class Answers:
@@ -34,8 +34,12 @@ class Answers:
     def rate(
         self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: Rating | None, reason: str | None = None
     ) -> None:
-        """Save the user's rating of an answer and the reason; None removes it. Raises NotFoundError."""
-        self._workspace.store.conversations.rate(conversation_id, message_id, rating, reason)
+        """Save the user's rating of an answer and the reason; None removes it.
+
+        Raises ValidationError if the reason is too long, NotFoundError if there is no such answer.
+        """
+        given = parse(Feedback, {"rating": rating, "reason": reason})
+        self._workspace.store.conversations.rate(conversation_id, message_id, given.rating, given.reason)
 
     def export(
         self,

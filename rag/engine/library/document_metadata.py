@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rag import ingestion
+from rag.engine.library.file_names import display_name
 from rag.engine.library.saved_filters import resolve_filters
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
@@ -38,6 +39,7 @@ class Catalogue:
     def edit(self, document_id: uuid.UUID, changes: DocumentEdit | Mapping[str, Any]) -> Document:
         """Change the name, title, author, date or tags of a document, or disable it; other fields stay.
 
+        The name is cleaned as that of an upload: of a path its last part, without characters that cannot be seen.
         The new name and title can be searched at once; language models see them after the document is read again.
 
         Raises:
@@ -47,9 +49,8 @@ class Catalogue:
         asked, store = parse(DocumentEdit, changes), self._workspace.store
         before = store.documents.get(document_id)
         if "name" in asked.given:
-            asked = DocumentEdit(
-                **{**asked.model_dump(exclude_unset=True), "name": with_extension(asked.name, before.name)}
-            )
+            name = with_extension(display_name(asked.name), before.name)
+            asked = DocumentEdit(**{**asked.model_dump(exclude_unset=True), "name": name})
         after = store.document_metadata.edit(document_id, asked)
         if (before.name, before.title) != (after.name, after.title):
             self._refresh_front(after)

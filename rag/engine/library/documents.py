@@ -10,7 +10,8 @@ from rag import errors, tracing
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.library import saved_filters
 from rag.engine.library.attachments import Attachments
-from rag.engine.library.originals import FileContent, Originals, as_file, display_name, sha256_of
+from rag.engine.library.file_names import display_name
+from rag.engine.library.originals import FileContent, Originals, as_file, sha256_of
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_INDEX,
@@ -53,10 +54,11 @@ class Documents:
         limit: int | None = None,
         offset: int = 0,
     ) -> builtins.list[Document]:
-        """Return the documents of an index, newest first by default; `search` matches names and titles.
+        """Return the documents of an index, newest first by default.
 
-        Lists the current version of each document, and new versions that are not ready yet. `disabled` selects only, or
-        excludes, disabled documents. Raises NotFoundError if there is no such index or saved filter.
+        `search` matches a part of names, titles, authors and tags. Lists the current version of each document, and new
+        versions that are not ready yet. `disabled` selects only, or excludes, disabled documents. Raises NotFoundError
+        if there is no such index or saved filter.
         """
         index = self._workspace.requested_index(index_name)
         asked = DocumentQuery(

@@ -1,4 +1,4 @@
-"""Turn document names into safe file names."""
+"""Names of documents: cleaned for display, and turned into safe file names."""
 
 import re
 import unicodedata
@@ -9,6 +9,13 @@ NAME_LIMIT_BYTES = 200
 """File systems allow 255 bytes; the rest is for numbers that make names unique."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 """Names of devices on Windows, with any extension."""
+
+
+def display_name(name: str) -> str:
+    """Return the last part of a given file name, without characters that cannot be seen."""
+    last = PurePath(name.replace("\\", "/")).name
+    visible = "".join(char for char in last if char.isprintable()).strip()
+    return visible if visible.strip(".") else "unnamed"
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -9,10 +9,11 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import BinaryIO
 
 from rag import errors, parsing, tracing
+from rag.engine.library.file_names import display_name
 from rag.engine.operations import disk_space
 from rag.engine.workspace import Workspace
 from rag.store import DiskUsage
@@ -233,9 +234,3 @@ def _source_label(source: str | None, path: str, container: Document | None) -> 
     if container:
         return f"{container.shown_source or container.name}{CONTAINER_SEPARATOR}{path}"
     return shown_source(source, path) if source else None
-
-
-def display_name(name: str) -> str:
-    """Return the last part of a client's file name, without control characters."""
-    last = PurePath(name.replace("\\", "/")).name
-    return "".join(char for char in last if char.isprintable()).strip() or "unnamed"

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from rag import errors
-from rag.engine.library.originals import display_name, sha256_of
+from rag.engine.library.file_names import display_name
+from rag.engine.library.originals import sha256_of
 from rag.engine.library.version_diff import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, AnswerResponse, Citation, Document, Hit, LaterPlace, VersionDiff

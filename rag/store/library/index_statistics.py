@@ -14,6 +14,8 @@ from rag.store.library.indexes import unknown_index
 from rag.store.server import named_queries
 from rag.store.server.database import Queries, Row, UserDatabase
 from rag.types import (
+    MAX_NEGLIGIBLE_LOSS,
+    MAX_WORD_ERROR_SHARE,
     AilingDocument,
     Completeness,
     FindingKind,
@@ -97,7 +99,8 @@ class IndexStatistics:
 
     def findings(self, index_id: uuid.UUID, *, kind: FindingKind | None = None, most: int = 5) -> list[HealthFinding]:
         """Return problems of the documents, of one `kind` or all, each with up to `most` documents."""
-        rows = self._queries.all("findings", index_id=index_id, kind=kind, most=most)
+        limits = {"max_loss": MAX_NEGLIGIBLE_LOSS, "max_word_errors": MAX_WORD_ERROR_SHARE}
+        rows = self._queries.all("findings", index_id=index_id, kind=kind, most=most, **limits)
         grouped = itertools.groupby(rows, key=itemgetter("kind", "count"))
         return [
             HealthFinding(kind=found, count=count, documents=tuple(map(_ailing, ailing)))

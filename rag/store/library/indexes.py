@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors
 from rag.store.server.database import Queries, Row, UserDatabase
-from rag.types import ChunkingOptions, EmbeddingSpace, Index, IndexStats
+from rag.types import ChunkingOptions, EmbeddingSpace, Index, IndexStats, without_direction_controls
 
 LEXEME_BYTES = 44.0
 """Average size of an occurrence of a term in `postings`, with its share of rows and keys."""
@@ -29,6 +29,7 @@ class Indexes:
         Raises:
             errors.IndexError: it has documents with vectors of another space.
         """
+        name = without_direction_controls(name)
         values: dict[str, Any] = {"id": uuid.uuid4(), "name": name, **space.model_dump(), **chunking.model_dump()}
         with self._database.transaction() as connection:
             for created in self._queries.run(connection, "create", **values).fetchall():
@@ -50,6 +51,7 @@ class Indexes:
 
     def get(self, name: str) -> Index:
         """Return the index called `name`. Raises NotFoundError."""
+        name = without_direction_controls(name)
         return _named(self._queries.one("get", name=name), name)
 
     def find(self, name: str) -> Index:

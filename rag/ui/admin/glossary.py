@@ -16,7 +16,7 @@ from rag.ui.page_frame import error_boundary
 FILE_NAME = "glossary.toml"
 TERM, ALSO = "term", "also"
 COLUMNS = {
-    TERM: st.column_config.TextColumn(N_("Term"), width=190, max_chars=vocabulary.MAX_TERM_CHARACTERS),
+    TERM: st.column_config.TextColumn(N_("Term"), width=190),
     ALSO: st.column_config.ListColumn(N_("Synonyms"), width=380, help=N_("Press Enter after each.")),
 }
 OTHERS = {

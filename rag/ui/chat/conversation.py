@@ -8,9 +8,10 @@ from functools import partial
 
 import streamlit as st
 
+from rag import errors
 from rag.answering import CITATION_MARK
 from rag.contract import NOTHING_LATER
-from rag.types import AnswerRequest, AnswerStage, ChatMessage, LaterPlace
+from rag.types import MAX_QUESTION_CHARS, AnswerRequest, AnswerStage, ChatMessage, LaterPlace
 from rag.ui import session
 from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export, pending_answers
@@ -28,6 +29,10 @@ from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place, update_marks
 
+QUESTION = "question"
+"""Session key of the question field. It has no `max_chars`: the browser would drop a longer text without a word."""
+REFUSAL = "question-refusal"
+"""Session key of the reason why the question in the field was not asked."""
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
 POLL_SECONDS = 0.25
@@ -57,8 +62,13 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         is_written = is_written_elsewhere or bool(pending and not pending.error)
         shown = _turns_before(messages, pending, is_written=is_written)
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages))
+        if refusal := st.session_state.pop(REFUSAL, None):
+            with st.container(key="too-long"):
+                st.error(refusal, icon=":material/text_fields:")
         # Read before anything reruns the page or fails: a question that was just sent would be lost.
-        question = st.chat_input(_("Ask about your documents"), max_chars=4000, disabled=is_written)
+        question = st.chat_input(
+            _("Ask about your documents"), key=QUESTION, disabled=is_written, on_submit=_keep_if_too_long
+        )
         if question and question.strip():
             _ask(question.strip(), document_ids=document_ids)
         with turns:
@@ -80,6 +90,24 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             focus_field('[data-testid="stChatInputTextArea"]')
         if suggestion:
             _ask(suggestion, document_ids=document_ids)
+
+
+def _keep_if_too_long() -> None:
+    """Put a question that is too long back into its field."""
+    question = st.session_state[QUESTION] or ""
+    if refusal := _refusal(question):
+        st.session_state[QUESTION], st.session_state[REFUSAL] = question, refusal
+
+
+def _refusal(question: str) -> str | None:
+    """Return why a question cannot be asked; None if it can."""
+    length = len(question.strip())
+    if length <= MAX_QUESTION_CHARS:
+        return None
+    return _(
+        "The question has {count} characters, but at most {most} are possible. Shorten it, or add the text to the "
+        "library and ask about it."
+    ).format(count=decimal(length), most=decimal(MAX_QUESTION_CHARS))
 
 
 def _turns_before(
@@ -169,7 +197,9 @@ def cite(message: ChatMessage, number: int, click: int) -> None:
 
 
 def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[uuid.UUID, ...]) -> None:
-    """Ask a question, or a variant of the question `beside`."""
+    """Ask a question, or a variant of the question `beside`. Raises ValidationError if it is too long."""
+    if refusal := _refusal(question):
+        raise errors.ValidationError(refusal)
     engine, current = session.engine(), conversation_id()
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id

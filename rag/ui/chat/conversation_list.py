@@ -1,11 +1,11 @@
 """The user's conversations in the sidebar, and which one is open."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from rag.types import Conversation, FoundConversation
+from rag.types import Conversation, Document, DocumentStatus, FoundConversation
 from rag.ui import session
 from rag.ui.formatting import decimal, escape
 from rag.ui.language import N_, _
@@ -40,6 +40,15 @@ def restore_last_chat() -> None:
             for name in ("scope", "kept-scope"):
                 st.session_state.pop(name, None)
     st.session_state[LAST_CHAT] = current
+
+
+def to_ask(documents: Iterable[Document]) -> tuple[uuid.UUID, ...]:
+    """Return the documents for a new chat: those that can be asked, now or when they have been read."""
+    return tuple(
+        document.id
+        for document in documents
+        if document.searchable or (not document.disabled and document.status is not DocumentStatus.FAILED)
+    )
 
 
 def open_conversation(chosen: uuid.UUID | None, document_ids: tuple[uuid.UUID, ...] = ()) -> None:
@@ -113,7 +122,7 @@ def _conversation(conversation: Conversation, *, current: bool) -> None:
 
 @dialog("Rename chat")
 def _rename(chosen: uuid.UUID, title: str) -> None:
-    name = st.text_input(_("Title"), title, max_chars=200)
+    name = st.text_input(_("Title"), title)
     if st.button(_("Save"), type="primary", disabled=not name.strip()):
         with error_boundary():
             session.engine().chats.update(chosen, title=name.strip())
@@ -123,7 +132,11 @@ def _rename(chosen: uuid.UUID, title: str) -> None:
 @dialog("Delete chat?")
 def _delete(chosen: uuid.UUID, title: str) -> None:
     st.text(_("“{title}” and its answers will be deleted. The documents stay.").format(title=title))
-    if st.button(_("Delete"), type="primary"):
+    with st.container(horizontal=True):
+        is_confirmed = st.button(_("Delete"), type="primary")
+        if st.button(_("Cancel")):
+            st.rerun()
+    if is_confirmed:
         with error_boundary():
             session.engine().chats.delete(chosen)
             if chosen == conversation_id():

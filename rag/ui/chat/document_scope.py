@@ -1,5 +1,6 @@
 """Choose the documents that questions are about, and show their reading progress."""
 
+import contextlib
 import uuid
 
 import streamlit as st
@@ -10,12 +11,16 @@ from rag.ui.chat import tour
 from rag.ui.chat.conversation_list import conversation_id
 from rag.ui.formatting import escape, n_documents, plural
 from rag.ui.language import _
-from rag.ui.library import document_metadata
+from rag.ui.library import document_metadata, document_rows, upload
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
 
 SCOPE_FILTER = "scope-filter"
 """Session key prefix of the scope's filter."""
+ADDRESS = "about"
+"""Parameter of the address that names the documents of a chat without questions."""
+MAX_IN_ADDRESS = 100
+"""Number of documents that the address can name; servers refuse addresses of more than about 8 KB."""
 POLL_SECONDS = 2.0
 MAX_UNFINISHED = 3
 
@@ -27,16 +32,16 @@ def ready_documents() -> list[Document]:
 
 @st.fragment(run_every=POLL_SECONDS)
 def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
-    """Show which of the chosen documents are still being read."""
+    """Show which of the chosen documents are still being read, or cannot be asked for another reason."""
     with error_boundary():
-        readings = {
-            document.name: reading_progress(document)
-            for document in ready_documents()
-            if not document_ids or document.id in document_ids
-        }
-        unfinished = [f"{escape(name)}: {translate_message(reading)}" for name, reading in readings.items() if reading]
+        unfinished = [
+            f":material/{upload.STAGES[document.status][0]}: {escape(document.name)}: {document_rows.status(document)}"
+            for document in session.engine().documents.list(disabled=False)
+            if (document.searchable and reading_progress(document) and not document_ids)
+            or (document.id in document_ids and (reading_progress(document) or not document.searchable))
+        ]
         for line in unfinished[:MAX_UNFINISHED]:
-            st.caption(f":material/hourglass_top: {line}")
+            st.caption(line)
         if len(unfinished) > MAX_UNFINISHED:
             st.caption(
                 plural(
@@ -48,10 +53,10 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
 
 
 @st.fragment(run_every=POLL_SECONDS)
-def no_documents() -> None:
-    """Show reading progress, or the way to the library, while no document is ready."""
+def no_documents(document_ids: tuple[uuid.UUID, ...] = ()) -> None:
+    """Show reading progress, or the way to the library, while none of these documents, or of all, is ready."""
     with error_boundary():
-        documents = session.engine().documents.list(disabled=False)
+        documents = session.engine().documents.list(filters=Filters(document_ids=document_ids), disabled=False)
         if any(document.searchable for document in documents):
             st.rerun()
         readings = [
@@ -82,19 +87,24 @@ def no_documents() -> None:
 
 
 def choose_scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
-    """Choose the documents to ask; an empty result means all that the filter allows.
+    """Choose which of the documents to ask; an empty result means all that the filter allows.
 
-    The tags and saved filter also limit which documents are offered.
+    The tags and saved filter also limit which documents are offered. A chat may have been opened about documents that
+    cannot be asked yet: these stay chosen and are asked as soon as they have been read.
     """
     filters = document_metadata.current_filters(SCOPE_FILTER)
+    if "scope" not in st.session_state:
+        kept = st.session_state.get("kept-scope")
+        st.session_state["scope"] = (_scope_in_address() or _scope_of_conversation()) if kept is None else kept
+    known = {str(document.id) for document in documents}
+    waiting = tuple(uuid.UUID(chosen) for chosen in st.session_state["scope"] if chosen not in known)
     if filters != Filters():
         let_through = session.engine().documents.list(filters=filters, disabled=False)
         documents = [document for document in documents if document in let_through]
+    if waiting:
+        of_these = filters.model_copy(update={"document_ids": waiting})
+        documents = [*documents, *session.engine().documents.list(filters=of_these, disabled=False)]
     names = {str(document.id): document.name for document in documents}
-    if "scope" not in st.session_state:
-        st.session_state["scope"] = (
-            st.session_state["kept-scope"] if "kept-scope" in st.session_state else _scope_of_conversation()
-        )
     st.session_state["scope"] = chosen = [chosen for chosen in st.session_state["scope"] if chosen in names]
     whole = document_metadata.summary(filters) or _("Whole library")
     label = n_documents(len(chosen)) if chosen else whole
@@ -111,7 +121,25 @@ def choose_scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
             width=420,
         )
     st.session_state["kept-scope"] = st.session_state["scope"]  # Streamlit forgets the field's own state on other pages
+    _keep_in_address(st.session_state["scope"])
     return tuple(uuid.UUID(document_id) for document_id in st.session_state["scope"])
+
+
+def _keep_in_address(scope: list[str]) -> None:
+    """Keep the documents of a chat without questions for a reload; afterwards the conversation has them."""
+    if 0 < len(scope) <= MAX_IN_ADDRESS and not conversation_id():
+        st.query_params[ADDRESS] = scope
+    elif ADDRESS in st.query_params:
+        del st.query_params[ADDRESS]
+
+
+def _scope_in_address() -> list[str]:
+    """Return the documents of a new chat that was reloaded."""
+    found = []
+    for given in st.query_params.get_all(ADDRESS):
+        with contextlib.suppress(ValueError):
+            found.append(str(uuid.UUID(given)))
+    return found
 
 
 def _scope_of_conversation() -> list[str]:

@@ -48,7 +48,7 @@ def question_actions(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]
 
 @dialog("Edit the question", width="medium")
 def _edit(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
-    text = st.text_area(_("Question"), message.content, max_chars=4000, label_visibility="collapsed")
+    text = st.text_area(_("Question"), message.content, label_visibility="collapsed")
     st.caption(_("Earlier versions stay available: use the arrows below the question."))
     if st.button(_("Ask"), type="primary", disabled=not text.strip()):
         with error_boundary():
@@ -146,9 +146,9 @@ def _feedback(message: ChatMessage) -> None:
     reasons = st.pills(
         _("What is wrong?"), REASONS, format_func=_, selection_mode="multi", label_visibility="collapsed"
     )
-    words = st.text_area(_("Comment"), max_chars=1500, placeholder=_("Optional"))
-    right = st.text_input(_("Correct answer, if you know it"), max_chars=1000)
-    pages = st.text_input(_("Pages in the document"), max_chars=100, placeholder="12, 13")
+    words = st.text_area(_("Comment"), placeholder=_("Optional"))
+    right = st.text_input(_("Correct answer, if you know it"))
+    pages = st.text_input(_("Pages in the document"), placeholder="12, 13")
     with st.container(horizontal=True):
         is_kept = st.button(_("Save"), type="primary")
         is_case = st.button(_("Save and use for evaluation"), disabled=not (right.strip() or pages.strip()))

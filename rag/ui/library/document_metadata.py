@@ -99,7 +99,7 @@ def _save_bar(filters: Filters) -> None:
         st.rerun()
     own = filters.model_copy(update={"saved": None})
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input(_("Save this filter as"), key=f"{FILTER}-name", max_chars=100, placeholder=_("Name"))
+        name = st.text_input(_("Save this filter as"), key=f"{FILTER}-name", placeholder=_("Name"))
         st.button(
             _("Save"),
             icon=":material/bookmark_add:",
@@ -140,9 +140,9 @@ def edit(documents: Sequence[Document]) -> None:
 
 def _edit_one(document: Document) -> None:
     given: dict[str, Any] = {
-        "name": st.text_input(_("Name"), document.name, max_chars=255),
-        "title": st.text_input(_("Title"), document.title or "", max_chars=500),
-        "author": st.text_input(_("Author"), document.author or "", max_chars=500),
+        "name": st.text_input(_("Name"), document.name),
+        "title": st.text_input(_("Title"), document.title or ""),
+        "author": st.text_input(_("Author"), document.author or ""),
         "dated": st.date_input(_("Date"), document.dated, EARLIEST, LATEST, format=date_format()),
         "tags": _tags_field(_("Tags"), document.tags, document.tags),
     }

@@ -13,7 +13,7 @@ MAX_PLACES = 8
 
 
 def is_incomplete(document: Document) -> bool:
-    """Whether some of its text is known to be missing."""
+    """Whether more than a negligible part of its text is known to be missing."""
     return document.completeness is not None and not document.completeness.is_complete
 
 
@@ -21,9 +21,9 @@ def warn_if_incomplete(documents: Iterable[Document]) -> None:
     """Report the missing text of `documents` with its places: a warning for each, or a caption if it is negligible."""
     for document in documents:
         kept = document.completeness
-        if kept is None or kept.is_complete:
+        if kept is None or (kept.is_complete and not kept.missing_characters):
             continue
-        if kept.is_nearly_complete:
+        if kept.is_complete:
             st.caption(_few_missing(kept))
             continue
         st.warning(
@@ -34,7 +34,7 @@ def warn_if_incomplete(documents: Iterable[Document]) -> None:
 
 def _few_missing(kept: Completeness) -> str:
     return plural(
-        kept.source_characters - kept.kept_characters,
+        kept.missing_characters,
         "{count} of {total} characters is missing: {places}",
         "{count} of {total} characters are missing: {places}",
         total=decimal(kept.source_characters),
@@ -45,7 +45,7 @@ def _few_missing(kept: Completeness) -> str:
 def missing_text(kept: Completeness) -> str:
     """How much of a text was kept, and in lists below it where some is missing or read wrong, as Markdown."""
     parts = []
-    if kept.kept_characters < kept.source_characters:
+    if kept.missing_characters:
         parts.append(_missing(kept))
     if kept.has_word_errors:
         parts.append(_word_errors(kept))

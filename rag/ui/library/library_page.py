@@ -47,7 +47,7 @@ def documents() -> None:
             wanted = st.text_input(
                 _("Search"),
                 key="library-search",
-                placeholder=_("Search by name"),
+                placeholder=_("Name, title, author or tag"),
                 label_visibility="collapsed",
                 width=240,
                 icon=":material/search:",
@@ -135,13 +135,12 @@ def _no_documents(*, is_filtered: bool) -> None:
 def _actions(chosen: list[Document]) -> None:
     """Show the actions on selected documents."""
     ready = [document for document in chosen if document.page_count]
-    asked = [document for document in ready if not document.disabled]
-    if st.button(_("Ask about them"), icon=":material/forum:", type="primary", disabled=not asked):
-        conversation_list.open_conversation(
-            None, tuple(dict.fromkeys(document.id for document in [*asked, *_attachments(asked)]))
-        )
+    can_ask = any(not document.disabled for document in ready)
+    if st.button(_("Ask about them"), icon=":material/forum:", type="primary", disabled=not can_ask):
+        ids = conversation_list.to_ask([*chosen, *_attachments(chosen)])
+        conversation_list.open_conversation(None, tuple(dict.fromkeys(ids)))
         st.switch_page("pages/chat.py")
-    _offer_matrix(asked)
+    _offer_matrix(chosen, disabled=not can_ask)
     if st.button(_("Open"), icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0].id)
     has_versions = len(chosen) == 1 and chosen[0].version > 1
@@ -151,13 +150,13 @@ def _actions(chosen: list[Document]) -> None:
     bulk_actions.download(chosen)
 
 
-def _offer_matrix(asked: list[Document]) -> None:
+def _offer_matrix(chosen: list[Document], *, disabled: bool) -> None:
     """Offer a matrix about the documents, which must be the user's own."""
     if session.engine().access.is_shared:
         return
     help_ = _("Ask all selected documents the same questions")
-    if st.button(_("Matrix"), icon=":material/table:", disabled=not asked, help=help_):
-        matrix_form.start_with([document.id for document in asked])
+    if st.button(_("Matrix"), icon=":material/table:", disabled=disabled, help=help_):
+        matrix_form.start_with([document.id for document in chosen if not document.disabled])
         st.switch_page("pages/matrix.py")
 
 
@@ -182,9 +181,9 @@ def _changes(chosen: list[Document]) -> None:
 
 
 def _attachments(chosen: Sequence[Document]) -> list[Document]:
-    """Return the searchable contents of the selected mails and archives."""
+    """Return the contents of the selected mails and archives."""
     parts = session.engine().files.parts(*(document.id for document in chosen if document.mime_type in CONTAINERS))
-    return [part for part in parts if part.page_count and part.deleted_at is None]
+    return [part for part in parts if part.deleted_at is None]
 
 
 @dialog("Document", width="large")

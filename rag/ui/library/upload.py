@@ -12,7 +12,7 @@ from rag import errors
 from rag.types import UNFINISHED, Document, DocumentStatus, Filters, parts_summary, reading_progress
 from rag.ui import session
 from rag.ui.chat import conversation_list
-from rag.ui.components import accept_dropped_files
+from rag.ui.components import accept_dropped_files, reveal
 from rag.ui.formatting import date_time, escape, file_size, n_chunks, n_pages, plural
 from rag.ui.language import N_, _
 from rag.ui.library import document_metadata
@@ -35,6 +35,8 @@ KINDS = {
 }
 """File kinds that can be added, with their extensions."""
 POLL_SECONDS = 0.8
+QUESTIONS = '.st-key-unanswered :is([class*="st-key-refused-"], [class*="st-key-file-"])'
+"""CSS selector of what the user must answer."""
 PART_STEP = 0.1
 """Offset in the order of an attachment below its file, small enough to stay above the next file at any depth."""
 STAGES = {
@@ -64,6 +66,11 @@ class Refusal(NamedTuple):
     is_older: bool = False
     version_of: uuid.UUID | None = None
     file: UploadedFile | None = None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the user can choose what becomes of the file."""
+        return self.file is not None or self.in_trash or self.is_older
 
 
 def quota_usage() -> None:
@@ -125,7 +132,7 @@ def _folder(turn: int) -> list[UploadedFile]:
 def _address(turn: int) -> str | None:
     """Show a field for a web address and return what was entered."""
     with st.popover(_("Web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
-        address = st.text_input(_("Address of a file or web page"), placeholder="https://", max_chars=2000)
+        address = st.text_input(_("Address of a file or web page"), placeholder="https://")
         st.caption(_("Pagelight downloads it once and keeps a copy."))
         if st.form_submit_button(_("Fetch"), type="primary", icon=":material/download:"):
             return address.strip() or None
@@ -203,19 +210,42 @@ def _rows(followed: bool) -> None:
             st.rerun()
         if not documents and not _refusals():
             return
-        for number, refusal in enumerate(_refusals()):
-            _refusal_row(number, refusal)
+        refusals = [*enumerate(_refusals())]
+        questions = [(number, refusal) for number, refusal in reversed(refusals) if refusal.is_question]
+        locked = [document for document in documents if document.status is DocumentStatus.NEEDS_PASSWORD]
+        if questions or locked:
+            _open_questions(questions, locked)
         _actions_when_read(documents, is_all=not busy)
-        for document in documents:
+        with st.container(key=f"uploads-{st.session_state['upload-turn']}", gap="xsmall"):  # each upload scrolls it up
+            for number, refusal in refusals:
+                if not refusal.is_question:
+                    _refusal_row(number, refusal)
+            for document in documents:
+                if document not in locked:
+                    _document_row(document)
+
+
+def _open_questions(questions: list[tuple[int, Refusal]], locked: list[Document]) -> None:
+    """Show what the user must answer before a file is added or read, above everything that scrolls away."""
+    with st.container(key="unanswered", gap="xsmall"):
+        for number, refusal in questions:
+            _refusal_row(number, refusal)
+        for document in locked:
             _document_row(document)
+        reveal(QUESTIONS, is_unsaved=any(refusal.file for _, refusal in questions))
 
 
 def _actions_when_read(documents: list[Document], *, is_all: bool) -> None:
     """Show the actions on documents that have been read."""
     with st.container(horizontal=True, vertical_alignment="center", key="read"):
-        asked = tuple(document.id for document in documents if document.searchable and not document.disabled)
-        if asked and st.button(_("Ask about these"), icon=":material/forum:"):
-            conversation_list.open_conversation(None, asked)
+        can_ask = any(document.searchable for document in documents)
+        if can_ask and st.button(_("Ask about these"), icon=":material/forum:"):
+            these = [  # without those of former days whose password nobody gave
+                document
+                for document in documents
+                if document.status is not DocumentStatus.NEEDS_PASSWORD or document.id in _uploaded()
+            ]
+            conversation_list.open_conversation(None, conversation_list.to_ask(these))
             st.switch_page("pages/chat.py")
         own = [document for document in documents if document.id in _uploaded()]
         if own and is_all and not session.read_only_reason() and st.button(_("Edit these"), icon=":material/edit:"):

@@ -67,7 +67,7 @@ def _new() -> None:
     if not documents:
         st.info(_("No documents yet. Upload some of your own first."), icon=":material/upload_file:")
         return
-    name = st.text_input(_("Name"), placeholder=_("Annual reports 2022"), max_chars=200)
+    name = st.text_input(_("Name"), placeholder=_("Annual reports 2022"))
     chosen = _documents(documents, st.session_state.get(INITIAL_DOCUMENTS, [*documents][:1]), NEW)
     questions = _template_questions(engine.matrices.templates())
     if st.button(_("Ask"), type="primary", icon=":material/play_arrow:") and _is_complete(bool(chosen), questions):
@@ -81,7 +81,7 @@ def _edit(filled: FilledMatrix) -> None:
     engine, matrix = session.own_engine(), filled.matrix
     present = [one.id for one in filled.documents]
     documents = _askable([*filled.documents, *engine.documents.list(_index_name())])
-    name = st.text_input(_("Name"), matrix.name, max_chars=200, key=f"matrix-name-{matrix.id}")
+    name = st.text_input(_("Name"), matrix.name, key=f"matrix-name-{matrix.id}")
     chosen = _documents(documents, present, str(matrix.id))
     questions = _questions(_rows(matrix.questions), str(matrix.id))
     st.caption(_("New questions are asked. Answers to removed or reworded questions are deleted."))

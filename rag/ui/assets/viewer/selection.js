@@ -71,9 +71,11 @@ class Notes {
   }
 
   async _do(work) {
-    await this.viewer.tried(work);
-    await this.viewer.panel.fill();
-    await this.load();
+    await this.viewer.tried(async () => {
+      await work(); // if it fails, what was typed stays in its field
+      await this.viewer.panel.fill();
+      await this.load();
+    });
   }
 }
 

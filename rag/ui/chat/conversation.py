@@ -62,15 +62,9 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         is_written = is_written_elsewhere or bool(pending and not pending.error)
         shown = _turns_before(messages, pending, is_written=is_written)
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages))
-        if refusal := st.session_state.pop(REFUSAL, None):
-            with st.container(key="too-long"):
-                st.error(refusal, icon=":material/text_fields:")
         # Read before anything reruns the page or fails: a question that was just sent would be lost.
-        question = st.chat_input(
-            _("Ask about your documents"), key=QUESTION, disabled=is_written, on_submit=_keep_if_too_long
-        )
-        if question and question.strip():
-            _ask(question.strip(), document_ids=document_ids)
+        if question := _question_field(disabled=is_written):
+            _ask(question, document_ids=document_ids)
         with turns:
             suggestion = None if messages else st.session_state.pop(FIRST_QUESTION, None)
             if not messages and not suggestion:
@@ -90,6 +84,17 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             focus_field('[data-testid="stChatInputTextArea"]')
         if suggestion:
             _ask(suggestion, document_ids=document_ids)
+
+
+def _question_field(*, disabled: bool) -> str | None:
+    """Show the question field, above it why its text was not asked, and return the question that was just sent."""
+    if refusal := st.session_state.pop(REFUSAL, None):
+        with st.container(key="too-long"):
+            st.error(refusal, icon=":material/text_fields:")
+    question = st.chat_input(
+        _("Ask about your documents"), key=QUESTION, disabled=disabled, on_submit=_keep_if_too_long
+    )
+    return question and question.strip()
 
 
 def _keep_if_too_long() -> None:

@@ -206,23 +206,27 @@ def _rows(followed: bool) -> None:
     with error_boundary():
         documents = _documents()
         busy = any(document.status in UNFINISHED for document in documents)
-        if busy != followed:
+        if documents or _refusals():
+            _files(documents, is_all_read=not busy)
+        if busy != followed:  # last, so that no click is lost
             st.rerun()
-        if not documents and not _refusals():
-            return
-        refusals = [*enumerate(_refusals())]
-        questions = [(number, refusal) for number, refusal in reversed(refusals) if refusal.is_question]
-        locked = [document for document in documents if document.status is DocumentStatus.NEEDS_PASSWORD]
-        if questions or locked:
-            _open_questions(questions, locked)
-        _actions_when_read(documents, is_all=not busy)
-        with st.container(key=f"uploads-{st.session_state['upload-turn']}", gap="xsmall"):  # each upload scrolls it up
-            for number, refusal in refusals:
-                if not refusal.is_question:
-                    _refusal_row(number, refusal)
-            for document in documents:
-                if document not in locked:
-                    _document_row(document)
+
+
+def _files(documents: list[Document], *, is_all_read: bool) -> None:
+    """Show what the user must answer, and below it in a scrolled list all other files."""
+    refusals = [*enumerate(_refusals())]
+    questions = [(number, refusal) for number, refusal in reversed(refusals) if refusal.is_question]
+    locked = [document for document in documents if document.status is DocumentStatus.NEEDS_PASSWORD]
+    if questions or locked:
+        _open_questions(questions, locked)
+    _actions_when_read(documents, is_all=is_all_read)
+    with st.container(key=f"uploads-{st.session_state['upload-turn']}", gap="xsmall"):  # each upload scrolls it up
+        for number, refusal in refusals:
+            if not refusal.is_question:
+                _refusal_row(number, refusal)
+        for document in documents:
+            if document not in locked:
+                _document_row(document)
 
 
 def _open_questions(questions: list[tuple[int, Refusal]], locked: list[Document]) -> None:
@@ -326,14 +330,14 @@ def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
 def _actions(document: Document) -> None:
     if document.status in UNFINISHED and st.button(_("Cancel"), key=f"cancel-{document.id}", icon=":material/cancel:"):
         session.engine().documents.cancel([document.id])
-        st.rerun(scope="fragment")
+        st.rerun()
     if document.status == DocumentStatus.FAILED:
         if st.button(_("Retry"), key=f"retry-{document.id}", icon=":material/refresh:"):
             session.engine().documents.retry(document.id)
-            st.rerun(scope="fragment")
+            st.rerun()
         if st.button(_("Remove"), key=f"remove-{document.id}", icon=":material/delete:"):
             session.engine().documents.trash([document.id])
-            st.rerun(scope="fragment")
+            st.rerun()
 
 
 def _password(document: Document) -> None:
@@ -346,7 +350,7 @@ def _password(document: Document) -> None:
     if given and password:
         try:
             session.engine().documents.unlock(document.id, password)
-            st.rerun(scope="fragment")
+            st.rerun()
         except errors.PasswordError as error:
             st.error(escape(translate_message(error.message)))
 
@@ -387,10 +391,10 @@ def _add_resolved(number: int, refusal: Refusal, file: UploadedFile, replaces: u
         _uploaded().append(session.engine().documents.add(file, file.name, replaces=replaces).id)
     except errors.Error as error:  # it changed meanwhile: show the new reason
         _refusals()[number] = Refusal(refusal.name, translate_message(error.message))
-        st.rerun(scope="fragment")
+        st.rerun()
     _dismiss(number)
 
 
 def _dismiss(number: int) -> None:
     del _refusals()[number]
-    st.rerun(scope="fragment")
+    st.rerun()

@@ -3,6 +3,7 @@
 import json
 import threading
 
+import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from benchmarks.processes import free_port
@@ -39,6 +40,7 @@ def _stop(page: Page, question: str, ollama: VendorServer) -> None:
     expect(field).to_be_enabled()
 
 
+@pytest.mark.expected_errors("at most 4,000 are possible")
 def test_a_question_that_is_too_long_stays_in_its_field_with_the_reason(page: Page) -> None:
     sentence = "The ropewalk wound hemp for the fleet in the winter of 1898."
     paper = Paper("Ropewalk.pdf", sentence, "What did the ropewalk wind for the fleet?", plain(sentence))

@@ -58,7 +58,7 @@ def test_an_answer_is_given_in_a_german_page_and_taken_along_in_german(windmill:
 
 def test_sizes_and_days_are_written_as_in_german(windmill: Paper, german: Page) -> None:
     german.goto("/library")
-    field = german.get_by_placeholder("Nach Namen suchen")
+    field = german.get_by_placeholder("Name, Titel, Autor oder Schlagwort")
     field.fill(windmill.name)
     field.press("Enter")
     row = german.locator(".documents tbody tr").filter(has_text=windmill.name)

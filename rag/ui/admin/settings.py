@@ -229,7 +229,7 @@ def _choose(
         placeholder="provider:model",
     )
     if not is_set:
-        st.caption(_("Any other model can be typed into the field, as `provider:model`."))
+        st.caption(_("Any other model can be typed into the field, as provider:model."))
     if choice.problem:
         st.error(escape(translate_message(choice.problem)), icon=":material/error:")
     if is_set:

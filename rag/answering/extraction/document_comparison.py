@@ -39,9 +39,7 @@ _AGAINST = re.compile(
     r"(?<!\s)(?:\s*,)?\s+(?:with|to|against|versus|vs\.?|than)\s+(?:(?:that|those)\s+of\s+)?(?:the\s+)?$", re.IGNORECASE
 )
 _WHEN = re.compile(r"\s*+(?:(?:in|for|at|during|as\s+of|from)\s.*)?[?.!\s]*", re.IGNORECASE | re.DOTALL)
-_HOW = re.compile(
-    r"how\s+(?:does|do|did)\s+(?P<topic>\S.*?)(?<!\s)\s+compare(?P<rest>.*)", re.IGNORECASE | re.DOTALL
-)
+_HOW = re.compile(r"how\s+(?:does|do|did)\s+(?P<topic>\S.*?)(?<!\s)\s+compare(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _MENTIONS = re.compile(
     r"(?:mention|discuss|describe|address|cover|treat|speak\s+of|talk\s+about|refer\s+to|deal\s+with)s?\s+(?P<topic>.+)",
     re.IGNORECASE | re.DOTALL,

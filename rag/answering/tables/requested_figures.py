@@ -70,7 +70,8 @@ _CHANGE = re.compile(
 )
 _PARTS = re.compile(r"[,;.?!]|\band\b", re.IGNORECASE)
 _SHARE = re.compile(
-    r"(?<!\s)\s+(?:as\s+an?\s+(?:percentage|percent|%|share|proportion)\s+of|divided\s+by|relative\s+to|to)\s+", re.IGNORECASE
+    r"(?<!\s)\s+(?:as\s+an?\s+(?:percentage|percent|%|share|proportion)\s+of|divided\s+by|relative\s+to|to)\s+",
+    re.IGNORECASE,
 )
 _PERCENT = re.compile(r"%|\bpercent|\bshare\s+of|\bproportion", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[&'’/-][^\W_]+)*", re.UNICODE)

@@ -76,7 +76,11 @@ def has_new_name(text: str, question: str, hit: Hit | None = None) -> bool:
         has_sign = any(_SIGN.fullmatch(word) for word in words)
         if _plain(words[-1]) in _WRITINGS and not has_sign:
             continue
-        begins = _BEGINNING.search(bare, max(run.start() - MAX_GAP, 0), run.start()) is not None and not has_sign and words[0][1:].islower()
+        begins = (
+            _BEGINNING.search(bare, max(run.start() - MAX_GAP, 0), run.start()) is not None
+            and not has_sign
+            and words[0][1:].islower()
+        )
         is_told = any(map(tells, words[1:] if begins else words))
         if is_told and (has_sign or not needs_sign or _has_office(run[0], tells)):
             return True

@@ -9,7 +9,7 @@ import pydantic
 
 from rag.types.base import TEXT, Input, Model
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.requests import Auth, AuthField, IndexName, QuestionText, QueryEmbedding, StorableText, gather
+from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, QuestionText, StorableText, gather
 from rag.types.text import Chunk, Passage, page_name
 
 SearchMode = Literal["vector", "lexical", "hybrid"]

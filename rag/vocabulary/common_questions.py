@@ -16,7 +16,8 @@ _ASKS_SEAT = re.compile(
 )
 """A question for the seat of the whole company, not of a region or of its employees."""
 _ASKS_BUSINESS = re.compile(
-    r"^(?:what\s+(?:does|do)\s+(?:the\s+(?:company|firm|group|business)|it|they|(?-i:[A-Z])[\w.&'’ -]*?)(?<!\s)\s+do\s*\??"
+    r"^(?:what\s+(?:does|do)\s+(?:the\s+(?:company|firm|group|business)|it|they|(?-i:[A-Z])[\w.&'’ -]*?)"
+    r"(?<!\s)\s+do\s*\??"
     r"|what\s+(?:is|are)\s+(?:(?:the\s+)?(?:company|firm|group)['’]s|its|their|(?-i:[A-Z])[\w.& -]*['’]s?)\s+"
     r"(?:(?:main|core|principal)\s+)?(?:business(?:es)?|line\s+of\s+business|activit(?:y|ies))\s*\??"
     r"|what\s+(?:kind|type|sort)\s+of\s+(?:company|business|firm)\s+is\b.*"

@@ -49,7 +49,7 @@ def bounded_question(text: str) -> str:
     question = collapse_white_space(text)
     if len(question) > MAX_QUESTION_CHARS:
         raise errors.ValidationError(
-            f"A question has at most {MAX_QUESTION_CHARS:,} characters, and this one has {len(question):,}. Shorten it.",
+            f"A question has at most {MAX_QUESTION_CHARS:,} characters, this one has {len(question):,}. Shorten it.",
             details={"field": "question"},
         )
     return question

@@ -2,7 +2,7 @@
 
 All patterns of `rag` are tried: those of modules, in whichever containers, and those written where they are used. Each
 gets long repetitions that its own parts match, followed by a character that nothing matches. What is compared is the
-processor time of one thread for a text and for one eight times as long: eight is expected, and 64 is what is refused.
+processor time of one thread for a text and for one four times as long: four is expected, and 16 is what is refused.
 """
 
 import ast
@@ -24,11 +24,12 @@ from rag.answering.text import question_parts
 from rag.vocabulary import formulas, question_words
 
 CHARS = 1000
-LONGER = 8
-MAX_GROWTH = 24
+LONGER = 4
+MAX_GROWTH = 9
 """Between `LONGER`, of a pattern in proportion to the text, and its square."""
-HOPELESS_SECONDS = 0.3
-"""More for `CHARS` characters is not tried on longer text: it is a hundred times what any good pattern takes."""
+HOPELESS_SECONDS = 0.05
+"""More for `CHARS` characters is not tried on longer text: it is ten times what the largest pattern takes."""
+TRIES = 3
 QUICK_SECONDS = 0.0005
 """Growth is measured from here on; less for `CHARS` characters is proportional, and too little to be compared."""
 
@@ -259,12 +260,11 @@ def _slow_on(pattern: re.Pattern[str], method: str) -> tuple[str, str] | None:
         seconds = next((seconds for seconds in tries if seconds > HOPELESS_SECONDS), 0.0)
         if not seconds and (seconds := _seconds(work, short, 1)) < QUICK_SECONDS:
             continue
-        if seconds < HOPELESS_SECONDS:
-            seconds = _seconds(work, short, 3)
-            longer = text_of(beginning, repeated, CHARS * LONGER)
-            if seconds < QUICK_SECONDS or _seconds(work, longer, 1) <= MAX_GROWTH * seconds:
-                continue
-        return beginning, repeated
+        longer = text_of(beginning, repeated, CHARS * LONGER)
+        if seconds >= HOPELESS_SECONDS or all(  # one try may be disturbed
+            _seconds(work, longer, 1) > MAX_GROWTH * _seconds(work, short, 1) for _ in range(TRIES)
+        ):
+            return beginning, repeated
     return None
 
 
@@ -286,7 +286,6 @@ def test_all_patterns_take_time_in_proportion_to_the_text() -> None:
         (r"\s*,?\s*x", "match"),
         (r"how\s+does\s+(.+?)\s+change", "match"),
         (r"\bshares\b.*\boutstanding\b", "search"),
-        (r"[A-Z][\w-]*(?:\s+[A-Z][\w-]*)+", "search"),
         (r"(?:feb|mar)[a-z]*\s+\d", "search"),
         (r"\(?\s*-?\s*\d", "fullmatch"),
     ],

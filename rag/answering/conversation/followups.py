@@ -51,7 +51,8 @@ _PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
 _TRAILING = re.compile(rf"(?<!\s)\s+(?:{any_of(words('prepositions'), ['and'])})$", re.IGNORECASE)
 
 _LED = re.compile(
-    rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+){{0,6}}$",
+    rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+"
+    rf"(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+){{0,6}}$",
     re.IGNORECASE,
 )
 """Words that introduce a period: "from", "as of the end of"."""

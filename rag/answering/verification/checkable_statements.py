@@ -12,7 +12,8 @@ from rag.types import Sentence
 _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text.rstrip(".")
 
 _DOCUMENTS = (
-    r"(?:(?:the|these|this|any of the|my|your|provided|given|available|supplied|retrieved|cited|above|uploaded)\s+){0,6}"
+    r"(?:(?:the|these|this|any of the|my|your|provided|given|available|supplied|retrieved|cited|above|uploaded)"
+    r"\s+){0,6}"
     r"(?:documents?|sources?|context|passages?|excerpts?|texts?|materials?|reports?|files?|pages?|information|content|"
     r"sections?|filings?|library|data)"
 )

@@ -230,14 +230,11 @@ def _has(part: Any, char: str) -> bool:
 # --- the measure ------------------------------------------------------------------------------------
 
 
-def _seconds(work: Callable[[str], object], text: str, times: int) -> float:
-    """Return the least processor time of this thread: other processes do not count."""
-    best = float("inf")
-    for _ in range(times):
-        began = time.thread_time()
-        work(text)
-        best = min(best, time.thread_time() - began)
-    return best
+def _seconds(work: Callable[[str], object], text: str) -> float:
+    """Return the processor time of this thread: other processes do not count."""
+    began = time.thread_time()
+    work(text)
+    return time.thread_time() - began
 
 
 def _slow_on(pattern: re.Pattern[str], method: str) -> tuple[str, str] | None:
@@ -256,13 +253,13 @@ def _slow_on(pattern: re.Pattern[str], method: str) -> tuple[str, str] | None:
     for beginning, repeated in _repetitions(pattern):
         short = text_of(beginning, repeated, CHARS)
         lengths = (CHARS // 20, CHARS // 5, CHARS)
-        tries = (_seconds(work, text_of(beginning, repeated, chars), 1) for chars in lengths)
+        tries = (_seconds(work, text_of(beginning, repeated, chars)) for chars in lengths)
         seconds = next((seconds for seconds in tries if seconds > HOPELESS_SECONDS), 0.0)
-        if not seconds and (seconds := _seconds(work, short, 1)) < QUICK_SECONDS:
+        if not seconds and (seconds := _seconds(work, short)) < QUICK_SECONDS:
             continue
         longer = text_of(beginning, repeated, CHARS * LONGER)
         if seconds >= HOPELESS_SECONDS or all(  # one try may be disturbed
-            _seconds(work, longer, 1) > MAX_GROWTH * _seconds(work, short, 1) for _ in range(TRIES)
+            _seconds(work, longer) > MAX_GROWTH * _seconds(work, short) for _ in range(TRIES)
         ):
             return beginning, repeated
     return None

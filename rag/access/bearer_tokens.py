@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rag.engine import Installation
     from rag.providers import OpenIdProvider
 
-TOKEN = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 """A signed JSON Web Token."""
 MAX_CHARS = 16_000
 
@@ -35,7 +35,7 @@ class TokenVerifier:
         config = installation.config
         if not (config.rag_oidc_issuer and config.rag_oidc_audience):
             return None
-        if len(secret) > MAX_CHARS or not TOKEN.fullmatch(secret):
+        if len(secret) > MAX_CHARS or not _TOKEN.fullmatch(secret):
             return None
         claims = self._provider_of(config.rag_oidc_issuer, config.rag_oidc_audience).verify(secret)
         user = identity(claims, config)

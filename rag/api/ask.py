@@ -10,19 +10,19 @@ from rag import prompts
 from rag.contract import copy_fields, source_of
 from rag.types import (
     DEFAULT_INDEX,
-    TEXT,
     AnswerOptions,
     AnswerRequest,
     AnswerResponse,
     AnswerStatus,
     Citation,
     Filters,
+    History,
     Hit,
     IndexName,
     Keyword,
-    Message,
     Model,
     MustIncludeMode,
+    QuestionText,
     Region,
     RetrievalOptions,
     Support,
@@ -53,12 +53,12 @@ class AskFilters(Model):
 class AskRequest(Model):
     """A question to one index."""
 
-    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
+    question: QuestionText
     filters: AskFilters = AskFilters()
     must_include: tuple[Keyword, ...] = pydantic.Field(default=(), max_length=20)
     must_include_mode: MustIncludeMode = "all"
     index_name: IndexName = DEFAULT_INDEX
-    history: tuple[Message, ...] = pydantic.Field(default=(), max_length=100)
+    history: History = ()
 
     def to_answer_request(self, *, has_language_model: bool) -> AnswerRequest:
         """Convert to the engine's request."""

@@ -11,7 +11,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors
-from rag.types import DEFAULT_INDEX, TEXT, FilterName, GenerationOptions, IndexName, Input, RetrievalOptions
+from rag.types import DEFAULT_INDEX, FilterName, GenerationOptions, IndexName, Input, QuestionText, RetrievalOptions
 from rag.types.base import error_summary
 
 
@@ -49,7 +49,7 @@ class Question(pydantic.BaseModel):
     )
 
     id: Annotated[QuestionId, pydantic.Field(min_length=1, max_length=200)]
-    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
+    question: QuestionText
     pdf: str
     gold_pages: tuple[Annotated[int, pydantic.Field(strict=True)], ...] = ()
     answer: GoldAnswer | None = None

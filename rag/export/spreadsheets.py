@@ -37,7 +37,7 @@ MAX_ROW_PT = 400.0
 """The limit of spreadsheet programs is 409."""
 FORMULA = "=+-@＝＋－＠"
 """First characters of a formula."""
-_COMPUTED = re.compile(rf"(?:^|(?<=[;\t\r\n]))(\s*[{re.escape(FORMULA)}])")
+_COMPUTED = re.compile(rf"(^\s*[{re.escape(FORMULA)}]|(?<=[;\t\r\n])[^\S\t\r\n]*[{re.escape(FORMULA)}])")
 """Matches the start of a formula, also after a semicolon, which separates cells in some locales."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 

@@ -23,7 +23,15 @@ from rag.mcp_server.results import (
     Result,
     SearchResults,
 )
-from rag.types import DEFAULT_INDEX, AnswerRequest, Filters, RetrievalOptions, SearchRequest
+from rag.types import (
+    DEFAULT_INDEX,
+    MAX_QUESTION_CHARS,
+    AnswerRequest,
+    CollapseWhiteSpace,
+    Filters,
+    RetrievalOptions,
+    SearchRequest,
+)
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -54,7 +62,7 @@ Tags = Annotated[
     list[Name] | None,
     Field(max_length=50, description="Only documents with all of these tags, as list_documents has them."),
 ]
-Question = Annotated[str, Field(min_length=1, max_length=4000), STORABLE]
+Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS), STORABLE, CollapseWhiteSpace]
 Call = Context[Any, Any]
 
 
@@ -74,9 +82,7 @@ class Tools:
 
     def search(
         self,
-        query: Annotated[
-            str, Field(min_length=1, max_length=4000, description="What to look for, in plain words."), STORABLE
-        ],
+        query: Annotated[Question, Field(description="What to look for, in plain words.")],
         context: Call,
         *,
         top_k: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="How many passages at most.")] = 8,
@@ -101,9 +107,7 @@ class Tools:
 
     def ask(
         self,
-        question: Annotated[
-            str, Field(min_length=1, max_length=4000, description="One question, complete in itself."), STORABLE
-        ],
+        question: Annotated[Question, Field(description="One question, complete in itself.")],
         context: Call,
         *,
         documents: Documents = None,

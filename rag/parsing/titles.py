@@ -31,15 +31,15 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _AUTHORITY = re.compile(
-    r"(the )?((?!(of|to|by|for|in|on|an?|the) )[\w.&,’']+ ){0,8}(commission|courts?|department|ministry|bureau|agency"
-    r"|senate|congress|parliament|committee|house of \w+)( (of|for|on) (\S+ ?){1,6})?",
+    r"^(the )?((?!(of|to|by|for|in|on|an?|the) )[\w.&,’']+ ){0,8}(commission|courts?|department|ministry|bureau|agency"
+    r"|senate|congress|parliament|committee|house of \w+)( (of|for|on) \S+( \S+){0,5} ?)?",
     re.IGNORECASE,
 )
 _STATE = re.compile(
     r"(the )?(united (states|kingdom)( of \w+)?|(state|province|republic|kingdom) of [\w ]+)", re.IGNORECASE
 )
 _PART_OF_MORE = re.compile(
-    r"(\d+|[IVX]+|[A-Z])[.)] .*|(in|for|before|of|to|by|between) the( \S+){0,3}|.*[:,]", re.IGNORECASE
+    r"^(?:(\d+|[IVX]+|[A-Z])[.)] .*|(in|for|before|of|to|by|between) the( \S+){0,3}|.*[:,])", re.IGNORECASE
 )
 """A numbered section, or a part of a sentence that spans lines."""
 _NAME_LABEL = re.compile(r"\((exact |full |legal )?name\b", re.IGNORECASE)

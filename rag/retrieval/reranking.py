@@ -11,7 +11,7 @@ MAX_PASSAGE_CHARS = 2000
 """Maximum length of a passage in the prompt; chunks are rarely longer."""
 BEST_RATING = 10.0
 
-_RATING = re.compile(r"^\W*(\d{1,3})\W*[:=]\s*(\d{1,2}(?:\.\d+)?)", re.MULTILINE)
+_RATING = re.compile(r"^[^\w\n]*(\d{1,3})\W*[:=]\s*(\d{1,2}(?:\.\d+)?)", re.MULTILINE)
 
 
 class Reranker(Protocol):

@@ -23,7 +23,7 @@ from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.retrieval.tracing import Findings, Query
 from rag.store import LexicalMatches, UserStore
-from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope
+from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope, bounded_question
 from rag.vocabulary import Widener
 
 POOL = 100
@@ -84,11 +84,12 @@ class HybridRetriever(BaseRetriever):
         """Return the best chunks, and set `query_bundle.embedding` to the query vector, if any.
 
         Raises:
+            errors.ValidationError: the question is too long.
             errors.ConfigError: the options need a language model, and there is none.
             errors.ProviderError: the vendor of the embedding or the language model refuses.
             errors.StoreError: the database fails.
         """
-        question, completions = query_bundle.query_str, self._completions()
+        question, completions = bounded_question(query_bundle.query_str), self._completions()
         searched = variants(question, self._options, completions)
         understood = self._understand([variant.text for variant in searched])
         rankings, vectors = self._rankings(understood)

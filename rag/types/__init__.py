@@ -23,7 +23,8 @@ from rag.types.accounts import (
 )
 from rag.types.answers import (
     LIKELY_THRESHOLD,
-    MAX_QUESTION_CHARS,
+    MAX_TURN_CHARS,
+    MAX_TURNS,
     SAME_MEANING,
     SAME_WORDS,
     AnswerEvent,
@@ -36,6 +37,7 @@ from rag.types.answers import (
     Citation,
     Confidence,
     GenerationOptions,
+    History,
     Message,
     Provenance,
     QuotedRow,
@@ -175,7 +177,17 @@ from rag.types.operations import (
     WorkCounts,
     WorkerStatus,
 )
-from rag.types.requests import Auth, IndexName, IndexReference, ProviderOptions, StorableText
+from rag.types.requests import (
+    MAX_QUESTION_CHARS,
+    Auth,
+    CollapseWhiteSpace,
+    IndexName,
+    IndexReference,
+    ProviderOptions,
+    QuestionText,
+    StorableText,
+    bounded_question,
+)
 from rag.types.search import (
     MAX_LOOKUPS,
     Candidate,

@@ -5,17 +5,15 @@ import string
 import uuid
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 
-from rag.types.base import TEXT, Input, Model
+from rag.types.base import Input, Model
 from rag.types.documents import EmbeddingSpace
-from rag.types.requests import Auth, AuthField, ProviderOptions, spread
+from rag.types.requests import Auth, AuthField, CollapseWhiteSpace, ProviderOptions, QuestionText, spread
 from rag.types.search import Hit, RetrievalOptions, RetrievalRequest, SearchMode, Usage
 from rag.types.text import Line, Region
-
-MAX_QUESTION_CHARS = 4000
 
 
 class UsedDocument(Model):
@@ -176,11 +174,28 @@ class Sentence(Model):
         return self.support in (Support.NOT_VERIFIED, Support.CONTRADICTED, Support.UNCITED)
 
 
+MAX_TURN_CHARS = 20_000
+MAX_TURNS = 100
+MAX_HISTORY_CHARS = 200_000
+
+
 class Message(Input):
     """A message of a conversation."""
 
     role: Literal["user", "assistant"]
-    content: str = pydantic.Field(max_length=100_000)
+    content: Annotated[str, pydantic.Field(max_length=MAX_TURN_CHARS), CollapseWhiteSpace]
+
+
+def _bounded_history(history: tuple[Message, ...]) -> tuple[Message, ...]:
+    if sum(len(turn.content) for turn in history) > MAX_HISTORY_CHARS:
+        raise ValueError(f"The turns should have at most {MAX_HISTORY_CHARS:,} characters together; send the latest")
+    return history
+
+
+History = Annotated[
+    tuple[Message, ...], pydantic.Field(max_length=MAX_TURNS), pydantic.AfterValidator(_bounded_history)
+]
+"""The turns of a conversation before a question, oldest first."""
 
 
 class AnswerOptions(Input):
@@ -222,8 +237,8 @@ class GenerationOptions(Input):
 class AnswerRequest(RetrievalRequest):
     """A question about one index."""
 
-    question: str = pydantic.Field(min_length=1, max_length=MAX_QUESTION_CHARS, pattern=TEXT)
-    history: tuple[Message, ...] = ()
+    question: QuestionText
+    history: History = ()
     generation: GenerationOptions = GenerationOptions()
     options: AnswerOptions = AnswerOptions()
 

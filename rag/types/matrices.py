@@ -10,9 +10,10 @@ from typing import Annotated, Literal
 import pydantic
 
 from rag.types.answers import Support
-from rag.types.base import IN_READING_ORDER, LINE, TEXT, Input, Model
+from rag.types.base import IN_READING_ORDER, LINE, Input, Model
 from rag.types.documents import Document, DocumentStatus
 from rag.types.jobs import Job
+from rag.types.requests import QuestionText
 from rag.types.text import Region
 
 MAX_QUESTIONS = 50
@@ -27,15 +28,12 @@ MATRIX_FILES: Mapping[MatrixFormat, str] = MappingProxyType(
 _Name = Annotated[
     str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=LINE), IN_READING_ORDER
 ]
-_Question = Annotated[
-    str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=4000, pattern=TEXT)
-]
 
 
 class MatrixQuestion(Input):
     """A column's question; with `should_agree` the answers of different documents must be consistent."""
 
-    text: _Question
+    text: QuestionText
     should_agree: bool = False
 
     @pydantic.model_validator(mode="before")

@@ -1,15 +1,59 @@
 """Common parts of requests: provider keys and limits, and alternative spellings of fields."""
 
 from collections.abc import Collection, Mapping
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import pydantic
 from pydantic import alias_generators
 
-from rag.types.base import STORABLE, Input, Model
+from rag import errors
+from rag.types.base import STORABLE, TEXT, Input, Model
 from rag.types.documents import DEFAULT_INDEX
 
 StorableText = Annotated[str, pydantic.Field(pattern=STORABLE)]
+
+MAX_QUESTION_CHARS = 4000
+
+Value = TypeVar("Value")
+
+
+def collapse_white_space(text: Value) -> Value | str:
+    """Return `text` with single blanks between words, keeping line breaks but no empty lines; other values as they are.
+
+    Runs of white space mean nothing in a question, and patterns are slow on long ones.
+    """
+    if not isinstance(text, str):
+        return text
+    return "\n".join(line for part in text.splitlines() if (line := " ".join(part.split())))
+
+
+CollapseWhiteSpace = pydantic.BeforeValidator(collapse_white_space)
+
+NOT_EMPTY: dict[str, pydantic.JsonValue] = {"minLength": 1}
+"""In the schema of fields with the pattern `TEXT`, whose message says more than that of `min_length`."""
+
+QuestionText = Annotated[
+    str,
+    pydantic.Field(max_length=MAX_QUESTION_CHARS, pattern=TEXT, json_schema_extra=NOT_EMPTY),
+    CollapseWhiteSpace,
+]
+"""A question or search query, as all interfaces take it."""
+
+
+def bounded_question(text: str) -> str:
+    """Return a question or search query that came without a request, as from LlamaIndex, with white space collapsed.
+
+    Raises:
+        errors.ValidationError: it is too long.
+    """
+    question = collapse_white_space(text)
+    if len(question) > MAX_QUESTION_CHARS:
+        raise errors.ValidationError(
+            f"A question has at most {MAX_QUESTION_CHARS:,} characters, this one has {len(question):,}. Shorten it.",
+            details={"field": "question"},
+        )
+    return question
+
 
 IndexName = Annotated[
     str,

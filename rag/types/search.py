@@ -9,7 +9,7 @@ import pydantic
 
 from rag.types.base import TEXT, Input, Model
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
+from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, QuestionText, StorableText, gather
 from rag.types.text import Chunk, Passage, page_name
 
 SearchMode = Literal["vector", "lexical", "hybrid"]
@@ -194,7 +194,7 @@ class RetrievalRequest(Input):
 class SearchRequest(RetrievalRequest):
     """A search request for one index."""
 
-    query: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
+    query: QuestionText
 
 
 class Hit(Model):

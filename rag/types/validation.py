@@ -7,12 +7,12 @@ import pydantic
 
 from rag.types.base import NAME, TEXT, ValidatedModel, reject_coercion
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.requests import StorableText
+from rag.types.requests import NOT_EMPTY, CollapseWhiteSpace, StorableText
 
 DEFAULT_QUERY_MODEL = "embed-english-v3.0"
 """The default of such APIs; it stands for the collection's own model."""
 
-Query = Annotated[str, pydantic.Field(min_length=1, max_length=999, pattern=TEXT)]
+Query = Annotated[str, pydantic.Field(max_length=999, pattern=TEXT, json_schema_extra=NOT_EMPTY), CollapseWhiteSpace]
 Collection = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=NAME)]
 """An index's name or id, limited to the characters allowed in collection names."""
 

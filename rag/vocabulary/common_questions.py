@@ -7,28 +7,29 @@ SEAT = (
     r"|hauptverwaltung)"
 )
 _ASKS_SEAT = re.compile(
-    r"(?:where|in\s+(?:which|what)\s+(?:city|town|state|country)|wo|in\s+welche[rm]\s+(?:stadt|land|ort|staat))\s+(?:is|are|ist)\s+"
+    r"^(?:(?:where|in\s+(?:which|what)\s+(?:city|town|state|country)|wo|in\s+welche[rm]\s+(?:stadt|land|ort|staat))\s+(?:is|are|ist)\s+"
     r"(?:(?:the|its|our|their|der|die|das|ihr|unser)\s+(?:(?:company|group|firm)(?:['’]s)?\s+)?"
     r"|(?:(?-i:[A-ZÄÖÜ])[\w.&-]*\s+)*(?-i:[A-ZÄÖÜ])[\w.&-]*(?:['’]s?)?\s+)?"
-    rf"(?:(?:corporate|global|world)\s+)?(?:{SEAT}|based)(?:\s+(?:located|of|von|der|des)\b.*)?\s*\??\s*"
-    rf"|wo\s+hat\s+.+?\s+(?:ihren|seinen)\s+{SEAT}\s*\??\s*",
-    re.IGNORECASE,
+    rf"(?:(?:corporate|global|world)\s+)?(?:{SEAT}|based)(?:\s+(?:located|of|von|der|des)\b.*)?\s*+(?:\?\s*)?"
+    rf"|wo\s+hat\s+\S.*?(?<!\s)\s+(?:ihren|seinen)\s+{SEAT}\s*+(?:\?\s*)?)",
+    re.IGNORECASE | re.DOTALL,
 )
 """A question for the seat of the whole company, not of a region or of its employees."""
 _ASKS_BUSINESS = re.compile(
-    r"what\s+(?:does|do)\s+(?:the\s+(?:company|firm|group|business)|it|they|(?-i:[A-Z])[\w.&'’ -]*?)\s+do\s*\??"
+    r"^(?:what\s+(?:does|do)\s+(?:the\s+(?:company|firm|group|business)|it|they|(?-i:[A-Z])[\w.&'’ -]*?)"
+    r"(?<!\s)\s+do\s*\??"
     r"|what\s+(?:is|are)\s+(?:(?:the\s+)?(?:company|firm|group)['’]s|its|their|(?-i:[A-Z])[\w.& -]*['’]s?)\s+"
     r"(?:(?:main|core|principal)\s+)?(?:business(?:es)?|line\s+of\s+business|activit(?:y|ies))\s*\??"
     r"|what\s+(?:kind|type|sort)\s+of\s+(?:company|business|firm)\s+is\b.*"
     r"|in\s+(?:which|what)\s+(?:line\s+of\s+)?business\s+is\b.*"
-    r"|was\s+macht\s+(?:das\s+unternehmen|die\s+(?:firma|gesellschaft)|(?-i:[A-ZÄÖÜ])[\w.&-]*)\s*\??",
-    re.IGNORECASE,
+    r"|was\s+macht\s+(?:das\s+unternehmen|die\s+(?:firma|gesellschaft)|(?-i:[A-ZÄÖÜ])[\w.&-]*)\s*\??)",
+    re.IGNORECASE | re.DOTALL,
 )
 _ASKS_EXCHANGE = re.compile(
-    r"(?:on\s+)?(?:what|which)\s+(?:stock\s+|securities\s+)?exchanges?\b.*|where\s+(?:is|are)\s+.*\b(?:stock|shares|securities)\s+"
-    r"(?:listed|traded)\b.*|what\s+(?:is|are)\s+.*\b(?:ticker|(?:trading|stock)\s+symbol)\b.*"
-    r"|(?:an\s+)?welche[rn]?\s+börsen?\b.*|was\s+ist\s+.*(?:börsenkürzel|tickersymbol).*",
-    re.IGNORECASE,
+    r"^(?:(?:on\s+)?(?:what|which)\s+(?:stock\s+|securities\s+)?exchanges?\b.*|where\s+(?:is|are)\s.*\b(?:stock|shares|securities)\s+"
+    r"(?:listed|traded)\b.*|what\s+(?:is|are)\s.*\b(?:ticker|(?:trading|stock)\s+symbol)\b.*"
+    r"|(?:an\s+)?welche[rn]?\s+börsen?\b.*|was\s+ist\s.*(?:börsenkürzel|tickersymbol).*)",
+    re.IGNORECASE | re.DOTALL,
 )
 _ASKS_SHARES = re.compile(
     r"(?:how\s+many|what\s+is\s+the\s+number\s+of)\s+(?:common\s+|ordinary\s+)?shares\s+(?:of\s+(?:common\s+)?stock\s+)?"
@@ -42,11 +43,11 @@ _ASKS_PARTIES = re.compile(
     re.IGNORECASE,
 )
 _ASKS_ADDRESS = re.compile(
-    r"(?:where|to\s+(?:whom|which\s+address))\s+(?:are|do|should|must|shall)\s+notices?\s+(?:to|for)\s+(?P<notified>.+?)\s+(?:be\s+)?"
+    r"^(?:(?:where|to\s+(?:whom|which\s+address))\s+(?:are|do|should|must|shall)\s+notices?\s+(?:to|for)\s+(?P<notified>\S.*?)(?<!\s)\s+(?:be\s+)?"
     r"(?:sent|go|addressed|delivered|given)\s*\??"
-    r"|what\s+is\s+the\s+(?:\w+\s+)?address\s+(?:for\s+notices?\s+to|of)\s+(?P<of>(?!the\s+(?:company|principal|registrant)\b)[^?]+?)\s*\??"
-    r"|where\s+does\s+(?P<has>.+?)\s+have\s+(?:its|their|an|his|her)\s+(?:\w+\s+)?(?:office|address|place\s+of\s+business)s?\s*\??"
-    r"|wohin\s+(?:gehen|sind)\s+mitteilungen\s+an\s+(?P<an>.+?)(?:\s+zu\s+(?:senden|richten))?\s*\??",
+    r"|what\s+is\s+the\s+(?:\w+\s+)?address\s+(?:for\s+notices?\s+to|of)\s+(?P<of>(?!the\s+(?:company|principal|registrant)\b)[^\s?][^?]*?)(?<!\s)\s*+\??"
+    r"|where\s+does\s+(?P<has>\S.*?)(?<!\s)\s+have\s+(?:its|their|an|his|her)\s+(?:\w+\s+)?(?:office|address|place\s+of\s+business)s?\s*\??"
+    r"|wohin\s+(?:gehen|sind)\s+mitteilungen\s+an\s+(?P<an>\S.*?)(?<!\s)(?:\s+zu\s+(?:senden|richten))?\s*+\??)",
     re.IGNORECASE,
 )
 _TERMS = (

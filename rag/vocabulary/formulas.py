@@ -134,8 +134,8 @@ def plain_label(label: str) -> str:
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _PUNCTUATION = re.compile(r"(?:'(?!\w)|[^\w&'*])+")
 """An apostrophe behind a word is left out, so that "stockholders equity" is a label, too."""
-_FOOTNOTE = re.compile(r"\s+\d$")
-_NET_OF = re.compile(r",?\s*(?:net\s+of|less)\s+(?:allowances?|reserves?|accumulated)\b.*", re.DOTALL)
+_FOOTNOTE = re.compile(r"(?<!\s)\s+\d$")
+_NET_OF = re.compile(r"(?:,|(?<!\s))\s*(?:net\s+of|less)\s+(?:allowances?|reserves?|accumulated)\b.*", re.DOTALL)
 
 
 def is_labelled(figure: Figure, label: str) -> int | None:

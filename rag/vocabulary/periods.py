@@ -48,7 +48,7 @@ _PERIODS = re.compile(
     rf"(?<![\w.,])(?<!\D-)(?:(?:{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+|\d{{1,2}}\.?\s+{_MONTH}\s+|{_MONTH}\s+(?:of\s+)?)"
     rf"{_CENTURY}(?!\d)"
     rf"|(?:{_NTH}\s+(?:(?:fiscal|financial)\s+)?(?:quarter|half)|[QH][1-4]|[1-4][QH])"
-    rf"(?:\s*[-/,]?\s*(?:of\s+)?(?:the\s+)?(?:{_WHOLE_YEAR}))?(?!\w)"
+    rf"(?:\s*+(?:[-/,]\s*+)?(?:of\s+)?(?:the\s+)?(?:{_WHOLE_YEAR}))?(?!\w)"
     r"|(?:the\s+)?(?:previous|prior|preceding|last|next|following)\s+(?:(?:fiscal|financial)\s+)?(?:year|quarter)\b"
     r"|(?:the|a)\s+(?:year|quarter)\s+(?:before|earlier|after|later)\b"
     rf"|{_WHOLE_YEAR})",

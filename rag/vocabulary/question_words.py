@@ -90,7 +90,7 @@ def reason_language(question: str) -> str | None:
 @functools.cache
 def _reason(language: str) -> re.Pattern[str]:
     joins, reasons = any_of(words("joins")), any_of(words("reasons", language))
-    return re.compile(rf"[¿\s]*(?:(?:{joins})[\s,]+)?(?:{reasons})[\s?!.]*", re.IGNORECASE)
+    return re.compile(rf"^[¿\s]*(?:(?:{joins})[\s,]+)?(?:{reasons})[\s?!.]*", re.IGNORECASE)
 
 
 @functools.cache

@@ -81,8 +81,8 @@ _HYPHENED_KINDS: tuple[Kind, ...] = ("table", "figure", "exhibit")
 """Kinds whose labels have hyphens: Table 3-2 is one table, but tables 2-4 are three tables."""
 
 _LABEL_END = r"(?![\w%]|[.,]\d|-\w|\s+percent\b)"
-_TO = r"\s*(?:[-–—]|\bto\b|\bthrough\b|\buntil\b|\bbis\b)\s*"
-_AND = r"\s*(?:,\s*(?:and\s+|or\s+)?|&|\band\b|\bor\b|\bund\b|\boder\b)\s*"
+_TO = r"(?:(?<!\s)\s+)?(?:[-–—]|\bto\b|\bthrough\b|\buntil\b|\bbis\b)\s*"
+_AND = r"(?:(?<!\s)\s+)?(?:,\s*+(?:and\s++|or\s++)?|&|\band\b|\bor\b|\bund\b|\boder\b)\s*"
 _LIST_END = r"(?=\s*(?:[^\w\s]|$|(?:of|in|on|from|is|are|do|does|show|say|compare)\b))"
 """The text after a list; so that the 3 of "table 2 and 3 companies" does not belong to it."""
 
@@ -191,10 +191,10 @@ _CAPTION_END = r"\s*(?:$|[.:|–—)-](?![a-z\d])|(?<=\s)(?=[A-Z\"“(]))"
 _LABEL_OVER = r"(?![\w]|[.-]\d)"
 """The end of a label, so that 4.1 is not read as 4."""
 _CAPTIONS: dict[Kind, re.Pattern[str]] = {
-    kind: re.compile(rf"\s*(?i:{words})\s*(?i:no\.\s*)?(?P<label>(?i:{_LABELS[kind]})){_LABEL_OVER}{_CAPTION_END}")
+    kind: re.compile(rf"^\s*(?i:{words})\s*(?i:no\.\s*)?(?P<label>(?i:{_LABELS[kind]})){_LABEL_OVER}{_CAPTION_END}")
     for kind, words in _CAPTION_WORDS.items()
 }
-_NUMBERED_HEADING = re.compile(rf"\s*(?P<label>{_NUMERAL})[.:)]?\s+[A-Z]")
+_NUMBERED_HEADING = re.compile(rf"^\s*(?P<label>{_NUMERAL})[.:)]?\s+[A-Z]")
 _CONTENTS = re.compile(r"(?:\.\s?){4}|\s\d{1,3}\s*$")
 """Matches an entry of a table of contents: dots, or a page number at its end."""
 _MAY_BE_CAPTION = re.compile(r"\s*(?:[tfnsacieopx§]|\d)", re.IGNORECASE)

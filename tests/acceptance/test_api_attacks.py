@@ -159,6 +159,40 @@ def test_what_is_no_json_cannot_be_read(web: httpx.Client, path: str, body: byte
     assert "valid JSON" in response.json()["error"]["message"]
 
 
+BLANKS = " \t\n" * 13_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"question": f"What{BLANKS}is{BLANKS}the revenue?"},
+        {"question": "And in 2020?", "history": [{"role": "user", "content": BLANKS}]},
+        {"question": "And in 2020?", "history": [{"role": "user", "content": f"What{BLANKS}grew?{BLANKS}."}] * 30},
+    ],
+    ids=["question", "turn", "turns"],
+)
+def test_white_space_is_collapsed(web: httpx.Client, body: dict[str, object]) -> None:
+    assert web.post("/ask", json=body).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"question": BLANKS}, "question: Text should have something visible"),
+        ({"question": "a " * 2001}, "question: String should have at most 4000 characters"),
+        ({"question": "a", "history": [{"role": "user", "content": "a " * 10_001}]}, "at most 20000 characters"),
+        ({"question": "a", "history": [{"role": "user", "content": "a"}] * 101}, "at most 100 items"),
+        ({"question": "a", "history": [{"role": "user", "content": "a" * 19_999}] * 11}, "at most 200,000 characters"),
+    ],
+    ids=["blank", "question", "turn", "turns", "together"],
+)
+@pytest.mark.parametrize("path", ["/ask", "/answer"])
+def test_lengths_are_bounded(web: httpx.Client, path: str, body: dict[str, object], problem: str) -> None:
+    response = web.post(path, json=body)
+    assert api.error_of(response) == (422, "validation")
+    assert problem in response.json()["error"]["message"]
+
+
 def test_a_form_of_another_site_is_no_json(web: httpx.Client) -> None:
     response = web.post("/ask", content=b'{"question": "x"}', headers={"content-type": "text/plain"})
     assert api.error_of(response) == (422, "validation")

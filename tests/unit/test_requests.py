@@ -283,3 +283,23 @@ def test_what_is_kept_can_be_read_again() -> None:
     response = answered(sources.hit("Apples are red."))
     kept = response.model_dump(mode="json", round_trip=True)
     assert AnswerResponse.model_validate(kept) == response
+
+
+@pytest.mark.parametrize(
+    ("text", "collapsed"),
+    [
+        ("  What   is\tit? ", "What is it?"),
+        ("Compare:\n\n \n - a\r\n - b", "Compare:\n- a\n- b"),
+        ("\N{NO-BREAK SPACE}" * 9000 + "x", "x"),
+    ],
+)
+def test_white_space_of_questions_is_collapsed(text: str, collapsed: str) -> None:
+    assert SearchRequest(query=text).query == collapsed
+    assert AnswerRequest(question=text).question == collapsed
+    assert types.Message(role="user", content=text).content == collapsed
+    assert types.bounded_question(text) == collapsed
+
+
+def test_questions_without_a_request_are_bounded() -> None:
+    with pytest.raises(errors.ValidationError, match=r"at most 4,000 characters, this one has 4,001\. Shorten it"):
+        types.bounded_question("x" * 4001)

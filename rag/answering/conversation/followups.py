@@ -48,10 +48,11 @@ _DETAIL = re.compile(rf"[¿\s]*(?:{any_of(words('details'))})[\s?!.]*", re.IGNOR
 _GLUE = re.compile(rf"[\s?!.,;:¿]+|\b(?:{any_of(words('glue'))})\b", re.IGNORECASE)
 _PREPOSITIONS = any_of(words("prepositions"))
 _PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
-_TRAILING = re.compile(rf"\s+(?:{any_of(words('prepositions'), ['and'])})$", re.IGNORECASE)
+_TRAILING = re.compile(rf"(?<!\s)\s+(?:{any_of(words('prepositions'), ['and'])})$", re.IGNORECASE)
 
 _LED = re.compile(
-    rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+)*$",
+    rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+"
+    rf"(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+){{0,6}}$",
     re.IGNORECASE,
 )
 """Words that introduce a period: "from", "as of the end of"."""
@@ -74,7 +75,7 @@ _ASKED_THING = re.compile(
     rf"\s*(?:and\s+)?(?:what|which|how\s+many|how\s+much)(?:\s+\w+){{1,3}}\s+{_HELP}\s+", re.IGNORECASE
 )
 _BEYOND_PERIODS = re.compile(r"\s*(?:when|who|where|since|how\s+long|how\s+old)\b", re.IGNORECASE)
-_DETERMINED = re.compile(r"\b(?:the|a|an|this|each|every|any|all|some|no|[A-Z][\w&.-]+['’]s)\s+\w{2,}")
+_DETERMINED = re.compile(r"\b(?:the|a|an|this|each|every|any|all|some|no|[A-Z][\w&.-]{1,60}['’]s)\s+\w{2,}")
 _NO_PLURALS = frozenset(("whose", "is", "was", "does", "has", "as"))
 _AGAINST = re.compile(r"(?:compared\s+(?:to|with)|versus|vs\.?|relative\s+to|than)\b", re.IGNORECASE)
 _MANNER = re.compile(
@@ -287,7 +288,9 @@ def _replace_name(before: str, name: str, rest: str, names: Sequence[str]) -> st
 def _replace_measure(before: str, asked: str) -> str:
     """Ask `before` for another measure, or with another phrase of the same preposition."""
     if led := _PREPOSITION.match(asked):
-        phrase = re.search(rf"\b{re.escape(led[0].strip())}\s+.+?(?=\s+(?:{_PREPOSITIONS})\b|$)", before, re.IGNORECASE)
+        phrase = re.search(
+            rf"\b{re.escape(led[0].strip())}\s+.+?(?=(?<!\s)\s+(?:{_PREPOSITIONS})\b|$)", before, re.IGNORECASE
+        )
         if phrase and not find_periods(phrase[0]) and led[0].strip().lower() not in ("of", "de", "von"):
             return before[: phrase.start()] + asked + before[phrase.end() :]
         return f"{before} {asked}"

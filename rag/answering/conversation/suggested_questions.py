@@ -31,7 +31,10 @@ STEM_CHARS = 5
 
 MAX_LABEL_WORDS = 7
 
-_NAMES_LAST = re.compile(r"(?:\)|\.\w{2,5})\s*\??\s*$")
+_NAMES_LAST = re.compile(r"(?:\)|\.\w{2,5})\s*+(?:\?\s*)?$")
+_IN_BRACKETS = re.compile(r"(?<!\s)\s*\((?:(?:in|from|of)\s+)?$", re.IGNORECASE)
+_AFTER_WORD = re.compile(r"(?<!\s)\s*\b(?:in|from|aus)\s+$", re.IGNORECASE)
+"""What stands before the name of a document at the end of a question."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
@@ -116,12 +119,16 @@ def without_document(question: str, names: Iterable[str]) -> tuple[str, str | No
 
     The name may stand in brackets, as `in_document` writes it, or after "in" or "from".
     """
+    asked = question.rstrip()
+    mark = "?" if asked.endswith("?") else ""
+    asked = asked.removesuffix("?").rstrip()
     for name in sorted(names, key=len, reverse=True):
-        called = re.escape(name)
-        places = rf"\((?:(?:in|from|of)\s+)?{called}\)|\b(?:in|from|aus)\s+{called}"
-        end = re.search(rf"\s*(?:{places})\s*(\??)\s*$", question, re.IGNORECASE)
-        if end and end.start():
-            return question[: end.start()] + end[1], name
+        for ending, led_by in ((f"{name})", _IN_BRACKETS), (name, _AFTER_WORD)):
+            start = len(asked) - len(ending)
+            is_named = start > 0 and asked[start:].casefold() == ending.casefold()
+            before = led_by.search(asked, 0, start) if is_named else None
+            if before and before.start():
+                return asked[: before.start()] + mark, name
     return question, None
 
 

@@ -26,22 +26,23 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"^\s*(?:please\s+)?(?:(?:compare|contrast)|(?:(?:give|show)\s+(?:me\s+)?)?a?\s*comparison\s+of"
+    r"^\s*+(?:please\s++)?(?:(?:compare|contrast)|(?:(?:give|show)\s++(?:me\s++)?)?a?\s*comparison\s+of"
     r"|what\s+(?:is|are|was|were)\s+the\s+differences?\s+between)\s+",
     re.IGNORECASE,
 )
 _JOINT = re.compile(
-    r"(?:['’]s?)?\s*(?:,\s*)?(?:(?:and|or|vs\.?|versus|with|to|than|against|und|oder|et|y)\b\.?)?(?:\s+(?:that|those)\s+of)?\s*(?:the\s+)?",
+    r"(?:['’]s?)?\s*+(?:,\s*+)?(?:(?:and|or|vs\.?|versus|with|to|than|against|und|oder|et|y)\b\.?\s*+)?"
+    r"(?:(?<=\s)(?:that|those)\s+of\s*+)?(?:the\s+)?",
     re.IGNORECASE,
 )
 _AGAINST = re.compile(
-    r"\s*,?\s+(?:with|to|against|versus|vs\.?|than)\s+(?:(?:that|those)\s+of\s+)?(?:the\s+)?$", re.IGNORECASE
+    r"(?<!\s)(?:\s*,)?\s+(?:with|to|against|versus|vs\.?|than)\s+(?:(?:that|those)\s+of\s+)?(?:the\s+)?$", re.IGNORECASE
 )
-_WHEN = re.compile(r"\s*(?:(?:in|for|at|during|as\s+of|from)\s+.*)?[?.!\s]*", re.IGNORECASE)
-_HOW = re.compile(r"how\s+(?:does|do|did)\s+(?P<topic>.+?)\s+compare(?P<rest>.*?)[?.\s]*", re.IGNORECASE)
+_WHEN = re.compile(r"\s*+(?:(?:in|for|at|during|as\s+of|from)\s.*)?[?.!\s]*", re.IGNORECASE | re.DOTALL)
+_HOW = re.compile(r"how\s+(?:does|do|did)\s+(?P<topic>\S.*?)(?<!\s)\s+compare(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _MENTIONS = re.compile(
-    r"(?:mention|discuss|describe|address|cover|treat|speak\s+of|talk\s+about|refer\s+to|deal\s+with)s?\s+(?P<topic>.+?)[?.\s]*",
-    re.IGNORECASE,
+    r"(?:mention|discuss|describe|address|cover|treat|speak\s+of|talk\s+about|refer\s+to|deal\s+with)s?\s+(?P<topic>.+)",
+    re.IGNORECASE | re.DOTALL,
 )
 _OWNER = re.compile(r"['’]s?(?!\w)")
 
@@ -89,11 +90,12 @@ def question_for_one(question: str, names: Sequence[Span], own: Span) -> str:
 
 def _as_question(text: str, asked: str) -> str:
     text = " ".join(text.split()).strip(" ,:")
+    statement = text.rstrip("?. ")
     if lead := _LEAD.match(text):
-        text = f"What is {text[lead.end() :].rstrip('?. ')}?"
-    elif match := _HOW.fullmatch(text):
+        text = f"What is {statement[lead.end() :]}?"
+    elif match := _HOW.fullmatch(statement):
         text = f"What is {match['topic']}{match['rest']}?"
-    elif match := _MENTIONS.fullmatch(text):
+    elif match := _MENTIONS.fullmatch(statement):
         text = f"What is said about {match['topic']}?"
     return text[0].upper() + text[1:] if text else asked
 

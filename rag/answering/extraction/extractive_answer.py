@@ -90,7 +90,8 @@ _PER = re.compile(
 """What a figure is asked for each of: "revenue per employee"."""
 
 _SHARE = re.compile(
-    r"\b(?:percent(?:age)?|share|proportion|fraction|anteil)\b.*\b(?:of|from|an|am|von)\b", re.IGNORECASE
+    r"^(?>.*?\b(?:percent(?:age)?|share|proportion|fraction|anteil)\b).*?\b(?:of|from|an|am|von)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 _CHANGE = re.compile(
     r"\b(?:chang(?:e|es|ed)|growth|grew|(?:in|de)creas(?:e|es|ed)|veränderung|wachstum)\b", re.IGNORECASE

@@ -43,13 +43,13 @@ _ASKED = re.compile(
     rf"""{_LEAD}(?:(?:company|business|firm|group|organi[sz]ation)['’]s\s+)?
     (?:(?P<main>main|key|major|principal|most\s+important|primary|central|top|essential|core|wichtigsten|wesentlichen|zentralen|größten)\s+)?
     (?P<subject>(?:[\w/&-]+\s+){{0,3}}?[\w/&-]+)
-    (?:\s+(?:of|in|for|to|about|facing|faced\s+by|described\s+in|mentioned\s+in|listed\s+in|von|in|für|des|der)\s+(?P<whose>.+?))?
-    (?:\s+auf)?[\s.?!]*""",
+    (?:\s+(?:of|in|for|to|about|facing|faced\s+by|described\s+in|mentioned\s+in|listed\s+in|von|in|für|des|der)\s+(?P<whose>\S.*?))?
+    (?:(?<!\s)\s+auf)?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _WHICH = re.compile(
     r"""(?:which|what|welche)\s+(?P<subject>(?:[\w/&-]+\s+){0,2}?[\w/&-]+(?<!is)(?:s|en|e))\s+(?:are|were|sind|waren|werden)\s+
-    (?:there\s+)?(?P<rest>[^?,;]{2,60}?)[\s.?!]*""",
+    (?:there\s+)?(?P<rest>[^?,;]{2,60})""",
     re.IGNORECASE | re.VERBOSE,
 )
 """A question for several, which only a list in the very words answers: "Which roles are built in?"."""
@@ -103,7 +103,7 @@ class FoundList(NamedTuple):
 
 def may_request_list(question: str) -> bool:
     """Return whether `question` begins as one for a list; quick, so that documents are looked up for few."""
-    return _BEGINS.match(question) is not None or _WHICH.fullmatch(question.strip()) is not None
+    return _BEGINS.match(question) is not None or _WHICH.fullmatch(_statement(question)) is not None
 
 
 def requested_list(question: str, title: str = "") -> AskedList | None:
@@ -111,7 +111,7 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
 
     A list may be said to be of what the document's `title` names: "the values of Acme" in the "Acme Handbook".
     """
-    question = " ".join(question.split())
+    question = _statement(question)
     if which := _WHICH.fullmatch(question):
         return AskedList(_stems(f"{which['subject']} {which['rest']}"), is_main=False, must_be_announced=True)
     match = _ASKED.fullmatch(question)
@@ -121,6 +121,10 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
     if not (_ANYTHING.fullmatch(whose) or {*term_weights.words(whose)} <= {*term_weights.words(title)}):
         return None
     return AskedList(_stems(match["subject"]), match["main"] is not None)
+
+
+def _statement(question: str) -> str:
+    return " ".join(question.split()).rstrip(" .?!")
 
 
 def find_list(chunks: Sequence[Chunk], asked: AskedList) -> FoundList | None:

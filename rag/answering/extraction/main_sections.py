@@ -21,7 +21,7 @@ DOMINANT = 0.6
 """A heading over more than this share of the text is the document's title; sections are below it."""
 
 _TELLING = re.compile(
-    r"(?:(?:part|item|chapter|section)?\s*[\divxlc.]+[a-z]?[\s.:–—-]+)?(?:the\s+)?(?:abstract|(?:executive\s+)?summary|introduction|overview|highlights|conclusions?|(?:key|main)\s+findings|"
+    r"(?:(?:part|item|chapter|section)?\s*[\divxlc.]++[a-z]?(?:(?<=\.)|[\s.:–—-])[\s.:–—-]*+)?(?:the\s+)?(?:abstract|(?:executive\s+)?summary|introduction|overview|highlights|conclusions?|(?:key|main)\s+findings|"
     r"findings|results|recommendations|outlook)\b",
     re.IGNORECASE,
 )

@@ -53,7 +53,7 @@ def _contact(noun: str) -> re.Pattern[str]:
         rf"\b(?:by|per)\s+{noun}\b",
         rf"\b(?:what|which)(?:['’]?s|\s+is|\s+are)?\s+(?:(?!(?:of|for|in|on|to|by|with|from)\b)[^\s?]+\s+){{0,5}}?"
         rf"{noun}(?=\W*$|\s+(?:is|are|can|should|do|does|at|to|where)\b)",
-        rf"^\W*(?:[^\s?]+\s+){{0,4}}{noun}\W*$",
+        rf"^\W*+(?:[^\s?]+\s+){{0,4}}{noun}\W*$",
     )
 
 
@@ -86,7 +86,7 @@ _ASKED = (
     (
         Kind.DATE,
         _pattern(
-            r"^\W*(?:and\s+)?(?:since|until|till|by|from)?\s*when\b(?! using)",
+            r"^\W*+(?:and\s++)?(?:since|until|till|by|from)?\s*when\b(?! using)",
             r"\b(?:what|which) (?:year|date|day|month|time)\b",
             r"\bdate of\b",
         ),
@@ -124,14 +124,15 @@ _TIME = _pattern(
 _OF_PAST = _pattern(r"\bwhen\s+(?:was|were|did)\b", r"\b(?:what|which)\s+year\b", r"\bwann\s+(?:wurde|war)\w*\b")
 """Questions for a date and nothing else."""
 _HELD = {
-    Kind.EMAIL: re.compile(r"[\w.+-]+\s?@\s?[\w-]+\.[\w.-]+"),
+    Kind.EMAIL: re.compile(r"(?<![\w.+-])[\w.+-]+\s?@\s?[\w-]+\.[\w.-]+"),
     Kind.PHONE: re.compile(  # of at least six digits: a year is none
         r"(?<![\d$€£.,])(?=(?:[\s+()./–-]{0,3}\d){6})(?:\+?\(?\d{1,4}\)?[\s./–-]{0,2}){1,5}\d{2,4}\b(?![.,]\d)"
     ),
     Kind.COLOUR: _COLOUR,
-    Kind.WEBSITE: re.compile(r"\bhttps?://|\bwww\.|\b[\w-]+\.(?:com|org|net|gov|edu|io|eu|de|fr|uk)\b"),
+    Kind.WEBSITE: re.compile(r"\bhttps?://|\bwww\.|(?<![\w-])[\w-]+\.(?:com|org|net|gov|edu|io|eu|de|fr|uk)\b"),
     Kind.ADDRESS: re.compile(
-        r"\b\d{1,5}\b.*\b[A-Z]\w+|\b[A-Z]\w+.*\b\d{4,5}\b|\b[A-Z]{1,2}\d\w? ?\d[A-Z]{2}\b", re.DOTALL
+        r"\A(?:(?>.*?\b\d{1,5}\b).*?\b[A-Z]\w|(?>.*?\b[A-Z]\w+).*?\b\d{4,5}\b|.*?\b[A-Z]{1,2}\d\w? ?\d[A-Z]{2}\b)",
+        re.DOTALL,
     ),
     Kind.DATE: _DATE,
     Kind.PLACE: re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+"),

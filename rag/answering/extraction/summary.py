@@ -78,15 +78,15 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 _ASKED = re.compile(
-    r"""[\s¿]*(?:please\s+|kindly\s+)?(?:(?:can|could|would)\s+you\s+(?:please\s+)?)?(?:
+    r"""[\s¿]*+(?:please\s++|kindly\s++)?(?:(?:can|could|would)\s+you\s++(?:please\s++)?)?(?:
     (?P<verb>summari[sz]e|sum\s+up|outline|recap|give\s+(?:me\s+)?(?:an?|the)\s+(?:\w+\s+)?(?:summary|overview|outline|synopsis|gist|recap)
       |(?:\w+\s+)?(?:summary|overview|synopsis|gist|outline)(?=\s+of\b|\s*[?.!]*$)|tl;?dr
-      |(?:what\s+(?:is|are)|list|give\s+me|show\s+me|name|tell\s+me)?\s*(?:the\s+)?(?:key|main|most\s+important|principal|central)
+      |(?:what\s+(?:is|are)|list|give\s+me|show\s+me|name|tell\s+me)?\s*+(?:the\s+)?(?:key|main|most\s+important|principal|central)
         \s+(?:points|messages|takeaways|take-aways|ideas|statements|conclusions)
       |fass[et]?|zusammenfassung|résum(?:e|er|ez|é)|resum(?:e|ir|a|en))
-    |what\s+(?:is|are)\s+(?P<about>.+?)\s+about|what\s+does\s+(?P<says>.+?)\s+say|worum\s+geht\s+es\s+in|de\s+quoi\s+parle
-    )\s*(?P<target>.*?)\s*(?:zusammen)?[?.!\s]*""",
-    re.IGNORECASE | re.VERBOSE,
+    |what\s+(?:is|are)\s+(?P<about>\S.*?)(?<!\s)\s+about|what\s+does\s+(?P<says>\S.*?)(?<!\s)\s+say|worum\s+geht\s+es\s+in|de\s+quoi\s+parle
+    )\s*+(?P<target>.*?)(?:(?:(?<!\s)\s+)?zusammen)?""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _OF_KIND = re.compile(rf"\b{_KINDS}\b", re.IGNORECASE)
 _PERIOD = re.compile(
@@ -149,7 +149,7 @@ class _Sentence:
 
 def requested_summary(question: str) -> Extract | None:
     """Return what `question` asks to summarise, or None."""
-    match = _ASKED.fullmatch(" ".join(question.split()))
+    match = _ASKED.fullmatch(" ".join(question.split()).rstrip(" ?.!"))
     if match is None:
         return None
     said = match["about"] or match["says"]

@@ -48,7 +48,7 @@ CONDENSED_MESSAGES = 6
 CONDENSED_MESSAGE_CHARS = 1500
 """Limits of the conversation that is read to understand a follow-up question."""
 
-MAX_QUESTION_CHARS = 1000
+MAX_CONDENSED_CHARS = 1000
 """A longer model output is no standalone question."""
 
 
@@ -139,7 +139,7 @@ def condense(question: str, history: Sequence[Message], llm: "LLM | None", names
         return question
     if llm is None:
         whole = standalone(question, [turn.content for turn in history if turn.role == "user"], names)
-        return whole if len(whole) <= MAX_QUESTION_CHARS else question
+        return whole if len(whole) <= MAX_CONDENSED_CHARS else question
     import llama_index.core
     from llama_index.core.llms import ChatMessage, MessageRole
 
@@ -150,7 +150,7 @@ def condense(question: str, history: Sequence[Message], llm: "LLM | None", names
         prompt = _condensing(question, turns)
     reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
     condensed = " ".join(reply.split()).strip("\"'“”")
-    return condensed if 0 < len(condensed) <= MAX_QUESTION_CHARS else question
+    return condensed if 0 < len(condensed) <= MAX_CONDENSED_CHARS else question
 
 
 def _condensing(question: str, turns: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ FAIR_SOURCES = 5
 MIN_SHARE_TOKENS = 200
 """Least share of a source, about a paragraph."""
 
-_GAP = rf"(?:\s|{INVISIBLE})*"
+_GAP = rf"(?:\s|{INVISIBLE})*+"
 _FAKE_MARK = re.compile(
     rf"[\[【〔［](?={_GAP}(?:\^|S{_GAP}ources?\b|S{_GAP}\d))([^\[\]【】〔〕［］]*)([\]】〕］]?)", re.IGNORECASE
 )

@@ -26,7 +26,17 @@ from rag.answering.verification.grounding import Locate
 from rag.answering.verification.meaning import MeaningJudge
 from rag.async_streams import in_threads
 from rag.retrieval import CompletionCache, Query, Reranker, to_hits
-from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message
+from rag.types import (
+    MAX_TURN_CHARS,
+    MAX_TURNS,
+    AnswerEvent,
+    AnswerOptions,
+    AnswerResponse,
+    AnswerToken,
+    GenerationOptions,
+    Message,
+    bounded_question,
+)
 
 MEMORY_TOKENS = 8000
 """Words of a conversation that a chat engine remembers."""
@@ -146,6 +156,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         """Answer `query` from `nodes`.
 
         Raises:
+            errors.ValidationError: the question is too long.
             errors.ProviderError: the language model refuses or is down.
         """
         sources = [*nodes, *(additional_source_nodes or ())]
@@ -174,7 +185,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         self, query: schema.QueryType, nodes: Sequence[schema.NodeWithScore]
     ) -> Generator[AnswerEvent, None, None]:
         return stream(
-            query if isinstance(query, str) else query.query_str,
+            bounded_question(query if isinstance(query, str) else query.query_str),
             to_hits(nodes),
             llm=self._writer,
             locate=self._locate,
@@ -227,11 +238,12 @@ class GroundedChatEngine(CondenseQuestionChatEngine):
 
     def _condense_question(self, chat_history: list[ChatMessage], last_message: str) -> str:
         turns = [
-            Message(role=turn.role.value, content=turn.content or "")
-            for turn in chat_history
+            Message(role=turn.role.value, content=(turn.content or "")[:MAX_TURN_CHARS])
+            for turn in chat_history[-MAX_TURNS:]
             if turn.role.value in {"user", "assistant"}
         ]
-        return condense(last_message, turns, None if isinstance(self._llm, MockLLM) else self._llm)
+        llm = None if isinstance(self._llm, MockLLM) else self._llm
+        return condense(bounded_question(last_message), turns, llm)
 
     async def _acondense_question(self, chat_history: list[ChatMessage], last_message: str) -> str:
         return await asyncio.to_thread(self._condense_question, chat_history, last_message)

@@ -17,12 +17,12 @@ _IF_TO = re.compile(
     r"\s*(?:\(?\w{1,3}[.)]\s+)?(?:if\s+to|notices?\s+to|to|falls\s+an|an)\s+[^:.;]{2,80}:\s*", re.IGNORECASE
 )
 _ENDS = re.compile(
-    r"\s*(?:with\s+(?:a\s+|copies|required)|copy\s+to|(?:and|or)\s+if\s+to|mit\s+kopie|or\s+(?:at|to)\s+such|\W*\d{1,3}\W*$)"
-    r"|\s*(?:\S+\s+){7,}.*\.\s*$",
+    r"\s*+(?:with\s+(?:a\s+|copies|required)|copy\s+to|(?:and|or)\s+if\s+to|mit\s+kopie|or\s+(?:at|to)\s+such|\W*+\d{1,3}\W*$"
+    r"|(?:\S++\s++){7}.*\.\s*$)",
     re.IGNORECASE,
 )
 """What follows an address: copies, the next party, a page number, a sentence."""
-_PLACE = re.compile(r"\d.*[^\W\d_]{3}|[^\W\d_]{3}.*\d")
+_PLACE = re.compile(r"^(?:(?>.*?\d).*?[^\W\d_]{3}|(?>.*?[^\W\d_]{3}).*?\d)", re.MULTILINE)
 """A line with a street or a postcode."""
 _ADDRESS = re.compile(
     r"\s*(?:(?:registered|business|mailing|postal)\s+)?(?:address|anschrift|adresse)\s*:\s*(?=\S)", re.I

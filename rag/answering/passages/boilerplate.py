@@ -11,10 +11,10 @@ CONTENTS_ROWS = 5
 
 MAX_RUNNING_CHARS = 120
 """Maximum length of running headers and footers."""
-LEADERS = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
+LEADERS = re.compile(r"(?:(?<!\.)(?<!\.\s)(?:\.\s?){4,}|(?<!…)…{2,})\s*+(?:\d+\s*)?$")
 _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*", re.IGNORECASE)
 """A link that filings repeat on each page."""
-_PAGE_AT_END = re.compile(r"[^\t]*[^\W\d_][^\t]*\s(\d{1,4})\s*")
+_PAGE_AT_END = re.compile(r"(?=[^\t]*?[^\W\d_])[^\t]*\s(\d{1,4})\s*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 

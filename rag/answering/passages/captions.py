@@ -26,7 +26,7 @@ _DECLARED = re.compile(
     rf"|\b(?:{CODE})(?P<joined>{'|'.join(_BEHIND_CURRENCY)}|mn|bn){_ENDS}"
     rf"|(?<!\w)(?P<before>{'|'.join(_BEFORE_CURRENCY)})\s?(?:[$€£]|{CODE})(?!\w|\s?\d)"
     rf"|[(\[]\s*(?P<bracketed>{_WORD}|{_THREE_ZEROS})(?=\.?\s*(?:[)\],;]|of\b|omitted\b|{CURRENCY}))"
-    rf"|(?:^|[\t:])\s*(?P<alone>{_WORD})(?=\.?(?:\s*(?:$|[\t,;])|{_OF_MONEY}))"
+    rf"|(?:^|[\t:])[^\S\t\n]*(?P<alone>{_WORD})(?=\.?(?:\s*(?:$|[\t,;])|{_OF_MONEY}))"
     r"|(?<![\d.,\w])(?<!\d\s)(?P<zeros>['’]000s?|000['’]?s)(?!\w)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -3,7 +3,7 @@
 import re
 
 DEFINES = (
-    r"\s*[”\"“’']?\s*(?:\([^()]*\)\s*)?,?\s*(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
+    r"\s*+[”\"“’']?\s*+(?:\([^()]*\)\s*+)?,?\s*+(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
     r"|(?:shall\s+)?(?:have|has)\s+the\s+meaning\b"
     r"(?!\s+(?:set|given|ascribed|assigned|specified|provided|defined)\b)"
     r"|(?:shall\s+)?refers?\s+to\b|bezeichnet\b|bedeutet\b)"

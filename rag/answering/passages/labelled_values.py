@@ -21,10 +21,10 @@ MAX_ADDRESS_LINES = 3
 """Maximum number of lines of an address."""
 
 _LABEL = re.compile(r"\((?P<label>[A-ZÄÖÜ][^()\t]*[^\W\d_][^()\t]*)(?P<end>\)|(?=[\t(])|$)\s*")
-_RESTS = re.compile(r"(?:[^()]{1,80}\)\s*)+")
+_RESTS = re.compile(r"(?:\s*+[^()\s][^()]{0,79}\))+\s*")
 _BESIDE = re.compile(
-    r"\s*(?:(?P<label>(?-i:[A-ZÄÖÜ])[^:\t()]{2,70}):\s+(?P<value>(?!.*://)\S.{0,100}?)"
-    r"|(?P<label_of_figure>(?-i:[A-ZÄÖÜ])[^:\t\d()]{2,70}\b(?:number|nummer|no\.?|nr\.?))\s+(?P<figure>\S*\d\S*?))\.?\s*",
+    r"\s*(?:(?P<label>(?-i:[A-ZÄÖÜ])[^:\t()]{2,70}):\s+(?P<value>(?=\S)(?!.*://).{1,101}?)"
+    r"|(?P<label_of_figure>(?-i:[A-ZÄÖÜ])[^:\t\d()]{2,70}\b(?:number|nummer|no\.?|nr\.?))\s+(?P<figure>(?=\S*\d)\S+?))\.?\s*",
     re.IGNORECASE,
 )
 """A line that is a label and its value: "File number 0-1234". A link is where to read on, not a value."""
@@ -32,8 +32,8 @@ _OF_FIGURE = re.compile(r"\b(?:numbers?|nos?|id|codes?|nummer|nr|plz)\b", re.IGN
 _OF_PHONE = re.compile(r"\b(?:tele)?(?:phone|fon|fax)", re.IGNORECASE)
 _OF_ADDRESS = re.compile(r"\b(?:address|anschrift|adresse)\b", re.IGNORECASE)
 _RULE = re.compile(r"\W*")
-_FIGURE = r"(\S*\d\S*)"
-_PHONE = r"((?:\+\d+\s+)?(?:\(\d+\)\s*)?\S*\d\S*)"
+_FIGURE = r"((?=\S*\d)\S+)"
+_PHONE = r"((?:\+\d+\s+)?(?:\(\d+\)\s*)?(?=\S*\d)\S+)"
 
 
 class Labelled(NamedTuple):
@@ -95,8 +95,8 @@ def _values(above: Placed, names: Sequence[str]) -> list[Span | None]:
     if len(names) == 1:
         return [trim_line(*above)]
     if line.text.strip().count("\t") == len(names) - 1:
-        parts = [r"([^\t]*\S)"] * len(names)
-        match = re.fullmatch(r"\s*" + r"\s*\t\s*".join(parts) + r"\s*", line.text)
+        parts = [r"(\S(?:[^\t]*\S)?)"] * len(names)
+        match = re.fullmatch(r"\s*" + r"[^\S\t]*\t\s*".join(parts) + r"\s*", line.text)
     else:
         parts = [_PHONE if _OF_PHONE.search(name) else _FIGURE if _OF_FIGURE.search(name) else "(.+)" for name in names]
         if any(one == other == "(.+)" for one, other in itertools.pairwise(parts)):

@@ -39,8 +39,7 @@ ROW_NUMBER_SHARE = 0.4
 
 LABEL_INDENT = 20.0
 """Maximum indent, in points, of the label column's name against a label."""
-_CHECKED_ITEM = re.compile(rf"(?P<label>[^\W_](?:(?!{CHECK_BOX})[^\n\t])*?)\s+(?P<box>{CHECK_BOX})")
-_CHECKED_ROW = re.compile(rf"(?:{_CHECKED_ITEM.pattern.replace('?P<label>', '?:').replace('?P<box>', '?:')}\s*)+")
+_CHECKED_ITEM = re.compile(rf"(?P<label>[^\W_](?:(?!{CHECK_BOX})[^\n\t])*?)(?<!\s)\s+(?P<box>{CHECK_BOX})\s*")
 _DIALLED = re.compile(r"(?<![\d.,])0\d|:\s+\(?\+\d")
 _PAIR = re.compile(r"\s*[A-Z][\w()/&.'’-]*(?:\s+[\w()/&.'’-]+){0,4}\s?:\s+\S")
 
@@ -285,13 +284,13 @@ def _is_alike(label: str, cell: str) -> bool:
 
 def _checked_items(text: str, row: Span) -> list[Unit]:
     """Return each item of a form's row with its check box behind it; none if the row has anything else."""
-    if _CHECKED_ROW.fullmatch(text, *row) is None:
-        return []
-    items = (
-        (Span(*item.span()), Span(*item.span("label")), Span(*item.span("box")))
-        for item in _CHECKED_ITEM.finditer(text, *row)
-    )
-    return [Unit(item, BlockKind.TABLE, label=label, cells=(Cell(box),)) for item, label, box in items]
+    items: list[Unit] = []
+    position = row.start
+    while item := _CHECKED_ITEM.match(text, position, row.end):
+        label, box = Span(*item.span("label")), Span(*item.span("box"))
+        items.append(Unit(Span(label.start, box.end), BlockKind.TABLE, label=label, cells=(Cell(box),)))
+        position = item.end()
+    return items if position == row.end else []
 
 
 def _is_sentence(row: str) -> bool:

@@ -6,25 +6,28 @@ from collections.abc import Iterator, Sequence
 from rag.answering.text.sentences import one_line, trimmed
 from rag.types import Span
 
+MAX_ROW_CHARS = 1000
+"""Longer lines without cell separators are no table rows."""
+
 _CURRENCY = r"(?:US\$|A\$|C\$|HK\$|[$€£¥₹]|USD|EUR|GBP|CHF|Rs\.?)"
 _FIGURE = (
-    rf"(?:{_CURRENCY}\s*)?[(\[]?\s*[-–−+]?\s*(?:{_CURRENCY}\s*)?\d[\d.,]*(?:\s*[)\]])?"
+    rf"(?:{_CURRENCY}\s*+)?(?:[(\[]\s*+)?(?:[-–−+]\s*+)?(?:{_CURRENCY}\s*+)?\d[\d.,]*(?:\s*[)\]])?"
     r"(?:\s*(?:%|pp|bps|x\b|million\b|billion\b))?(?:\s*[)\]])?"
 )
 _NOTHING = r"(?:[—–−-]{1,3}(?![\w(])|N/?A\b|n\.?m\.?(?!\w))"
-VALUE = re.compile(rf"(?:{_CURRENCY}\s*)?{_NOTHING}\s*%?|{_FIGURE}")
-_VALUES = re.compile(rf"\s*(?:(?:{VALUE.pattern})(?:\s+|$)){{2,}}")
+VALUE = re.compile(rf"(?:{_CURRENCY}\s*)?{_NOTHING}(?:\s*%)?|{_FIGURE}")
+_VALUES = re.compile(rf"\s*+(?>(?:{VALUE.pattern})(?:\s+|$)){{2,}}")
 _SIGN = re.compile(rf"(?:{_CURRENCY}|[(\[])")
 _SIGN_BEHIND = re.compile(rf"{_FIGURE}\s*(?P<sign>{_CURRENCY})")
-_TRAILING_SIGN = re.compile(rf"(?<=\d)[\d.,)\]]*\s+({_CURRENCY})$")
+_TRAILING_SIGN = re.compile(rf"(?<![\d.,)\]])[.,)\]]*\d[\d.,)\]]*\s+({_CURRENCY})$")
 _CLOSING = re.compile(r"[)\]%]+|%\s*\)")
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,9}\.?"
 PERIOD = re.compile(
-    rf"(?:{_MONTH}\s+\d{{1,2}}\s*,\s*|{_MONTH}\s+|[QH][1-4]\s*['’]?\s*|FY\s*['’]?)?(?:19|20)\d\d(?:\s*[-–/]\s*\d{{2,4}})?"
+    rf"(?:{_MONTH}\s+\d{{1,2}}\s*,\s*|{_MONTH}\s+|[QH][1-4]\s*+(?:['’]\s*)?|FY\s*['’]?)?(?:19|20)\d\d(?:\s*[-–/]\s*\d{{2,4}})?"
     r"|FY\s*['’]?\d\d|[QH][1-4](?:\s*['’]?\d\d)?",
     re.IGNORECASE,
 )
-_LEADERS_AT_END = re.compile(r"\s*(?:(?:\.\s?){4,}|…{2,})\s*$")
+_LEADERS_AT_END = re.compile(r"(?<!\s)\s*(?:(?<!\.)(?<!\.\s)(?:\.\s?){4,}|(?<!…)…{2,})\s*$")
 
 
 def split_row(text: str, span: Span) -> tuple[Span | None, list[Span]]:
@@ -71,6 +74,8 @@ def _with_signs_apart(text: str, parts: Sequence[Span]) -> Iterator[Span]:
 
 def label_and_figures(text: str, span: Span) -> tuple[Span | None, list[Span]]:
     """Split a line without cell separators into its words and the two or more figures at its end."""
+    if span.end - span.start > MAX_ROW_CHARS:
+        return span, []
     for match in re.finditer(r"\s+", text[span.start : span.end]):
         start = span.start + match.end()
         if _VALUES.fullmatch(text, start, span.end):

@@ -28,10 +28,10 @@ _EARLY_MONTH = re.compile(r"\b(?:january|february|march|april|may|jan|feb|mar|ap
 _SIGN = re.compile(r"(?:US|A|C|HK)?[$€£¥₹]")
 _SCALE = re.compile(r"\b(thousand|million|billion|crore|lakh)s?\b|(?<=\s)000s\b", re.IGNORECASE)
 _AMOUNT = re.compile(
-    r"(?P<open>\()?\s*(?P<sign>[-–−])?\s*(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s*"
-    r"(?P<percent>%)?\s*\)?"
+    r"(?P<open>\()?\s*+(?:(?P<sign>[-–−])\s*+)?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s*+"
+    r"(?:(?P<percent>%)\s*+)?\)?"
 )
-_NOTHING = re.compile(r"\s*[—–−-]{1,3}\s*%?\s*")
+_NOTHING = re.compile(r"\s*[—–−-]{1,3}\s*+(?:%\s*)?")
 _ONE_AMOUNT = re.compile(r"\(\s*[\d.,]+\s*\)|[-–−]?\d[\d.,]*\s*%?|(?<!\S)[—–−-]{1,3}(?!\S)")
 _CURRENCY = re.compile(r"(?:US|A|C|HK)?[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|Rs\.?)\s?", re.IGNORECASE)
 _AROUND_PERIODS = re.compile(

@@ -18,32 +18,32 @@ _INSTRUCTS = re.compile(
 """The beginning of a sentence that says how to answer."""
 
 _DEFINES = re.compile(
-    rf"(?:define\s+(?P<of>[^:=?]{{2,{MAX_TERM_CHARS}}}?)\s+(?:as|to\s+be)"
-    rf"|(?P<term>[^:=?]{{2,{MAX_TERM_CHARS}}}?)\s+(?:(?:is|are)\s+(?:here\s+)?(?:defined|calculated|computed)\s+(?:as|by)|equals|means|=))"
-    r":?\s*(?P<words>.+?)\.?",
+    rf"(?:define\s++(?P<of>[^:=?]{{2,{MAX_TERM_CHARS}}}?)(?<!\s)\s+(?:as|to\s+be)"
+    rf"|(?P<term>[^:=?]{{2,{MAX_TERM_CHARS}}}?)(?<!\s)\s+(?:(?:is|are)\s+(?:here\s+)?(?:defined|calculated|computed)\s+(?:as|by)|equals|means|=))"
+    r":?\s*+(?P<words>.+?)\.?",
     re.IGNORECASE | re.DOTALL,
 )
 _LEAD_IN = re.compile(
     r"(?:(?:based\s+(?:\w+\s+)?(?:up)?on|taking\s+into\s+account|considering|according\s+to|using|by\s+\w+ing|when\s+(?:\w+\s+)?\w+ing"
-    r"|from|in|looking\s+at|given)\b[^?\d]*?,|[^?\d]*\bquestion\b[^?\d]*?:)\s+(?=(?:what|how|which|did|does|do|is|are|was|were|has|have)\b)",
+    r"|from|in|looking\s+at|given)\b[^?\d]{0,600}?,|(?<![^?\d])(?>[^?\d]*?\bquestion\b)[^?\d]*?:)\s+(?=(?:what|how|which|did|does|do|is|are|was|were|has|have)\b)",
     re.IGNORECASE,
 )
 """What stands before the question itself and names no year."""
 
 _SIGNS = (
-    (re.compile(r"\s+(?:divided\s+by|over)\s+|\s*÷\s*", re.IGNORECASE), " / "),
-    (re.compile(r"\s+(?:multiplied\s+by|times)\s+|\s*[×x]\s+(?=\d|\()", re.IGNORECASE), " * "),
-    (re.compile(r"\s+plus\s+", re.IGNORECASE), " + "),
-    (re.compile(r"\s+(?:minus|less)\s+|\s+[–−]\s+", re.IGNORECASE), " - "),
+    (re.compile(r"(?<!\s)\s+(?:divided\s+by|over)\s+|(?:(?<!\s)\s+)?÷\s*", re.IGNORECASE), " / "),
+    (re.compile(r"(?<!\s)\s+(?:multiplied\s+by|times)\s+|(?:(?<!\s)\s+)?[×x]\s+(?=\d|\()", re.IGNORECASE), " * "),
+    (re.compile(r"(?<!\s)\s+plus\s+", re.IGNORECASE), " + "),
+    (re.compile(r"(?<!\s)\s+(?:minus|less|[–−])\s+", re.IGNORECASE), " - "),
 )
-_OPERATOR = re.compile(r"\s*([+*/()]|(?<=\s)-(?=\s))\s*")
+_OPERATOR = re.compile(r"(?:(?<!\s)\s+)?([+*/()]|(?<=\s)-(?=\s))\s*")
 _READINGS = (
     (re.compile(r"(?:the\s+)?(?:average|mean)\s+(?:of\s+)?", re.IGNORECASE), "average"),
     (re.compile(r"(?:the\s+)?(?:change|increase)\s+(?:in|of)\s+", re.IGNORECASE), "change"),
 )
 _LONE = re.compile(r"\( ((?:average|change)?\[[^\]]+\]) \)")
 """A line item in brackets of its own."""
-_WHERE = re.compile(r"\s+(?:between|from|for|in|at|as\s+of|during|on)\b.*", re.IGNORECASE | re.DOTALL)
+_WHERE = re.compile(r"(?<!\s)\s+(?:between|from|for|in|at|as\s+of|during|on)\b.*", re.IGNORECASE | re.DOTALL)
 _QUALIFIERS = re.compile(r"\b(?:the|unadjusted|reported|year[- ]end|fiscal|fy|net(?=\s+(?:of\b|$)))\b", re.IGNORECASE)
 
 

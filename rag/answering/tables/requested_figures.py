@@ -39,7 +39,7 @@ _OTHER_TERMS = re.compile(
 """Questions that define their terms, or want something else than a whole year's figure."""
 
 _PER_SHARE = re.compile(r"\bper\s+share\b", re.IGNORECASE)
-_ALTERNATIVES = re.compile(r"\s+or\s+", re.IGNORECASE)
+_ALTERNATIVES = re.compile(r"(?<!\s)\s+or\s+", re.IGNORECASE)
 _AUXILIARIES = word_set("is are was were be been do does did has have had")
 _PLACES = re.compile(r"\b(?P<places>one|two|three|four|[1-4])\s+decimals?\b", re.IGNORECASE)
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "1": 1, "2": 2, "3": 3, "4": 4, "5": 5}
@@ -70,7 +70,8 @@ _CHANGE = re.compile(
 )
 _PARTS = re.compile(r"[,;.?!]|\band\b", re.IGNORECASE)
 _SHARE = re.compile(
-    r"\s+(?:as\s+an?\s+(?:percentage|percent|%|share|proportion)\s+of|divided\s+by|relative\s+to|to)\s+", re.IGNORECASE
+    r"(?<!\s)\s+(?:as\s+an?\s+(?:percentage|percent|%|share|proportion)\s+of|divided\s+by|relative\s+to|to)\s+",
+    re.IGNORECASE,
 )
 _PERCENT = re.compile(r"%|\bpercent|\bshare\s+of|\bproportion", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[&'’/-][^\W_]+)*", re.UNICODE)

@@ -66,7 +66,7 @@ _NAMES_WITHIN = word_set("state states report reports records note notes total m
 _NEXT_WORD = re.compile(r"\s+(?:(?:than|of)\s+)?(?:the\s+)?(?:[^\w\s]{0,2}\s?\d|[A-Z]{0,4}\s?[$€£¥\d]|([^\W\d_]+))")
 """The figure or word behind a bound, with "than" or "of" between them."""
 
-_FIGURE_BEFORE = re.compile(r"\d\S*(?:\s+[^\W\d_]+)?\s+$")
+_FIGURE_BEFORE = re.compile(r"(?<!\S)(?=\S*\d)\S++(?:\s+[^\W\d_]+)?\s+$")
 """A figure that "more" may follow: "300 ships more"."""
 
 _ALONE = re.compile(r"(?<=\s)\S(?=[\s,;)]|\.?$)")

@@ -5,8 +5,8 @@ import re
 from rag.answering.text.analyzed_text import analyze
 
 _CLAUSE = re.compile(
-    r"\s*;\s+(?:and |but )?|,?\s+(?:and|but|while|whereas|und|während|et(?! al)|y)\s+|"
-    r",?\s+(?:compared (?:with|to)|versus|up from|down from|from)\s+(?=[$€£]?\s?\d)"
+    r"(?:(?<!\s)\s+)?;\s+(?:and |but )?|(?:,|(?<!\s))\s+(?:and|but|while|whereas|und|während|et(?! al)|y)\s+|"
+    r"(?:,|(?<!\s))\s+(?:compared (?:with|to)|versus|up from|down from|from)\s+(?=[$€£]?\s?\d)"
 )
 """Possible clause boundaries."""
 _ANAPHORA = re.compile(

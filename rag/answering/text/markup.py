@@ -276,7 +276,7 @@ def _tag_end(text: str) -> int:
 def _expand(ids: str) -> list[str]:
     """Return the ids of a mark in order, ranges expanded, without duplicates."""
     numbers: list[int] = []
-    for dash, digits in re.findall(r"([-–—])?\s*S?\s*(\d{1,4})", ids, re.IGNORECASE):
+    for dash, digits in re.findall(r"(?:([-–—])\s*+)?(?:S\s*)?(\d{1,4})", ids, re.IGNORECASE):
         number = int(digits)
         if dash and numbers and 0 < number - numbers[-1] <= MAX_RANGE:
             numbers.extend(range(numbers[-1] + 1, number))

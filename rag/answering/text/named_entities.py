@@ -16,7 +16,9 @@ _WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W\d_][\w’'-]*\.?")
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
 """Defined terms and quoted titles."""
 _SIGNED = re.compile(r"/s/\s*(?=[^\W\d_])", re.IGNORECASE)
-_BEGINNING = re.compile(r"(?:^|[.!?:;•·●▪\t]|\s[–—-])\s*$")
+MAX_GAP = 100
+"""White space after which a sentence may begin."""
+_BEGINNING = re.compile(r"(?:^|[.!?:;•·●▪]|\s[–—-])\s*$|(?<!\s)[^\S\t]*\t\s*$")
 _SIGN = re.compile(
     r"[A-ZÄÖÜ]\.|(?:Mr|Mrs|Ms|Dr|Prof|Sir|Dame|Lord|Judge|Justice|Senator|Herr|Frau)\.?"
     r"|(?:LLP|LLC|LP|PLLC|Inc|Corp|Ltd|Limited|plc|PLC|GmbH|AG|SE|KG|SA|NV|BV|AB|Oy|Pty|Brothers|Sons)\.?"
@@ -74,7 +76,11 @@ def has_new_name(text: str, question: str, hit: Hit | None = None) -> bool:
         has_sign = any(_SIGN.fullmatch(word) for word in words)
         if _plain(words[-1]) in _WRITINGS and not has_sign:
             continue
-        begins = _BEGINNING.search(bare[: run.start()]) is not None and not has_sign and words[0][1:].islower()
+        begins = (
+            _BEGINNING.search(bare, max(run.start() - MAX_GAP, 0), run.start()) is not None
+            and not has_sign
+            and words[0][1:].islower()
+        )
         is_told = any(map(tells, words[1:] if begins else words))
         if is_told and (has_sign or not needs_sign or _has_office(run[0], tells)):
             return True

@@ -253,7 +253,7 @@ _EXPRESSION_CHARS = str.maketrans(
     {"−": "-", "–": "-", "—": "-", "×": "*", "⋅": "*", "·": "*", "÷": "/", "∕": "/", "[": "(", "]": ")"}
     | dict.fromkeys("$€£¥%", " ")
 )
-_TOKEN = re.compile(r"\s*([-+*/()]|@\d+)")
+_TOKEN = re.compile(r"(?:(?<!\s)\s+)?([-+*/()]|@\d+)")
 _EQUALS = re.compile(r"[=≈≃]")
 
 

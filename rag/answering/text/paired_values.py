@@ -8,7 +8,7 @@ from rag.answering.text.analyzed_text import Text, analyze
 from rag.answering.text.numbers import Number, is_month, is_same
 
 _RESPECTIVELY = re.compile(r"\b(?:respectively|beziehungsweise|bzw|respectivement|respectivamente)\b", re.IGNORECASE)
-_BETWEEN_LABELS = re.compile(r",\s*(?:and\s+)?|\s+and\s+", re.IGNORECASE)
+_BETWEEN_LABELS = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s+and\s+", re.IGNORECASE)
 
 
 def is_paired(text: Text) -> bool:

@@ -53,7 +53,7 @@ def _are_apart(amounts: Sequence[Number], years: Sequence[Number]) -> bool:
 
 def _right_before(text: str, amount: Number, years: Sequence[Number]) -> Number | None:
     """Return the year before a colon and the amount: "2020: 5"."""
-    return next((year for year in years if re.fullmatch(r"\s*[:=]\s*[$€£¥(\s]*", text[year.end : amount.start])), None)
+    return next((year for year in years if re.fullmatch(r"\s*[:=][$€£¥(\s]*", text[year.end : amount.start])), None)
 
 
 def _close_behind(text: str, amount: Number, found: Sequence[Number]) -> Number | None:

@@ -8,10 +8,10 @@ from rag.types import Span
 from rag.vocabulary import any_of, find_periods, widener, words
 
 _CAPITALS = frozenset(words("capitals"))
-_TOPICS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in words("topics"))
+_TOPICS = tuple(re.compile(f"^(?:{pattern})", re.IGNORECASE) for pattern in words("topics"))
 """Common forms of questions; the first that matches counts."""
-_TOPIC_END = re.compile(rf"\s+(?:{any_of(words('prepositions'), words('ends'))})\b", re.IGNORECASE)
-_LEADING = re.compile(rf"\s+(?:{any_of(words('prepositions'), words('ends'), ['and'])})\s*$", re.IGNORECASE)
+_TOPIC_END = re.compile(rf"(?<!\s)\s+(?:{any_of(words('prepositions'), words('ends'))})\b", re.IGNORECASE)
+_LEADING = re.compile(rf"(?<!\s)\s+(?:{any_of(words('prepositions'), words('ends'), ['and'])})\s*$", re.IGNORECASE)
 _DETERMINER = re.compile(rf"(?:{any_of(words('determiners'))})\s+", re.IGNORECASE)
 _NAME = re.compile(
     r"(?<![\w'’])(?P<name>[A-ZÄÖÜÉ][\w&.-]*[\w&](?:\s+(?:of\s+|&\s+)?[A-ZÄÖÜÉ][\w&.-]*[\w&])*|[A-Z](?![\w'’]))"
@@ -22,7 +22,7 @@ _GERMAN_NAME = re.compile(
     r"(?P<name>[A-ZÄÖÜ][\w&.-]*[\w&](?:\s+[A-ZÄÖÜ][\w&.-]*[\w&])*)(?=\s|[?.!]|$)"
 )
 """In German names are found by the words before them, as every noun has a capital."""
-_OWNER = re.compile(r"(?<![\w'’])(?P<name>[\w&-]+)(?=['’]s\s)")
+_OWNER = re.compile(r"(?<![\w'’&-])(?P<name>[\w&-]+)(?=['’]s\s)")
 
 
 class Slots(NamedTuple):

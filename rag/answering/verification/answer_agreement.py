@@ -14,7 +14,7 @@ _ASKS_WHETHER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SAYS = re.compile(r"\W*(yes|no)\b(?!\s?\.\s?\d)", re.IGNORECASE)
-_LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s*$")
+_LAST_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)\.?\s*$")
 
 
 class Reading(NamedTuple):

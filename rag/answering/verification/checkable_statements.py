@@ -12,7 +12,8 @@ from rag.types import Sentence
 _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text.rstrip(".")
 
 _DOCUMENTS = (
-    r"(?:(?:the|these|this|any of the|my|your|provided|given|available|supplied|retrieved|cited|above|uploaded)\s+)*"
+    r"(?:(?:the|these|this|any of the|my|your|provided|given|available|supplied|retrieved|cited|above|uploaded)"
+    r"\s+){0,6}"
     r"(?:documents?|sources?|context|passages?|excerpts?|texts?|materials?|reports?|files?|pages?|information|content|"
     r"sections?|filings?|library|data)"
 )
@@ -127,7 +128,7 @@ def is_checkable(sentence: str, before: str = "", after: str = "") -> bool:
 # --- tables in Markdown -----------------------------------------------------------------------------
 
 _ROW = re.compile(r"\s*\|.*\|?\s*$")
-_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_RULE = re.compile(r"\s*+(?:\|\s*+)?:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*(?:\|\s*)?$")
 
 
 def markdown_row(lines: Sequence[str], index: int) -> str | None:

@@ -10,11 +10,11 @@ from rag.answering.text.sentences import split_sentences, without_bullet
 from rag.types import Sentence, Span
 
 _LINE = re.compile(r"[^\n]+")
-_MARKS = re.compile(rf"\s*{CITATION_MARK.pattern}")
-_CUT_MARK = re.compile(r"\s*\[S?\d*$")
+_MARKS = re.compile(rf"(?:(?<!\s)\s+)?{CITATION_MARK.pattern}")
+_CUT_MARK = re.compile(r"(?:(?<!\s)\s+)?\[S?\d*$")
 """What is left of a mark where the output was cut off."""
 
-_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?)](?:\s|$))")
+_SPACE_BEFORE_STOP = re.compile(r"(?<!\s)\s+(?=[.,;:!?)](?:\s|$))")
 
 
 class Claim(NamedTuple):

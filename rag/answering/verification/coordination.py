@@ -20,9 +20,10 @@ from rag.answering.text.numbers import Number
 _AMOUNT = r"[$€£(]?\s?\d"
 _BREAK = re.compile(
     r"(?P<new>[.;]\s+(?=\S))|"
-    rf"(?P<to>\s+to\s+(?={_AMOUNT}))|"
-    r",?\s+(?:but|while|whereas|although|though|so that)\s+|,\s+(?:of which|and)\s+|(?<!\bboth)\s+and\s+|"
-    rf",?\s+(?:(?:as )?compared (?:with|to)|versus|up from|down from|(?P<range>from))\s+(?={_AMOUNT})|"
+    rf"(?P<to>(?<!\s)\s+to\s+(?={_AMOUNT}))|"
+    r"(?:,|(?<!\s))\s+(?:but|while|whereas|although|though|so that)\s+|,\s+(?:of which|and)\s+"
+    r"|(?<!\bboth)(?<!\s)\s+and\s+|"
+    rf"(?:,|(?<!\s))\s+(?:(?:as )?compared (?:with|to)|versus|up from|down from|(?P<range>from))\s+(?={_AMOUNT})|"
     r",\s+(?=(?:(?:in|at|by|to|of|for|about|approximately|nearly|just|over|under|almost|only)\s+){0,2}"
     rf"(?!(?:19|20)\d\d\b){_AMOUNT})",
     re.IGNORECASE,

@@ -50,7 +50,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
-    r"(?:\s?[%\w]+){0,3}?\s(?:or|and)\s(?:(?P<LEAST>more|above|over|higher|greater|older|longer|later)|"
+    r"(?:\s?[%\w]++){0,3}?\s(?:or|and)\s(?:(?P<LEAST>more|above|over|higher|greater|older|longer|later)|"
     r"(?P<MOST>less|fewer|below|under|lower|younger|shorter|earlier))\b",
     re.IGNORECASE,
 )

@@ -29,7 +29,7 @@ _POINTED = re.compile(
 )
 
 _PASSIVE = re.compile(
-    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+|also\s+)?(?P<verb>[^\W\d_]+)\b[^.;]*?\bby\b",
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+|also\s+)?(?P<verb>[^\W\d_]+)\b[^.;]{0,400}?\bby\b",
     re.IGNORECASE,
 )
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
@@ -52,7 +52,7 @@ _LINKS = tuple(
 )
 """Words of time, cause, condition and comparison: exchanging what stands around them changes what is said."""
 
-_LISTED = re.compile(r"\s*(?:,|&|and\b|or\b)\s*(?:and\b|or\b)?\s*")
+_LISTED = re.compile(r"\s*+(?:,|&|and\b|or\b)\s*+(?:(?:and\b|or\b)\s*)?")
 """What stands between the members of a list, whose order says nothing."""
 
 MAX_ACTOR_DISTANCE = 4

@@ -24,6 +24,7 @@ from rag.types import (
     IndexName,
     Model,
     QuestionSet,
+    QuestionText,
     StorableText,
 )
 
@@ -77,7 +78,7 @@ class NewCase(Model):
 class NewQuestion(Model):
     """The next question of a chat."""
 
-    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
+    question: QuestionText
     filters: Filters = pydantic.Field(default=Filters(), description="Only these of the chat's documents.")
     beside: uuid.UUID | None = pydantic.Field(default=None, description="The question that it replaces.")
     top_k: int | None = pydantic.Field(default=None, ge=1, le=200, description="How many passages to read.")

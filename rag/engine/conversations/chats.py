@@ -12,6 +12,7 @@ from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_INDEX,
+    MAX_TURN_CHARS,
     AnswerOptions,
     AnswerRequest,
     AnswerResponse,
@@ -221,4 +222,4 @@ def _history(turns: Sequence[ChatMessage]) -> Iterator[Message]:
         answer = following.response if following and turn.role == "user" else None
         meant = answer.question if answer and answer.model == answering.EXTRACTIVE_MODEL else None
         content_shown = answering.drop_unproved(turn.response).answer if turn.response else turn.content
-        yield Message(role=turn.role, content=meant or content_shown)
+        yield Message(role=turn.role, content=(meant or content_shown)[:MAX_TURN_CHARS])

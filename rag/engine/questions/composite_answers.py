@@ -415,10 +415,17 @@ def _is_heading(heading: str, wanted: set[str]) -> bool:
     """Whether a heading is a wanted one, by its words or its number."""
     plain = " ".join(heading.lower().split())
     bare = _NUMBER.sub("", plain)
-    begun = (
-        re.compile(rf"(?:section\s+|chapter\s+)?{re.escape(name)}(?![\w.]*\d)[\s.:–—-]") for name in wanted if name
+    begun = any(
+        text.startswith(name) and _NAME_ENDS.match(text, len(name))
+        for text in {plain, _SECTION.sub("", plain)}
+        for name in wanted
+        if name
     )
-    return plain in wanted or bare in wanted or any(pattern.match(plain) for pattern in begun)
+    return plain in wanted or bare in wanted or begun
 
 
-_NUMBER = re.compile(r"(?:(?:section|chapter|part|item|note|article)\s+)?[\divxlc]+(?:\.\d+)*[a-z]?[.):–—-]*\s+")
+_NUMBER = re.compile(
+    r"(?:(?:section|chapter|part|item|note|article)\s+)?(?<![\divxlc])[\divxlc]+(?:\.\d+){0,9}[a-z]?[.):–—-]{0,9}\s+"
+)
+_SECTION = re.compile(r"^(?:section|chapter)\s+")
+_NAME_ENDS = re.compile(r"(?![\w.]*\d)[\s.:–—-]")

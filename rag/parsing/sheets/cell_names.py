@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 _PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 """A sheet name that needs no quotes …"""
-_LIKE_A_CELL = re.compile(r"[A-Za-z]{1,3}\d+|[Rr]\d*[Cc]?\d*|[Cc]\d*")
+_LIKE_A_CELL = re.compile(r"[A-Za-z]{1,3}\d+|[Rr]\d*(?:[Cc]\d*)?|[Cc]\d*")
 """… unless it looks like a cell reference."""
 
 

@@ -17,7 +17,7 @@ from rag.parsing.sheets.number_formats import formatted
 from rag.parsing.sheets.sheet import Budget, Cell, Sheet
 
 ROWS_PER_PAGE = 45
-_NUMBER = re.compile(r"[(\-+–−]?\s*[$€£¥]?\s*\d[\d.,\s’']*\s*(?:%|[$€£¥])?\s*\)?|[–—-]")
+_NUMBER = re.compile(r"[(\-+–−]?\s*+(?:[$€£¥]\s*+)?\d[\d.,\s’']*+(?:[%$€£¥]\s*+)?\)?|[–—-]")
 """Recognizes numbers in delimited text, to align them right."""
 
 

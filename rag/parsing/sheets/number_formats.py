@@ -20,8 +20,8 @@ SHORT_DATE = "mm-dd-yy"
 """How files write the locale-dependent date format (number 14)."""
 
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|(?P<space>_.|\*.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]'
-    r"|\[(?P<elapsed>h+|m+|s+)\]|\[(?P<condition>[<>=]+\s*-?\d+(?:\.\d+)?)\]|(?P<bracket>\[[^\]]*\])"
+    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|(?P<space>_.|\*.)|\[\$(?P<currency>[^\]-]{0,255}+)[^\]]{0,255}\]'
+    r"|\[(?P<elapsed>h+|m+|s+)\]|\[(?P<condition>[<>=]+\s*-?\d+(?:\.\d+)?)\]|(?P<bracket>\[[^\]]{0,255}\])"
     r"|(?P<exponent>e[+-]0+)|(?P<general>general)|(?P<noon>AM/PM|A/P)|(?P<date>y+|m+|d+|h+|s+(?:\.0+)?)"
     r"|(?P<digits>[0#?]|[.,])|(?P<percent>%)|(?P<text>@)|(?P<section>;)|(?P<literal>.)",
     re.IGNORECASE | re.DOTALL,
@@ -156,7 +156,9 @@ def _decimal(digits: str, value: Decimal) -> str:
     integer, _, rest = f"{value:f}".partition(".")
     integer = ("" if integer == "0" else integer).zfill(whole.count("0"))
     if "," in whole:
-        integer = re.sub(r"(?<=\d)(?=(\d{3})+$)", ",", integer)
+        first = len(integer) % 3
+        groups = [integer[:first], *(integer[place : place + 3] for place in range(first, len(integer), 3))]
+        integer = ",".join(group for group in groups if group)
     required = len(decimals.rstrip("#?"))
     return integer + (point + rest[:required] + rest[required:].rstrip("0") if point else "")
 

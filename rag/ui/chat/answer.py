@@ -169,7 +169,7 @@ def _label(sentence: Sentence) -> str:
 
 
 _CELL = re.compile(r"[^|\s](?:[^|]*[^|\s])?")
-_EMPHASIS = re.compile(r"(?P<lead>[*_]*)(?P<core>.*?)(?P<tail>[*_]*)", re.DOTALL)
+_EMPHASIS = "*_"
 _NOTE = re.compile(r"^\*([^*\n]+)\*$", re.MULTILINE)
 _INSERTED = re.compile(r"\ue010|\ue011(?:\d+\ue012)?|\ue013\d+\ue012|\ue014\d+\ue015|[\ue016-\ue018]")
 
@@ -199,8 +199,10 @@ def _mark_struck(own: str, number: int) -> str:
     """
     if own.lstrip().startswith("|"):
         own = _CELL.sub("\ue010\\g<0>\ue011", own)
-    elif parts := _EMPHASIS.fullmatch(own):
-        own = f"{parts['lead']}\ue010{parts['core']}\ue011{parts['tail']}"
+    else:
+        start = len(own) - len(own.lstrip(_EMPHASIS))
+        end = max(len(own.rstrip(_EMPHASIS)), start)
+        own = f"{own[:start]}\ue010{own[start:end]}\ue011{own[end:]}"
     before, _, after = own.rpartition("\ue011")
     return f"{before}\ue011{number}\ue012{after}"
 

@@ -39,17 +39,19 @@ _EXCHANGE = (
     r"(?:\bNASDAQ\b|\bNYSE\b|\bEuronext\b|\bXetra\b|(?-i:\b[A-Z]\w+)\s+(?:Stock|Securities)\s+Exchange\b"
     r"|(?-i:\b[A-Z]\w+er\s+(?:Wertpapierb|B)örse\b))"
 )
-_COUNT_OF_SHARES = r"(?<!\d)\d{1,3}(?:[,.]\d{3}){2,}(?!\d)"
+_COUNT_OF_SHARES = r"(?<!\d)\d{1,3}(?:[,.]\d{3}){2,8}(?!\d)"
 _OUTSTANDING = re.compile(
-    rf"^(?!.*(?:\baverage\b|durchschnitt)).*(?:\bshares\b.*\boutstanding\b.*{_COUNT_OF_SHARES}"
-    rf"|{_COUNT_OF_SHARES}.*\bshares\b.*\boutstanding\b|\boutstanding\b.*{_COUNT_OF_SHARES}.*\bshares\b"
-    rf"|{_COUNT_OF_SHARES}\s+(?:stamm)?aktien\b)",
+    rf"^(?!.*(?:\baverage\b|durchschnitt))(?:(?>.*?\bshares\b)(?>.*?\boutstanding\b).*?{_COUNT_OF_SHARES}"
+    rf"|(?>.*?{_COUNT_OF_SHARES})(?>.*?\bshares\b).*?\boutstanding\b"
+    rf"|(?>.*?\boutstanding\b)(?>.*?{_COUNT_OF_SHARES}).*?\bshares\b"
+    rf"|.*?{_COUNT_OF_SHARES}\s+(?:stamm)?aktien\b)",
     re.IGNORECASE,
 )
 """The count of the cover page, unlike the average for a year."""
 _LISTED = re.compile(
-    rf"\b(?:listed|trade[sd]?|quoted|registered|notiert|gehandelt|symbols?)\b.*{_EXCHANGE}|{_EXCHANGE}.*\b(?:symbols?|ticker|notiert)\b",
-    re.IGNORECASE,
+    r"^(?:(?>.*?\b(?:listed|trade[sd]?|quoted|registered|notiert|gehandelt|symbols?)\b)"
+    rf".*?{_EXCHANGE}|(?>.*?{_EXCHANGE}).*?\b(?:symbols?|ticker|notiert)\b)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _ON_EXCHANGE = re.compile(rf"(?!.*\.$).*{_EXCHANGE}[^.]{{0,40}}", re.IGNORECASE)
 _REGISTERED = re.compile(r"\bexchange\s+on\s+which\s+registered\b|\btrading\s+symbol", re.IGNORECASE)

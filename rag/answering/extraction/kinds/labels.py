@@ -17,18 +17,22 @@ MIN_TOPIC_SHARE = 1 / 3
 
 _MEANS = (
     re.compile(
-        r"what\s+(?:does|do|did)\s+(?:the\s+(?:term|word)\s+)?(?P<term>.+?)\s+(?:mean|refer\s+to|stand\s+for)\b", re.I
+        r"^what\s+(?:does|do|did)\s+(?:the\s+(?:term|word)\s+)?(?P<term>\S.*?)(?<!\s)\s+"
+        r"(?:mean|refer\s+to|stand\s+for)\b",
+        re.I,
     ),
     re.compile(r"what\s+is\s+meant\s+by\s+(?:the\s+(?:term\s+)?)?(?P<term>[^?]+)", re.I),
     re.compile(
-        r"how\s+(?:is|are|does\s+\S+\s+define)\s+(?:the\s+term\s+)?(?P<term>.+?)(?:\s+defined\b[^?]*)?\s*\?", re.I
+        r"^how(?=[^?]*\?)\s+(?:is|are|does\s+\S+\s+define)\s+(?:the\s+term\s+)?(?P<term>\S.*?)"
+        r"(?<!\s)\s*+(?:(?<=\s)defined\b[^?]*)?\?",
+        re.I,
     ),
     re.compile(r"what\s+is\s+the\s+(?:definition|meaning)\s+of\s+(?P<term>[^?]+)", re.I),
     re.compile(r"was\s+(?:bedeutet|bezeichnet|versteht\s+man\s+unter)\s+(?P<term>[^?]+)", re.I),
-    re.compile(r"wie\s+(?:ist|sind|wird|werden)\s+(?P<term>.+?)\s+definiert\b", re.I),
+    re.compile(r"^wie\s+(?:ist|sind|wird|werden)\s+(?P<term>\S.*?)(?<!\s)\s+definiert\b", re.I),
 )
 _WHAT_IS = re.compile(
-    r"(?:what\s+(?:is|are)|was\s+(?:ist|sind))\s+(?:an?|the|eine?|der|die|das)?\s*(?P<term>[^?]+?)\s*\??", re.I
+    r"(?:what\s+(?:is|are)|was\s+(?:ist|sind))\s++(?:an?|the|eine?|der|die|das)?\s*+(?P<term>[^?]+)\??", re.I
 )
 _IN_PASSING = r"\((?:[^()]{{0,80}}\s)?[“\"„]{term}[”\"“](?:\s+or\s[^()]*)?\)"
 """A term that is defined by the sentence it stands in: "… of 5 May 2020 (the “Effective Date”)"."""
@@ -37,9 +41,10 @@ _CONSISTS = (
 )
 """What tells the parts of something: "The segments consist of Mail and Freight"."""
 _RECURS = re.compile(
-    r"(?:when|on\s+which\s+(?:date|day))\s+(?:does|do)\s+(?:the|our|its)?\s*(?P<what>.+?)\s+(?P<verb>end|close|begin|start)\s*\??\s*$"
-    r"|(?:what|when)\s+is\s+(?:the|our|its|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?)?\s*(?P<what_year>(?:fiscal|financial)\s+year)[\s-]end(?:\s+date)?\s*\??\s*$"
-    r"|wann\s+(?P<verb_de>endet|beginnt)\s+(?:das|der|die)?\s*(?P<what_de>[^?]+?)\s*\??\s*$",
+    r"(?:when|on\s+which\s+(?:date|day))\s+(?:does|do)\s++(?:the|our|its)?\s*+(?P<what>\S.*?)(?<!\s)\s+(?P<verb>end|close|begin|start)\s*+(?:\?\s*)?$"
+    r"|(?:what|when)\s+is\s++(?:the|our|its|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?)?\s*+(?P<what_year>(?:fiscal|financial)\s+year)"
+    r"[\s-]end(?:\s+date)?\s*+(?:\?\s*)?$"
+    r"|wann\s+(?P<verb_de>endet|beginnt)\s++(?:das|der|die)?\s*+(?P<what_de>[^?]+)(?:\?\s*)?$",
     re.IGNORECASE,
 )
 _DAY = (

@@ -20,9 +20,9 @@ MAX_NAME_WORDS = 5
 """Maximum number of different words of a name; more are two names side by side."""
 
 _HOLDER = re.compile(
-    r"(?:who(?:\s+is|['’]s)|who\s+(?:serves|acts)\s+as|wer\s+ist)\s+(?:currently\s+|now\s+|derzeit\s+)?"
+    r"(?=[^?]*+\??\s*$)(?:who(?:\s+is|['’]s)|who\s+(?:serves|acts)\s+as|wer\s+ist)\s+(?:currently\s+|now\s+|derzeit\s+)?"
     r"(?:(?:the|our|its|der|die|das)\s+|(?:[\w&.-]+\s+){0,3}[\w&.-]+['’]s?\s+)?(?:current\s+|aktuelle\s+)?"
-    r"(?P<role>[^,?]+?)(?:\s+(?:of|at|in|von|bei)\s+[^?]*)?\s*\??\s*",
+    r"(?P<role>[^\s,?][^,?]*?)(?<!\s)\s*+(?:(?<=\s)(?:of|at|in|von|bei)\s[^?]*)?\??\s*",
     re.IGNORECASE,
 )
 _AUTHORS = re.compile(
@@ -38,13 +38,15 @@ _OFFICE = re.compile(
     r"|(?:vorstands|aufsichtsrats)?vorsitzende[rn]?|geschäftsführer(?:in)?)\b",
     re.IGNORECASE,
 )
-_AUDITS = re.compile(r"\bwho\b.*\baudit(?:s|ed)\b|\bwer\b.*\bgeprüft\b", re.IGNORECASE)
+_AUDITS = re.compile(
+    r"^(?:(?>.*?\bwho\b).*?\baudit(?:s|ed)\b|(?>.*?\bwer\b).*?\bgeprüft\b)", re.IGNORECASE | re.MULTILINE
+)
 _AUDITOR = re.compile(r"\bauditors?\b|\bpublic accounting firm\b|\b(?:abschluss|wirtschafts)prüfer", re.IGNORECASE)
 _OF_AUDIT = re.compile(r"\baudit|prüf", re.IGNORECASE)
 _NAME_WORD = re.compile(
     r"(?:[^\W\d_a-zß-öø-ÿ][\w.'’-]*|[“\"][^”\"]{1,20}[”\"]|\([A-Z]\w*\)|(?:van|von|de|der|la|le|di|del)\b)\s*"
 )
-_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w.'’-]*(?:\s+[^\W\d_a-zß-öø-ÿ][\w.'’-]*)+")
+_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w.'’-]{0,40}(?:\s+[^\W\d_a-zß-öø-ÿ][\w.'’-]{0,40})+")
 _JOINS = term_weights.word_set(
     "and of the our as is has been since who serves served serving a an became on for to in board company to "
     "und der die des seit ist unser unsere als"
@@ -64,7 +66,7 @@ _OF_ALL = re.compile(
     r"|(?:of|der|des)\s+(?:the\s+|our\s+)?(?:company|registrant|board|group|gesellschaft)\b)",
     re.IGNORECASE,
 )
-_NEXT_OFFICE = re.compile(r"\s*(?:,|&|\band\b|\bund\b)?\s*(?:and\s+)?(?P<office>[A-Z][a-z]+)\b", re.IGNORECASE)
+_NEXT_OFFICE = re.compile(r"\s*+(?:,|&|\band\b|\bund\b)?\s*+(?:and\s+)?(?P<office>[A-Z][a-z]+)\b", re.IGNORECASE)
 _OF_WHOM = re.compile(r"\s*(?:,|of|at)\s+(?P<whom>[\w&.’'-]+(?:\s+[A-Z][\w&.’'-]*)*)")
 
 

@@ -7,6 +7,7 @@ processor time of one thread for a text and for one four times as long: four is 
 
 import ast
 import builtins
+import gc
 import importlib
 import pkgutil
 import re
@@ -30,6 +31,7 @@ MAX_GROWTH = 9
 HOPELESS_SECONDS = 0.05
 """More for `CHARS` characters is not tried on longer text: it is ten times what the largest pattern takes."""
 TRIES = 3
+"""A single measurement may be disturbed by other work of the machine."""
 QUICK_SECONDS = 0.0005
 """Growth is measured from here on; less for `CHARS` characters is proportional, and too little to be compared."""
 
@@ -230,6 +232,14 @@ def _has(part: Any, char: str) -> bool:
 # --- the measure ------------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def no_garbage_collection() -> Iterator[None]:
+    """Keep the collector, which takes longer than a pattern, out of the measurement."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def _seconds(work: Callable[[str], object], text: str) -> float:
     """Return the processor time of this thread: other processes do not count."""
     began = time.thread_time()
@@ -250,16 +260,18 @@ def _slow_on(pattern: re.Pattern[str], method: str) -> tuple[str, str] | None:
     def text_of(beginning: str, repeated: str, chars: int) -> str:
         return beginning + (repeated * (chars // len(repeated) + 1))[:chars] + UNMATCHED
 
+    def is_hopeless(text: str) -> bool:
+        return all(_seconds(work, text) > HOPELESS_SECONDS for _ in range(TRIES))
+
     for beginning, repeated in _repetitions(pattern):
-        short = text_of(beginning, repeated, CHARS)
-        lengths = (CHARS // 20, CHARS // 5, CHARS)
-        tries = (_seconds(work, text_of(beginning, repeated, chars)) for chars in lengths)
-        seconds = next((seconds for seconds in tries if seconds > HOPELESS_SECONDS), 0.0)
-        if not seconds and (seconds := _seconds(work, short)) < QUICK_SECONDS:
-            continue
-        longer = text_of(beginning, repeated, CHARS * LONGER)
-        if seconds >= HOPELESS_SECONDS or all(  # one try may be disturbed
-            _seconds(work, longer) > MAX_GROWTH * _seconds(work, short) for _ in range(TRIES)
+        # Short texts first: some patterns would never end on a long one.
+        for chars in (CHARS // 20, CHARS // 5, CHARS):
+            if is_hopeless(text_of(beginning, repeated, chars)):
+                return beginning, repeated
+        short, longer = (text_of(beginning, repeated, chars) for chars in (CHARS, CHARS * LONGER))
+        if all(
+            (seconds := _seconds(work, short)) >= QUICK_SECONDS and _seconds(work, longer) > MAX_GROWTH * seconds
+            for _ in range(TRIES)
         ):
             return beginning, repeated
     return None

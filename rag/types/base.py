@@ -78,12 +78,16 @@ def to_validation_error(error: pydantic.ValidationError) -> errors.ValidationErr
     )
 
 
+def too_long(text: str, limit: int) -> str:
+    """Return the problem of a text of more than `limit` characters."""
+    return f"Text has {len(text):,} characters, but at most {limit:,} are possible"
+
+
 def _message(item: Mapping[str, Any]) -> str:
     if item["type"] == "string_pattern_mismatch":
         return PATTERN_MESSAGES.get(item["ctx"]["pattern"], DEFAULT_PATTERN_MESSAGE)
     if item["type"] == "string_too_long" and isinstance(item.get("input"), str):
-        length, limit = len(item["input"].strip()), item["ctx"]["max_length"]
-        return f"Text has {length:,} characters, but at most {limit:,} are possible"
+        return too_long(item["input"].strip(), item["ctx"]["max_length"])
     return str(item["msg"]).removeprefix("Value error, ")
 
 

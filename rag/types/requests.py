@@ -7,7 +7,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors
-from rag.types.base import STORABLE, TEXT, Input, Model
+from rag.types.base import STORABLE, TEXT, Input, Model, too_long
 from rag.types.documents import DEFAULT_INDEX
 
 StorableText = Annotated[str, pydantic.Field(pattern=STORABLE)]
@@ -48,9 +48,10 @@ def bounded_question(text: str) -> str:
     """
     question = collapse_white_space(text)
     if len(question) > MAX_QUESTION_CHARS:
+        problem = too_long(question, MAX_QUESTION_CHARS)
         raise errors.ValidationError(
-            f"A question has at most {MAX_QUESTION_CHARS:,} characters, this one has {len(question):,}. Shorten it.",
-            details={"field": "question"},
+            f"The request is malformed. question: {problem}.",
+            details={"problems": [{"field": "question", "message": problem}]},
         )
     return question
 

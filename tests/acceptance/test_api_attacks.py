@@ -179,8 +179,8 @@ def test_white_space_is_collapsed(web: httpx.Client, body: dict[str, object]) ->
     ("body", "problem"),
     [
         ({"question": BLANKS}, "question: Text should have something visible"),
-        ({"question": "a " * 2001}, "question: String should have at most 4000 characters"),
-        ({"question": "a", "history": [{"role": "user", "content": "a " * 10_001}]}, "at most 20000 characters"),
+        ({"question": "a " * 2001}, "question: Text has 4,001 characters, but at most 4,000 are possible"),
+        ({"question": "a", "history": [{"role": "user", "content": "a " * 10_001}]}, "at most 20,000 are possible"),
         ({"question": "a", "history": [{"role": "user", "content": "a"}] * 101}, "at most 100 items"),
         ({"question": "a", "history": [{"role": "user", "content": "a" * 19_999}] * 11}, "at most 200,000 characters"),
     ],

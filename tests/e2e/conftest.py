@@ -109,8 +109,8 @@ def running(
         connections = folder / "connections.log"
         if is_watched and tracing.is_possible():
             command = tracing.traced(command, connections)
-        with started(command, folder / "app.log", folder if secrets else ROOT, environment, port) as url:
-            yield url
+        with started(command, folder / "app.log", folder if secrets else ROOT, environment, port):
+            yield f"http://127.0.0.1:{port}"
         if connections.exists():
             assert tracing.elsewhere(connections.read_text(encoding="utf-8").splitlines()) == []
 
@@ -118,14 +118,13 @@ def running(
 @contextmanager
 def started(
     command: Sequence[str], log_path: Path, folder: Path, environment: Mapping[str, str], port: int
-) -> Iterator[str]:
-    """The address of an app that `command` starts in `folder`; it is ended afterwards, and its log is watched."""
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The app that `command` starts in `folder`; it is ended afterwards, and its log is watched."""
     with log_path.open("wb") as log, GUARD.watch_log(log_path):
         app = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
-            url = f"http://127.0.0.1:{port}"
-            _wait_for(f"{url}/_stcore/health", app)
-            yield url
+            _wait_for(f"http://127.0.0.1:{port}/_stcore/health", app)
+            yield app
         finally:
             app.terminate()
             app.wait(START_SECONDS)

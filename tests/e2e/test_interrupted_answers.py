@@ -1,11 +1,8 @@
 """An answer goes on while its page is reloaded, and what was written of it outlives the app."""
 
 import os
-import signal
-import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -13,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.e2e import steps
-from tests.e2e.conftest import PATIENCE_SECONDS, ROOT, _wait_for, visit
+from tests.e2e.conftest import ROOT, started, visit
 from tests.e2e.papers import Paper, plain
 from tests.folders import open_folder
 from tests.vendor_servers import Endless, Paused, VendorServer
@@ -61,17 +58,17 @@ def test_what_was_written_outlives_a_killed_app(browser: Browser, external_datab
         pytest.skip("one start on the embedded server is enough")
     with vendor_servers.openai_server() as model, open_folder() as folder:
         settings = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": model.url, "RAG_EMBED_MODEL": "local"}
+        environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", **settings}
         port = free_port()
-        app = _start(port, folder, settings)
-        try:
-            with visit(browser, f"http://127.0.0.1:{port}") as page:
+        command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
+        with visit(browser, f"http://127.0.0.1:{port}") as page:
+            with started(command, folder / "killed.log", ROOT, environment, port) as app:
                 steps.upload(page, PAPER)
                 model.faults.append(Endless())
                 _ask(page)
                 expect(page.locator(".pending")).to_contain_text("Apples Apples")
-                app.send_signal(signal.SIGKILL)
-                app.wait(PATIENCE_SECONDS)
-                app = _start(port, folder, settings)
+                app.kill()
+            with started(command, folder / "app.log", ROOT, environment, port):
                 page.reload()
                 expect(page.get_by_text("Stopped before the end")).to_be_visible()
                 expect(page.locator('[class*="st-key-unfinished-"]')).to_contain_text("Apples")
@@ -80,15 +77,3 @@ def test_what_was_written_outlives_a_killed_app(browser: Browser, external_datab
                 page.get_by_text("Same question").click()
                 expect(page.locator(".answer .text")).to_contain_text("Apples are red")
                 expect(page.get_by_text("Stopped before the end")).to_have_count(0)
-        finally:
-            app.terminate()
-            app.wait(PATIENCE_SECONDS)
-
-
-def _start(port: int, folder: Path, settings: dict[str, str]) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
-    environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", **settings}
-    with (folder / "app.log").open("ab") as log:
-        app = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    _wait_for(f"http://127.0.0.1:{port}/_stcore/health", app)
-    return app

@@ -34,8 +34,8 @@ def own_url(server: embedded.EmbeddedServer, tmp_path: Path) -> Iterator[str]:
         "PYTHONPATH": str(ROOT),
     }
     command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
-    with started(command, tmp_path / "app.log", ROOT, {**os.environ, **settings}, port) as url:
-        yield url
+    with started(command, tmp_path / "app.log", ROOT, {**os.environ, **settings}, port):
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.expected_errors(SILENT)

@@ -60,7 +60,7 @@ class ForeignPageGuard:
 
     def _may_connect(self, origin: str | None, host: str) -> bool:
         """Return whether a page of `origin` may open a web socket; programs other than browsers send no origin."""
-        return origin is None or origin.partition("://")[2] == host or origin in self._origins
+        return origin is None or origin.partition("://")[2].lower() == host.lower() or origin in self._origins
 
 
 def _unframed(send: Send) -> Send:

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 
-HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(:\d+)?")
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]*\]|[^:\[\]]*)(:\d+)?")
 """A Host header: a name or address, and perhaps a port."""
 
 

@@ -40,12 +40,14 @@ QuestionText = Annotated[
 """A question or search query, as all interfaces take it."""
 
 
-def bounded_question(text: str) -> str:
+def bounded_question(text: object) -> str:
     """Return a question or search query that came without a request, as from LlamaIndex, with white space collapsed.
 
     Raises:
-        errors.ValidationError: it is too long.
+        errors.ValidationError: it is no text, or too long.
     """
+    if not isinstance(text, str):
+        raise errors.ValidationError("The request is malformed. question: Input should be a valid string.")
     question = collapse_white_space(text)
     if len(question) > MAX_QUESTION_CHARS:
         problem = too_long(question, MAX_QUESTION_CHARS)

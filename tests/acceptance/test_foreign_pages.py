@@ -21,7 +21,10 @@ HANDSHAKE = {
 STREAM = "/_stcore/stream"
 OWN_NAMES = ["localhost", "LOCALHOST", "127.0.0.1", "[::1]", "192.0.2.7"]
 """Addresses are allowed, as no page can have its name turned into one."""
-FOREIGN_NAMES = ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:80@localhost"]
+FOREIGN_NAMES = [
+    *("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:80@localhost"),
+    *("127.0.0.1]", "[fe80::1%evil.example]"),
+]
 PATHS = [
     *("/", "/_stcore/health", "/_stcore/host-config", "/media/a.png", "/component/a/b.html", "/app/static/a.png"),
     *("/_stcore/agent/openapi.json", "/reading/00000000-0000-0000-0000-000000000000", "/api/health", "/api/documents"),

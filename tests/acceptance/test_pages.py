@@ -261,6 +261,40 @@ def test_an_answer_that_is_stopped_in_one_window_is_stopped_in_the_other(
         assert component(window, "answer-")["writer"].startswith("Stopped")
 
 
+def test_a_question_sent_while_another_window_asks_stays_in_its_field(
+    writer: VendorServer, app: AppTest, engine: RAGEngine
+) -> None:
+    released = threading.Event()
+    other = ask_until_paused(app, engine, writer, released)
+    released.set()
+    for window in (other, app):
+        wait(window, lambda window=window: not window.session_state["pending"])  # type: ignore[misc]
+    released.clear()
+    writer.faults.append(Paused(2, released))
+    ask(app, "How many ships did Lindmark handle in 2019?", lambda: "handled 4,812" in written(app))
+    other.chat_input[0].set_value("Who paid?").run()
+    (error,) = other.error
+    assert error.value.startswith("An answer is being written in this chat")
+    assert other.chat_input[0].proto.value == "Who paid?"
+    assert "handled 4,812" in written(other)
+    released.set()
+    wait(other, lambda: not other.session_state["pending"])
+    assert [turn.role for turn in engine.chats.messages(engine.chats.list()[0].id)] == ["user", "assistant"] * 2
+
+
+def test_a_chat_that_was_deleted_in_another_window_says_so(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    chat = engine.chats.start("Birds")
+    app.query_params["chat"] = str(chat.id)
+    app.run()
+    engine.chats.delete(chat.id)
+    app.run()
+    assert "There is no such chat" in texts(app)
+    assert not app.error
+    app.button(key="new-instead").click().run()
+    assert app.chat_input
+
+
 def test_nobody_else_sees_an_answer_that_is_being_written(
     writer: VendorServer, app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,7 +306,7 @@ def test_nobody_else_sees_an_answer_that_is_being_written(
     stranger.query_params["chat"] = other.query_params["chat"]
     stranger.run()
     assert "4,812" not in written(stranger) + texts(stranger)
-    assert "There is no conversation" in texts(stranger)
+    assert "There is no such chat" in texts(stranger)
     assert not stranger.session_state["pending"]
     released.set()
 
@@ -507,7 +541,7 @@ def test_a_question_that_is_too_long_stays_in_its_field(app: AppTest, engine: RA
     question = "What rose? " * 400
     app.chat_input[0].set_value(question).run()
     (error,) = app.error
-    assert error.value.startswith("The question has 4,399 characters, but at most 4,000 are possible.")
+    assert error.value.startswith("The question has 4,399 characters, but at most 4,000 are possible")
     assert app.chat_input[0].proto.value == question
     assert engine.chats.list() == []
     app.run()

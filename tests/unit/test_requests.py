@@ -303,3 +303,9 @@ def test_white_space_of_questions_is_collapsed(text: str, collapsed: str) -> Non
 def test_questions_without_a_request_are_bounded() -> None:
     with pytest.raises(errors.ValidationError, match="Text has 4,001 characters, but at most 4,000 are possible"):
         types.bounded_question("x" * 4001)
+
+
+@pytest.mark.parametrize("text", [None, 5, b"What grew?"])
+def test_a_question_that_is_no_text_is_refused(text: object) -> None:
+    with pytest.raises(errors.ValidationError, match="question: Input should be a valid string"):
+        types.bounded_question(text)

@@ -16,7 +16,7 @@ from rag.ui import session
 from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export, pending_answers
 from rag.ui.chat.answer import marks, show_answer
-from rag.ui.chat.conversation_list import FIRST_QUESTION, conversation_id
+from rag.ui.chat.conversation_list import FIRST_QUESTION, conversation_id, open_conversation
 from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer
 from rag.ui.chat.suggestions import suggested_questions
@@ -25,14 +25,16 @@ from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
 from rag.ui.library import document_metadata
-from rag.ui.page_frame import error_boundary
+from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place, update_marks
 
 QUESTION = "question"
 """Session key of the question field. It has no `max_chars`: the browser would drop a longer text without a word."""
-REFUSAL = "question-refusal"
-"""Session key of the reason why the question in the field was not asked."""
+SENT = "sent-question"
+"""Session key of a question from when it is sent until it is asked, so that no rerun loses it."""
+REFUSED = "refused-question"
+"""Session key of a question that could not be asked, and the reason."""
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
 POLL_SECONDS = 0.25
@@ -54,7 +56,11 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
     with error_boundary():
         current = conversation_id()
         pending = pending_answers.of(current) if current else None  # before the turns: it may be saved meanwhile
-        messages = session.engine().chats.messages(current) if current else []
+        try:
+            messages = session.engine().chats.messages(current) if current else []
+        except errors.NotFoundError:
+            _deleted()
+            return
         is_written_elsewhere = False
         if current and messages and not pending and messages[-1].response is None:
             is_written_elsewhere = session.engine().answers.is_being_written(current)
@@ -62,9 +68,7 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         is_written = is_written_elsewhere or bool(pending and not pending.error)
         shown = _turns_before(messages, pending, is_written=is_written)
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages))
-        # Read before anything reruns the page or fails: a question that was just sent would be lost.
-        if question := _question_field(disabled=is_written):
-            _ask(question, document_ids=document_ids)
+        _question_field(document_ids, disabled=is_written)
         with turns:
             suggestion = None if messages else st.session_state.pop(FIRST_QUESTION, None)
             if not messages and not suggestion:
@@ -86,33 +90,32 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             _ask(suggestion, document_ids=document_ids)
 
 
-def _question_field(*, disabled: bool) -> str | None:
-    """Show the question field, above it why its text was not asked, and return the question that was just sent."""
-    if refusal := st.session_state.pop(REFUSAL, None):
-        with st.container(key="too-long"):
-            st.error(refusal, icon=":material/text_fields:")
-    question = st.chat_input(
-        _("Ask about your documents"), key=QUESTION, disabled=disabled, on_submit=_keep_if_too_long
-    )
-    return question and question.strip()
+def _deleted() -> None:
+    """Say that there is no such chat any more."""
+    with empty_state("delete", _("There is no such chat"), _("It was deleted, or its address is wrong.")):
+        st.button(_("New chat"), key="new-instead", on_click=open_conversation, args=(None,))
 
 
-def _keep_if_too_long() -> None:
-    """Put a question that is too long back into its field."""
-    question = st.session_state[QUESTION] or ""
-    if refusal := _refusal(question):
-        st.session_state[QUESTION], st.session_state[REFUSAL] = question, refusal
+def _question_field(document_ids: tuple[uuid.UUID, ...], *, disabled: bool) -> None:
+    """Show the question field and ask what was sent; what cannot be asked is put back, with the reason above it."""
+    if refused := st.session_state.pop(REFUSED, None):
+        st.session_state[QUESTION], reason = refused
+        with st.container(key="refused"):
+            st.error(escape(reason), icon=":material/error:")
+    st.chat_input(_("Ask about your documents"), key=QUESTION, disabled=disabled, on_submit=_send)
+    question = st.session_state.pop(SENT, None)
+    if not question or not question.strip():
+        return
+    try:
+        _ask(question.strip(), document_ids=document_ids)
+    except errors.Error as error:
+        st.session_state[REFUSED] = (question, translate_message(error.message))
+        st.rerun()
 
 
-def _refusal(question: str) -> str | None:
-    """Return why a question cannot be asked; None if it can."""
-    length = len(question.strip())
-    if length <= MAX_QUESTION_CHARS:
-        return None
-    return _(
-        "The question has {count} characters, but at most {most} are possible. Shorten it, or add the text to the "
-        "library and ask about it."
-    ).format(count=decimal(length), most=decimal(MAX_QUESTION_CHARS))
+def _send() -> None:
+    """Keep the question in the session; a disabled field would drop it."""
+    st.session_state[SENT] = st.session_state[QUESTION]
 
 
 def _turns_before(
@@ -203,8 +206,13 @@ def cite(message: ChatMessage, number: int, click: int) -> None:
 
 def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[uuid.UUID, ...]) -> None:
     """Ask a question, or a variant of the question `beside`. Raises ValidationError if it is too long."""
-    if refusal := _refusal(question):
-        raise errors.ValidationError(refusal)
+    if len(question) > MAX_QUESTION_CHARS:
+        raise errors.ValidationError(
+            _(
+                "The question has {count} characters, but at most {most} are possible. Shorten it, or add the text to "
+                "the library and ask about it."
+            ).format(count=decimal(len(question)), most=decimal(MAX_QUESTION_CHARS))
+        )
     engine, current = session.engine(), conversation_id()
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id

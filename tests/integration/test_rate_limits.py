@@ -1,5 +1,6 @@
 """How often somebody asks: counted in one place for all processes."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -13,10 +14,12 @@ SHARE_SECONDS = 60 / PER_MINUTE
 def test_processes_count_together(database_url: str) -> None:
     with Store.open(database_url, pool_size=4) as here, Store.open(database_url, pool_size=4) as there:
         stores = [here, there] * 20
+        began = time.monotonic()
         with ThreadPoolExecutor(8) as pool:
             waits = [*pool.map(lambda db: db.rate_limits.count("ada", PER_MINUTE), stores)]
         assert waits.count(0.0) == PER_MINUTE
-        assert all(0 <= wait <= SHARE_SECONDS for wait in waits)
+        took = time.monotonic() - began  # a request may wait for one that began later, from which its time is counted
+        assert all(0 <= wait <= SHARE_SECONDS + took for wait in waits)
         assert here.rate_limits.count("bob", PER_MINUTE) == 0.0
 
 

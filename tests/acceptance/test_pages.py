@@ -288,11 +288,12 @@ def test_a_chat_that_was_deleted_in_another_window_says_so(app: AppTest, engine:
     app.query_params["chat"] = str(chat.id)
     app.run()
     engine.chats.delete(chat.id)
-    app.run()
+    app.chat_input[0].set_value("What do birds eat?").run()
     assert "There is no such chat" in texts(app)
     assert not app.error
     app.button(key="new-instead").click().run()
-    assert app.chat_input
+    assert app.chat_input[0].proto.value == "What do birds eat?"
+    assert engine.chats.list() == []
 
 
 def test_nobody_else_sees_an_answer_that_is_being_written(

@@ -91,7 +91,9 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
 
 
 def _deleted() -> None:
-    """Say that there is no such chat any more."""
+    """Say that there is no such chat any more; a question sent to it goes into the field of the next one."""
+    if question := st.session_state.pop(SENT, None):
+        st.session_state[REFUSED] = (question, _("There is no such chat"))
     with empty_state("delete", _("There is no such chat"), _("It was deleted, or its address is wrong.")):
         st.button(_("New chat"), key="new-instead", on_click=open_conversation, args=(None,))
 

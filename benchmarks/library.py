@@ -101,7 +101,7 @@ def _watch(page: Page, section: Section, count: int, rounds: int) -> None:
 
 
 def _filter(page: Page, words: str, shown: str) -> float:
-    field = page.get_by_placeholder("Search by name")
+    field = page.get_by_placeholder("Name, title, author or tag")
     field.fill(words)
     apps.rest(page, REST_MS)
     field.press("Enter", no_wait_after=True)

@@ -367,7 +367,7 @@ def _prove(user: SimulatedUser, answer: Locator, figure: str) -> None:
 
 
 def _find_by_name(user: SimulatedUser, words: str) -> None:
-    user.type(user.page.get_by_placeholder("Search by name"), words)
+    user.type(user.page.get_by_placeholder("Name, title, author or tag"), words)
 
 
 def _tick(user: SimulatedUser, count: int) -> None:

@@ -387,5 +387,6 @@ def _paste_questions(user: SimulatedUser, count: int) -> None:
     user.page.wait_for_timeout(POINTER_SEEN_MS)
     table.click(position=at)
     user.clicks += 1
+    table.locator("canvas").first.focus()  # a rerun may have taken it
     user.page.keyboard.press("Control+v")
     table.locator("[role=gridcell]").filter(has_text=QUESTIONS[count - 1]).wait_for(state="attached")

@@ -17,6 +17,7 @@ VERDICTS = {
     Support.QUOTED: "quoted word for word",
     Support.SUPPORTED: "✓ supported",
     Support.PARTLY: "◐ partly supported",
+    Support.NOT_STATED: "✗ not stated",
     Support.NOT_VERIFIED: "? not verified",
     Support.CONTRADICTED: "✗ contradicted",
     Support.UNCITED: "? no source",

@@ -112,8 +112,8 @@ class AnswerSentence(Result):
     text: str
     support: Support | None = Field(
         description="quoted: the document's own words. supported: its quotes say all of it. partly: `missing` is not "
-        "in them. not_verified: could not be decided. contradicted: they say otherwise. uncited: it cites nothing. "
-        "null: it states nothing. Rely on quoted and supported ones only."
+        "in them. not_stated: they do not say it. contradicted: they say otherwise. not_verified: could not be "
+        "decided. uncited: it cites nothing. null: it states nothing. Rely on quoted and supported ones only."
     )
     missing: list[str] = Field(description="Words and figures of the sentence that its quotes do not hold.")
     judged_by: str | None = Field(
@@ -171,7 +171,7 @@ class MatrixCell(Result):
     value: str | None = Field(description="The figure alone, where a cell of a table answers.")
     verdict: Support | None = Field(
         description="quoted, supported: the quote proves the answer, and that it is what was asked. partly: a part "
-        "of it. not_verified, contradicted, uncited: do not rely on it. null with a likelihood: see there."
+        "of it. not_stated, not_verified, contradicted, uncited: do not rely on it. null with a likelihood: see there."
     )
     likelihood: float | None = Field(
         description="Probability that these words of the document answer the question, where nothing proves that."

@@ -59,13 +59,14 @@ class Support(StrEnum):
     """How the sources support a sentence.
 
     `quoted` is a verbatim extract, or a lone figure or name that its source has. `supported` was judged against its
-    sources and holds. Of `partly`, something is missing in them. `not_verified` could not be decided. `contradicted` is
-    denied by them. `uncited` cites nothing.
+    sources and holds. Of `partly`, one part is stated and another is missing. `not_stated` is in none of them.
+    `contradicted` is denied by them. `not_verified` could not be decided. `uncited` cites nothing.
     """
 
     QUOTED = "quoted"
     SUPPORTED = "supported"
     PARTLY = "partly"
+    NOT_STATED = "not_stated"
     NOT_VERIFIED = "not_verified"
     CONTRADICTED = "contradicted"
     UNCITED = "uncited"
@@ -171,7 +172,7 @@ class Sentence(Model):
     @property
     def is_unproved(self) -> bool:
         """Whether the sentence makes a statement of which no part is proved."""
-        return self.support in (Support.NOT_VERIFIED, Support.CONTRADICTED, Support.UNCITED)
+        return self.support in (Support.NOT_STATED, Support.NOT_VERIFIED, Support.CONTRADICTED, Support.UNCITED)
 
 
 MAX_TURN_CHARS = 20_000
@@ -326,8 +327,8 @@ class AnswerResponse(Model):
 
     @property
     def unverified(self) -> tuple[int, ...]:
-        """The indexes of sentences that are marked as not verified or without a source if citations are required."""
-        return self._indexes(Support.NOT_VERIFIED, Support.UNCITED)
+        """The indexes of sentences marked as not stated, not verified or without a source if citations are required."""
+        return self._indexes(Support.NOT_STATED, Support.NOT_VERIFIED, Support.UNCITED)
 
     def _indexes(self, *supports: Support) -> tuple[int, ...]:
         found = (number for number, sentence in enumerate(self.sentences) if sentence.support in supports)

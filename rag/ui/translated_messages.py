@@ -219,7 +219,15 @@ TERMS = (
     *(N_("said"), N_("said in the first quote"), N_("first citation on a right page")),
     *(N_("any citation on a right page"), N_("unanswerable, refused"), N_("answerable, refused")),
     N_("citations per answer"),
-    *(N_("quoted"), N_("supported"), N_("partly"), N_("not_verified"), N_("contradicted"), N_("uncited")),
+    *(
+        N_("quoted"),
+        N_("supported"),
+        N_("partly"),
+        N_("not_stated"),
+        N_("not_verified"),
+        N_("contradicted"),
+        N_("uncited"),
+    ),
     *(
         N_("English"),
         N_("German"),

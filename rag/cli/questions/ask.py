@@ -34,6 +34,7 @@ from rag.types import (
 MARKS = {
     Support.SUPPORTED: ("✓ ", "green"),
     Support.PARTLY: ("≈ ", "yellow"),
+    Support.NOT_STATED: ("✗ ", "yellow"),
     Support.NOT_VERIFIED: ("? ", "default"),
     Support.CONTRADICTED: ("✗ ", "red"),
 }

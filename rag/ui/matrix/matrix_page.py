@@ -41,6 +41,7 @@ VERDICTS = {
     Support.QUOTED: N_("Quoted word for word."),
     Support.SUPPORTED: N_("The quote supports it."),
     Support.PARTLY: N_("The quote supports part of it."),
+    Support.NOT_STATED: N_("Not stated: the quote does not say this."),
     Support.NOT_VERIFIED: N_("Not verified: it is unclear whether the quote answers the question."),
     Support.CONTRADICTED: N_("The quote contradicts it."),
     Support.UNCITED: N_("It cites nothing."),

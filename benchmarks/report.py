@@ -58,8 +58,8 @@ class Figure:
 class Section:
     """The figures of one part; `about` describes sizes and counts.
 
-    `notes` are lines below the table. A `result` is written as JSON in place of the figures. A part that `failed` causes
-    exit code 1; a missed goal does not.
+    `notes` are lines below the table; a `result` is written as JSON in place of the figures. A part that `failed`
+    causes exit code 1; a missed goal does not.
     """
 
     part: str

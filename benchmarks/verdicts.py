@@ -19,10 +19,17 @@ from benchmarks import llama_server
 from benchmarks.report import Goal, Section, at_least, at_most
 from benchmarks.settings import Options
 from rag import parsing, providers
+from rag.answering.generation.context import Source, format_source
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification import citations
 from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge
+from rag.answering.verification.meaning import (
+    JUDGE_TOKENS,
+    EntailmentJudge,
+    LanguageModelJudge,
+    MeaningJudge,
+    Prompted,
+)
 from rag.retrieval import Completions
 from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Support
 
@@ -58,6 +65,7 @@ class Shown(NamedTuple):
 class Answer(NamedTuple):
     """A labelled answer with the sources that it was written from."""
 
+    question: str
     sources: Mapping[str, Hit]
     claims: tuple[Claim, ...]
 
@@ -81,7 +89,11 @@ def judges(options: Options) -> dict[str, MeaningJudge | None]:
     packaged = EntailmentJudge(providers.open_entailment_model(options.config))
     found: dict[str, MeaningJudge | None] = {"words": None, "packaged": packaged}
     if options.server:
-        llm = llama_server.language_model(options.config, options.server)
+        chosen = llama_server.generation(options.server).model_copy(
+            update={"provider": "openai", "max_output_tokens": JUDGE_TOKENS}
+        )
+        llm = providers.language_model(options.config.model_copy(update=llama_server.settings(options.server)), chosen)
+        assert llm is not None
         found["model"] = LanguageModelJudge(Completions(llm, memory=None), llm.metadata.model_name, packaged)
     return found
 
@@ -100,7 +112,7 @@ def read_answers(file: Path, folder: Path) -> Iterator[Answer]:
         lines = [line for block in parsed.blocks for line in block.to_lines()]
         for row in own:
             sources = {source["id"]: to_hit(name, parsed.title, lines, source["pages"]) for source in row["sources"]}
-            yield Answer(sources, tuple(_claims(row, name)))
+            yield Answer(row["question"], sources, tuple(_claims(row, name)))
 
 
 def to_hit(name: str, title: str | None, lines: Sequence[Line], pages: Sequence[int]) -> Hit:
@@ -132,7 +144,9 @@ def _claims(row: Mapping[str, Any], name: str) -> Iterator[Claim]:
 def verify(answer: Answer, judge: MeaningJudge | None, options: Options) -> Iterator[Shown]:
     """Yield the claims of an answer with their verdicts; each version of the answer is verified as a whole."""
     reranker = providers.CrossEncoder(options.config)
-    grounder = Grounder(answer.sources, locate=_nowhere, reranker=reranker, judge=judge)
+    shown = [format_source(Source(name, hit, hit.passage.lines)) for name, hit in answer.sources.items()]
+    prompted = Prompted(answer.question, "\n".join(shown))
+    grounder = Grounder(answer.sources, locate=_nowhere, reranker=reranker, judge=judge, prompted=prompted)
     by_version: dict[str, list[Claim]] = defaultdict(list)
     for claim in answer.claims:
         by_version[claim.raw].append(claim)

@@ -136,6 +136,19 @@ class QuotablePassage:
         """Return the text at `span` with its context, sentence by sentence; table rows are always whole."""
         return [self._evidence_at(index, span) for index in self._indices(span)]
 
+    def evidence_of(self, index: int) -> Evidence:
+        """Return the whole unit of that index with its context."""
+        return self._evidence_at(index, self.units[index].span)
+
+    def weight(self, key: str) -> float:
+        """Return the weight of a word of this passage, the rarer the greater."""
+        return self._word_weights.of(key)
+
+    @property
+    def normalized(self) -> str:
+        """The text reduced for comparison."""
+        return self._normalized.text
+
     def units_at(self, span: Span) -> list[Span]:
         """Return the whole sentences and rows that `span` touches."""
         return [self.units[index].span for index in self._indices(span)]

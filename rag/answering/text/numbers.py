@@ -192,6 +192,19 @@ def is_shown_by_equation(sentence: str, figure: Number, known: Sequence[Number])
     return _key(figure) in _computed(sentence, claimed, missing)
 
 
+def results_of_equations(sentence: str) -> frozenset[str]:
+    """Return the figures that equations of `sentence` yield, as written."""
+    claimed = find_numbers(sentence)
+    found = set()
+    for sign in _EQUALS.finditer(sentence):
+        left = _expression_before(sentence, sign.start(), claimed)
+        right = _expression_after(sentence, sign.start(), claimed)
+        for operands, result in ((left, right), (right, left)):
+            if len(operands.numbers) > 1 and len(result.numbers) == 1:
+                found.add(result.numbers[0].text)
+    return frozenset(found)
+
+
 def wrong_results(sentence: str) -> tuple[str, ...]:
     """Return the results of equations in `sentence` that their operands do not give."""
     claimed = find_numbers(sentence)

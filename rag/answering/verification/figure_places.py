@@ -40,7 +40,14 @@ _YEAR_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _SHORT_YEAR = re.compile(r"\bFY\s?['’]?(\d\d)\b", re.IGNORECASE)
-_LIST_NUMBER = re.compile(r"\s*\(?\d{1,2}[.)]\s")
+_LIST_NUMBER = re.compile(r"\s*\(?\d{1,3}(?:[.)]\s|\s–\s)")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_DAY = re.compile(rf"\b{_MONTH}\s\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?!\w)", re.IGNORECASE)
+_COLUMN_NAME = re.compile(r"(?<=[;–] )[^;–]{1,60}: ")
+"""The name of a column in a row of the answer: "Fees – 2021: 4; 2022: 5"."""
+
+MAX_COUNT = 100
+"""Largest number without a unit that may be the count of things that the source lists without counting them."""
 
 
 class Place(NamedTuple):
@@ -140,7 +147,11 @@ def check_figures(
     text = analyze(claim)
     found: list[Found] = []
     left: list[Figure] = []
+    results = numbers.results_of_equations(claim)
     for figure in _figures(text, years_of(asked)):
+        if figure.number.text in results:
+            left.append(figure)
+            continue
         best = max(_candidates(figure, text, indexes, quoted), key=lambda one: one.score, default=None)
         if best is None:
             left.append(figure)
@@ -161,7 +172,7 @@ def check_figures(
     return FigureCheck(
         tuple(found),
         tuple(figure.number.text for figure in computed),
-        tuple(figure.number.text for figure in left if figure not in computed),
+        tuple(one.number.text for one in left if one not in computed and not _is_count(one.number)),
         tuple(dict.fromkeys(misplaced)),
     )
 
@@ -176,23 +187,23 @@ def years_of(text: str) -> frozenset[int]:
 
 
 def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figure]:
-    """Yield the figures of a claim, without years, quarters and the number of a list item."""
+    """Yield the figures of a claim, without years, days, quarters, and the numbers of list items and of columns."""
     numbered = _LIST_NUMBER.match(claim.text)
-    quarters = [(period.start, period.end) for period in find_quarters(claim.text)]
+    left_out = [numbered.span()] if numbered else []
+    left_out += [(period.start, period.end) for period in find_quarters(claim.text)]
+    left_out += [match.span() for pattern in (_DAY, _COLUMN_NAME) for match in pattern.finditer(claim.text)]
     own = [
         number
         for number in claim.numbers
-        if number.year is None
-        and not (numbered and number.start < numbered.end())
-        and not any(start <= number.start < end for start, end in quarters)
+        if number.year is None and not any(start <= number.start < end for start, end in left_out)
     ]
     scales = declared_scales(claim.text)
-    years = years_of(claim.text) or (asked if len(asked) == 1 else frozenset())
+    years = years_of(claim.text)
     for number, segment in zip(own, _segments(claim, own), strict=False):
-        named = years_of(segment) or (years if len(own) == 1 or not years_of(claim.text) else frozenset())
-        year = next(iter(named)) if len(named) == 1 else None
-        if year is not None and _YEAR_BEFORE.search(segment):
-            year = None if years_of(segment) else year - 1
+        named = years_of(segment)
+        if not named and len(own) == 1:
+            named = years or asked
+        year = next(iter(named)) if len(named) == 1 and not _YEAR_BEFORE.search(segment) else None
         is_scaled = len(scales) == 1 and number.scale is None and not number.is_share
         scaled = number._replace(scale=next(iter(scales))) if is_scaled else number
         yield Figure(scaled, analyze(segment).content_keys, year)
@@ -209,6 +220,11 @@ def _segments(claim: Text, figures: Sequence[Number]) -> list[str]:
 
 def _keys(text: Text, start: int, end: int) -> frozenset[str]:
     return frozenset(word.key for word in text.content if start <= word.start < end)
+
+
+def _is_count(number: Number) -> bool:
+    value = numbers.plain_value(number)
+    return number.unit is None and number.scale is None and value <= MAX_COUNT and value == int(value)
 
 
 # --- where it stands ---
@@ -313,7 +329,8 @@ def _exchanged(found: Sequence[Found], indexes: Mapping[str, FigureIndex]) -> It
         weigh = indexes[one.citation_id].weight
         kept = sum(map(weigh, (ours & here) | (theirs & there)))
         turned = sum(map(weigh, (ours & there) | (theirs & here)))
-        if turned >= 2 * kept + MIN_SWAPPED:
+        is_mutual = bool(ours & there) and bool(theirs & here)
+        if is_mutual and turned >= 2 * kept + MIN_SWAPPED:
             yield from (one.figure.number.text, other.figure.number.text)
 
 

@@ -170,6 +170,11 @@ class Sentence(Model):
         return f"judged by {self.judged_by}"
 
     @property
+    def is_proved(self) -> bool:
+        """Whether the sources say all of the sentence."""
+        return self.support is not None and self.support.is_proved
+
+    @property
     def is_unproved(self) -> bool:
         """Whether the sentence makes a statement of which no part is proved."""
         return self.support in (Support.NOT_STATED, Support.NOT_VERIFIED, Support.CONTRADICTED, Support.UNCITED)

@@ -165,8 +165,19 @@ MARKS = ["[S1]", "[S9]", "[S1, S9]", "(S2)", "(S9", "【S1】", "[[S3]]", "[S1",
 BRACKETS = ["]", "[", "(", ")", "](", "!", "![a](b)", "[text](http://e.org)", "http://e.org", "\\"]
 TAGS = ['<quote id="S1">', "</quote>", "<quote>", "<quot", "<", ">", "<b>", "</", "<!--", "-->", "<img src=x"]
 ELEMENTS = ["<script>", "</script>", " ", "\n", "\n\n", ".", "Rose 5%"]
-OTHERS = ["< quote", "</ quote>", "<q>", "</q>", "&lt;quote id=S1&gt;", "&lt;/quote&gt;", "&", "[1]", "[2] [3]", "【1†a】"]
-BREAKS = ["\n- ", "\n| ", "\n1. ", '<quote id="S1"/>', "</QUOTE >", '<Quote ids="S1, S2">']
+OTHERS = [
+    "< quote",
+    "</ quote>",
+    "<q>",
+    "</q>",
+    "&lt;quote id=S1&gt;",
+    "&lt;/quote&gt;",
+    "&",
+    "[1]",
+    "[2] [3]",
+    "【1†a】",
+]
+BREAKS = ["【1†a】", "\n- ", "\n| ", "\n1. ", '<quote id="S1"/>', "</QUOTE >", '<Quote ids="S1, S2">']
 FRAGMENTS = st.sampled_from(MARKS + BRACKETS + TAGS + ELEMENTS + OTHERS + BREAKS)
 RAW = st.lists(FRAGMENTS | st.text(max_size=4), max_size=14).map("".join)
 

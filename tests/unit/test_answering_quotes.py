@@ -4,7 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rag.answering.verification.quote_matching import RERANKED_SENTENCES, QuotablePassage, Quote, normalize
+from rag.answering.text.normalized_text import normalize
+from rag.answering.verification.quote_matching import RERANKED_SENTENCES, QuotablePassage, Quote
 from rag.types import BlockKind, Verdict
 from tests import sources
 
@@ -303,7 +304,7 @@ def test_normalized_offsets_lead_back_to_the_characters(text: str) -> None:
     assert list(normalized.offsets) == sorted(normalized.offsets)
     assert all(0 <= offset < len(text) for offset in normalized.offsets)
     for character, offset in zip(normalized.text, normalized.offsets, strict=True):
-        assert character in normalize(text[offset]).text
+        assert character in normalize(text[offset]).text or (character == " " and text[offset].isspace())
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

@@ -6,7 +6,7 @@ from rag import prompts
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.answer_sentences import SOURCES_LINE, markdown_row, strip_markup
 from rag.answering.text.markup import CITATION_MARK
-from rag.answering.verification.quote_matching import normalize
+from rag.answering.text.normalized_text import normalize
 from rag.types import Sentence
 
 _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text.rstrip(".")

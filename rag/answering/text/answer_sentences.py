@@ -16,7 +16,7 @@ _FORMULA = re.compile(
 SOURCES_LINE = re.compile(
     r"\W*(?:(?:sources?|quellen?|fuentes?|références?|bronn?(?:en)?|font[ie]s?)\W*)?", re.IGNORECASE
 )
-"""A line that only names sources."""
+"""A line that only names sources, which belong to what stands above."""
 _LINE_START = re.compile(r"[ \t]*(?:>[ \t]?)*")
 _TASK_BOX = re.compile(r"\[[ xX]\][ \t]+")
 _BOLD = re.compile(r"\*\*(?=\S)(?:[^*\n]|\*(?!\*)){1,400}\*\*")
@@ -43,7 +43,7 @@ def answer_sentences(text: str) -> list[Span]:
             found += [formula] if formula.start == start else []
         elif markdown_row(lines, number) is not None or _HEADING.match(line):
             found.append(trimmed(blank, without_bullet(blank, Span(start, end))))
-        elif not _FENCE.match(line):
+        elif not (_FENCE.match(line) or SOURCES_LINE.fullmatch(line)):
             found += _line_sentences(text, blank, Span(start, end))
     return [span for span in found if any(map(str.isalnum, blank[span.start : span.end]))]
 

@@ -30,7 +30,7 @@ _OMISSIBLE = re.compile(
     r"[|•▪◦‣∙●▸►➢·\uf0a7\uf0b7]|(?:\.[ \t]?){4,}|(?<=[^\W\d_])[*†‡§]+|(?<=[^\W\d_])[.,;)'’”\"]?(?P<note>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|"
     r"(?P<sign>[$€£¥₹])|(?<![^\s|])(?P<dash>[-–—−])(?![^\s|])"
 )
-"""What a quote may leave out: bullets, leaders, cell borders, footnote marks, currency signs and dashes of empty cells."""
+"""What a quote may leave out: bullets, leaders, cell borders, notes, signs of currencies and empty cells."""
 
 
 def normalize(text: str, left_out: Collection[int] = frozenset()) -> NormalizedText:

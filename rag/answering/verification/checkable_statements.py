@@ -4,7 +4,7 @@ import re
 
 from rag import prompts
 from rag.answering.text.analyzed_text import Text
-from rag.answering.text.answer_sentences import SOURCES_LINE, markdown_row, strip_markup
+from rag.answering.text.answer_sentences import markdown_row, strip_markup
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.text.normalized_text import normalize
 from rag.types import Sentence
@@ -128,7 +128,7 @@ def is_checkable(sentence: str, before: str = "", after: str = "") -> bool:
     """
     text = strip_markup(sentence)
     line = before.rsplit("\n", 1)[-1]
-    if re.match(r"\s*#{1,6}\s", line) or text.endswith(("?", "？")) or SOURCES_LINE.fullmatch(text):
+    if re.match(r"\s*#{1,6}\s", line) or text.endswith(("?", "？")):
         return False
     if text.endswith(":") and not after.split("\n", 1)[0].strip():
         return False

@@ -7,11 +7,13 @@ import functools
 import html
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from rag.answering.passages.boilerplate import placed_lines
 from rag.answering.passages.captions import declared_scales, scales_of_row
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.text import numbers, term_weights
@@ -24,7 +26,7 @@ from rag.answering.verification.evidence import Evidence, Weights
 from rag.answering.verification.table_figures import Column
 from rag.ingestion.language_detection import detect
 from rag.retrieval import Reranker
-from rag.types import BlockKind, Passage, Span, Verdict
+from rag.types import BlockKind, Line, Passage, Span, Verdict
 
 NEAR_MATCH = 85.0
 """Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a misspelt quote; below it is made up."""
@@ -74,6 +76,21 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _EDGES = " \t\r\n\"'“”‘’«»*_`"
 
 
+def _repeated_edges(passage: Passage) -> list[Span]:
+    """Return the first and last two lines of its pages that other pages have, too, but for their numbers."""
+    pages: dict[int, list[tuple[int, Line]]] = {}
+    for offset, line in placed_lines(passage):
+        pages.setdefault(line.page_number, []).append((offset, line))
+    edges = [dict([*placed[:2], *placed[-2:]]) for placed in pages.values()]
+    counts = Counter(text for page in edges for text in {re.sub(r"\d+", "0", line.text) for line in page.values()})
+    return [
+        Span(offset, offset + len(line.text))
+        for page in edges
+        for offset, line in page.items()
+        if counts[re.sub(r"\d+", "0", line.text)] > 1
+    ]
+
+
 class QuotablePassage:
     """A passage prepared for finding many quotes in it."""
 
@@ -82,6 +99,7 @@ class QuotablePassage:
         self.text = passage.text
         self.titles = tuple(titles)
         self.units: list[Unit] = split_passage(passage)
+        self._page_edges = _repeated_edges(passage)
         self.scales: numbers.Scales = declared_scales(self.text) or None
         self._normalized = normalize(self.text)
         self._words = [term_weights.content_words(self.read(unit.span)) for unit in self.units]
@@ -270,7 +288,8 @@ class QuotablePassage:
     def _undecorated(self) -> list[Undecorated]:
         """The passage without what a quote may leave out; then also without running heads and page numbers."""
         tables = [unit.span for unit in self.units if unit.kind is BlockKind.TABLE]
-        heads = [offset for unit in self.units if unit.is_boilerplate for offset in range(*unit.span)]
+        boilerplate = [unit.span for unit in self.units if unit.is_boilerplate]
+        heads = [offset for span in (*boilerplate, *self._page_edges) for offset in range(*span)]
         return [undecorated(self.text, left_out, tables) for left_out in ([], heads)[: 2 if heads else 1]]
 
     def _find_near(self, proposed: str) -> Quote | None:

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification import citations
+from rag.answering.verification.checkable_statements import checkable_statement
 
 KNOWN = ("S1", "S2", "S3")
 
@@ -153,3 +154,30 @@ def test_every_mark_shown_is_known_and_owned_by_a_sentence_that_spans_it(pieces:
             assert any(
                 c.sentence.start <= start < c.sentence.end and mark in c.sentence.citation_ids for c in answer.claims
             )
+
+
+@pytest.mark.parametrize(
+    ("raw", "statements"),
+    [
+        ("Yes. It rose by 5 %. [S1]", ["", "It rose by 5 %."]),
+        ("**Answer:** No. It fell. [S1]", ["", "It fell."]),
+        ("No. Sales fell by 5 %. [S1]", ["", "Sales fell by 5 %."]),
+        ("**No. Sales fell by 5 %.** [S1]", ["Sales fell by 5 %."]),
+        ("No – sales fell by 5 %. [S1]", ["sales fell by 5 %."]),
+        ("The harbour has two cranes [S1]:\n- old\n- new", ["The harbour has two cranes", "old", "new"]),
+        ("The cranes of the harbour are [S1]:\n- old", ["", "old"]),
+        ("The harbour has two cranes:\n- old", ["", "old"]),
+        (
+            "\\[\n\\text{Growth} = \\frac{12 - 10}{10} \\times 100 = 20\\%\n\\] [S1]",
+            ["Growth = (12 - 10) / 10 × 100 = 20%"],
+        ),
+        ("It is $$\\frac{5}{2} = 2.5$$ and \\(2.5\\%\\). [S1]", ["It is 5 / 2 = 2.5 and 2.5%."]),
+        ("A | B | C\n---|---|---\n**x** | | 5 \\| 6 [S1]", ["", "x – C: 5 | 6"]),
+        ("| A | B |\n|---|---|\n| | **7** |\n| y | |\n| z |", ["", "7", "y", "z"]),
+        ("| A | B | C |\n|---|---|---|\n| | Sum | **7** |", ["", "Sum – C: 7"]),
+        ("It rose. [S1]\n\nSources: [S1][S2]", ["It rose."]),
+    ],
+)
+def test_what_a_sentence_states(raw: str, statements: list[str]) -> None:
+    answer = citations.parse(raw, KNOWN)
+    assert [checkable_statement(claim.sentence, answer.text) for claim in answer.claims] == statements

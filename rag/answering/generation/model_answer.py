@@ -9,10 +9,10 @@ from rag import errors, prompts, providers, tracing
 from rag.answering.generation.context import Context
 from rag.answering.generation.draft import Draft
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
+from rag.answering.text.normalized_text import normalize
 from rag.answering.verification import citations
 from rag.answering.verification.citations import ParsedAnswer
 from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.quote_matching import normalize
 from rag.retrieval import CompletionCache, request_digest
 from rag.types import AnswerStage, AnswerToken, GenerationOptions, Sentence, Support, Usage
 

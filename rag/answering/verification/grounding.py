@@ -17,13 +17,14 @@ from rag import errors
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import clauses, numbers
 from rag.answering.text.analyzed_text import analyze
+from rag.answering.text.normalized_text import normalize
 from rag.answering.verification import checkable_statements, entailment
 from rag.answering.verification.citations import Claim, ParsedAnswer, with_citations
 from rag.answering.verification.entailment import Judgement
 from rag.answering.verification.figure_places import FigureIndex, check_figures
 from rag.answering.verification.meaning import NOTHING_PROMPTED, MeaningJudge, MeaningVerdict, Prompted
 from rag.answering.verification.open_claims import OpenClaim, open_claim
-from rag.answering.verification.quote_matching import MIN_COVERAGE, QuotablePassage, Quote, normalize
+from rag.answering.verification.quote_matching import MIN_COVERAGE, MIN_SHARED, QuotablePassage, Quote
 from rag.retrieval import Reranker
 from rag.types import SAME_WORDS, Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
 
@@ -261,11 +262,23 @@ class Grounder:
         return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
 
     def _locate_proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
-        """Return the located quotes that the model proposed, if they have words in common with the claim."""
+        """Return the located quotes that the model proposed.
+
+        A verbatim one stays if it has any word or figure of the claim, or stands beside one that has, as a table's head
+        beside its row; a corrected one needs more of them.
+        """
         passage = self.passage(citation_id)
         proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
         found = [quote for text in proposed if (quote := passage.find(text))]
-        return list(dict.fromkeys(quote for quote in found if passage.is_related(claimed, quote.span)))
+        verbatim = [quote for quote in found if quote.verdict is Verdict.VERIFIED]
+        is_kept = any(passage.shared(claimed, quote.span) > 0 for quote in verbatim)
+        return list(
+            dict.fromkeys(
+                quote
+                for quote in found
+                if (is_kept and quote in verbatim) or passage.shared(claimed, quote.span) >= MIN_SHARED
+            )
+        )
 
     def _judgement(self, claimed: str, found: QuotesBySource) -> Judgement:
         evidence = [

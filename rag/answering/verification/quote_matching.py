@@ -421,11 +421,11 @@ class QuotablePassage:
             self._paraphrases[key] = self.units[index].span if score >= MIN_RERANK_SCORE else None
         return self._paraphrases[key]
 
-    def is_related(self, claim: str, span: Span) -> bool:
-        """Return whether the text at `span` has some of the claim's weighted words."""
+    def shared(self, claim: str, span: Span) -> float:
+        """Return the share of the claim's weighted words that the text at `span` has."""
         weights = self._weights(claim)
-        shared = sum(weights.get(word, 0.0) for word in set(term_weights.content_words(self.read(span))))
-        return shared >= MIN_SHARED * (sum(weights.values()) or 1.0)
+        words = set(term_weights.content_words(self.read(span)))
+        return sum(weights.get(word, 0.0) for word in words) / (sum(weights.values()) or 1.0)
 
     # --- numbers that a quote leaves open ---
 

@@ -81,18 +81,20 @@ _SAME = str.maketrans(
 _WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _ELISION = re.compile(r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
 _EDGES = " \t\r\n\"'“”‘’«»*_`"
+_CONTEXT_MARKS = re.compile(r"\[Page \d+\]|\|(?:\s*:?-{3,}:?\s*\|)+")
+"""What the context of an answer adds to a passage: page marks, and the rules of Markdown tables."""
 
 
 def normalize(text: str) -> NormalizedText:
-    """Remove white space, case, ligatures, typographic quotes and dashes, and hyphens between letters.
+    """Remove white space, case, ligatures, typographic quotes and dashes, hyphens between letters, and "|".
 
-    Quotes then match across line breaks, hyphenation and spaces that PDFs lose.
+    Quotes then match across line breaks, hyphenation, spaces that PDFs lose, and the cells of a Markdown table.
     """
     characters: list[str] = []
     offsets: list[int] = []
     for offset, character in enumerate(text):
         for part in _fold(character):
-            if not part.isspace():
+            if not part.isspace() and part != "|":
                 characters.append(part)
                 offsets.append(offset)
     joined = "".join(characters)
@@ -256,7 +258,7 @@ class QuotablePassage:
 
     def find(self, proposed: str) -> Quote | None:
         """Find `proposed` exactly, in parts, or nearly; return None if it does not occur."""
-        proposed = proposed.strip(_EDGES)
+        proposed = _CONTEXT_MARKS.sub(" ", proposed).strip(_EDGES)
         exact = self._find_exact(proposed)
         if exact is not None:
             return Quote(exact, Verdict.VERIFIED)

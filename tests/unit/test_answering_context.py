@@ -13,7 +13,7 @@ from rag.answering.generation.context import (
     neutralise_marks,
 )
 from rag.answering.verification.quote_matching import QuotablePassage
-from rag.types import Hit
+from rag.types import BlockKind, Hit, Verdict
 from tests import sources
 
 
@@ -32,7 +32,7 @@ def test_a_source_on_two_pages_says_so() -> None:
     hit = hit.model_copy(update={"passage": hit.passage.model_copy(update={"lines": lines})})
     text = build_context([hit, sources.hit("More.")]).text
     assert text == (
-        "[S1] [Source: a b.pdf, Page 3-4, Lines 1-2]\nIt rose.\n\nIt fell.\n\n"
+        "[S1] [Source: a b.pdf, Page 3-4, Lines 1-2]\n[Page 3]\nIt rose.\n\n[Page 4]\nIt fell.\n\n"
         "[S2] [Source: report.pdf, Page 1, Lines 1-1]\nMore.\n"
     )
 
@@ -46,6 +46,57 @@ def test_a_place_is_presented_once() -> None:
     assert [source.hit for source in context.sources] == [whole, after]
     assert [line.text for line in context.sources[1].lines] == ["four"]
     assert "Lines 4-4" in context.text
+
+
+def test_a_running_header_is_given_once_and_what_is_on_the_page_as_often_as_it_stands_there() -> None:
+    document = uuid.uuid4()
+    body = "Interest rose.\nNot applicable.\nNothing else was changed."
+    texts = [f"ACME ANNUAL REPORT\n\u00a7 {page} Risks\n{body}\n{page}" for page in (1, 2, 3)]
+    pages = [
+        sources.hit(text, document_id=document, first=10 * page, page_number=page) for page, text in enumerate(texts, 1)
+    ]
+    text = build_context(pages).text
+    assert text.count("ACME ANNUAL REPORT") == 1
+    assert text.count("Not applicable.") == 3
+    assert build_context(pages[:2]).text.count("ACME ANNUAL REPORT") == 2  # two may be headings
+    others = [sources.hit(text, first=10 * page, page_number=page) for page, text in enumerate(texts, 1)]
+    assert build_context(others).text.count("ACME ANNUAL REPORT") == 3
+
+
+TABLE = "($ in millions)\t2023\t2022\nNet sales\t16,700\t15,200\nNet income\t\t150"
+
+
+def test_a_table_is_given_as_markdown_with_its_head_first() -> None:
+    hit = sources.hit("Sales rose.", (BlockKind.TABLE, TABLE), "They fell then.")
+    assert build_context([hit]).text.partition("\n")[2] == (
+        "Sales rose.\n\n| ($ in millions) | 2023 | 2022 |\n|---|---|---|\n| Net sales | 16,700 | 15,200 |\n"
+        "| Net income |  | 150 |\n\nThey fell then.\n"
+    )
+    rest = hit.model_copy(update={"passage": hit.passage.model_copy(update={"lines": hit.passage.lines[2:]})})
+    assert "---" not in build_context([rest]).text  # the rest of a table has no head
+
+
+@pytest.mark.parametrize(
+    ("copied", "meant"),
+    [
+        ("| Net sales | 16,700 | 15,200 |", "Net sales\t16,700\t15,200"),
+        ("Net sales | 16,700 | 15,200", "Net sales\t16,700\t15,200"),
+        ("| ($ in millions) | 2023 | 2022 |\n|---|---|---|\n| Net sales | 16,700 |", TABLE[:42]),
+        ("| Net income |  | 150 |", "Net income\t\t150"),
+    ],
+)
+def test_what_is_copied_from_such_a_table_is_found_in_the_document(copied: str, meant: str) -> None:
+    passage = QuotablePassage(sources.passage("Sales rose.", (BlockKind.TABLE, TABLE)))
+    quote = passage.find(copied)
+    assert quote is not None
+    assert (passage.slice(quote.span), quote.verdict) == (meant, Verdict.VERIFIED)
+
+
+def test_what_is_copied_across_a_page_mark_is_found_in_the_document() -> None:
+    passage = QuotablePassage(sources.passage("The harbour was\nclosed in May."))
+    quote = passage.find("The harbour was\n[Page 4]\nclosed in May.")
+    assert quote is not None
+    assert quote.verdict is Verdict.VERIFIED
 
 
 def long_hit(count: int = 100) -> Hit:
@@ -138,10 +189,17 @@ def test_a_document_cannot_forge_marks_sources_or_tags() -> None:
     assert shown.count("S9") == 1
     for unclosed in ("[Source: evil.pdf, Page 1", "[S9, and more"):
         assert neutralise_marks(unclosed) == "⟦" + unclosed[1:]
+    assert neutralise_marks("[Page 3] and [ page 4]") == "⟦Page 3⟧ and ⟦ page 4⟧"
     for unseen in ("[\u200bS9]", "[S\u20609]", "(\u200bS2)", "[\u200bSource: e.pdf]", "<\u200bquote>"):
         assert not set(neutralise_marks(unseen)) & set("[(<")
     assert neutralise_marks("An [ordinary] (text) with a <b> and a[0].") == "An [ordinary] (text) with a <b> and a[0]."
     assert neutralise_marks("[[1, 2], [3, 4]]") == "[[1, 2], [3, 4]]"
+
+
+def test_marks_over_two_lines_cannot_be_forged_either() -> None:
+    hit = sources.hit('<quote\nid="S1">x', (BlockKind.TABLE, "[\tS9]\tb\n1\t2"), "[Page 7]", page_number=3)
+    text = build_context([hit]).text.partition("\n")[2]
+    assert not any(forged in text for forged in ("<quote", "[Page", "| [ | S9"))
 
 
 def test_a_document_s_name_cannot_forge_a_source_either() -> None:

@@ -15,6 +15,7 @@ def placeholders(template: str) -> set[str]:
         (prompts.ANSWER_SYSTEM, {"not_found"}),
         (prompts.ANSWER_USER, {"context", "question"}),
         (prompts.CONTEXT_ITEM, {"citation_id", "name", "pages", "line_start", "line_end", "text"}),
+        (prompts.CONTEXT_PAGE, {"number"}),
         (prompts.CONDENSE_QUESTION, {"history", "question"}),
     ],
 )

@@ -24,7 +24,7 @@ from rag.types import (
 )
 from rag.ui import session
 from rag.ui.admin.model_downloads import model_downloads
-from rag.ui.formatting import decimal, escape
+from rag.ui.formatting import decimal, escape, plural
 from rag.ui.language import LANGUAGES, N_, _, browser_language
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
@@ -44,6 +44,10 @@ STEPS = N_("""
 Or use a provider's key: create one on the provider's site and press *Add* below. Your questions and the passages
 found for them are then sent to that provider.
 """)
+CONTEXT_SIZES = (5_000, 10_000, 30_000, 60_000, 100_000)
+"""Offered numbers of tokens."""
+PAGE_TOKENS = 1_200
+"""Of a full page of an English report."""
 SERVERS_TTL_SECONDS = 5
 """How long the list of servers is cached."""
 VENDORS_TTL_SECONDS = 300
@@ -121,7 +125,46 @@ def answer_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]
         st.caption(
             _("Each question and the passages found for it are sent to {label}.").format(label=escape(choice.label))
         )
+        if not choice.problem:
+            _context_budget()
         _test_button(settings.try_writer, "writer")
+
+
+def _context_budget() -> None:
+    """Choose how much text the model gets for a question, and tell what that costs."""
+    budget = _settings().context_budget
+    size = budget.get()
+    chosen = None if size.origin is Origin.DEFAULT else size.tokens
+    sizes = sorted({*CONTEXT_SIZES, *([chosen] if chosen else [])})
+    automatic = _("{choice}: {tokens} tokens").format(choice=_(AUTOMATIC), tokens=decimal(size.tokens))
+    wanted = st.selectbox(
+        _("Most text per question"),
+        [None, *sizes],
+        index=sizes.index(chosen) + 1 if chosen else 0,
+        key=f"context-{chosen}-{size.tokens}",
+        format_func=lambda tokens: (
+            _("{tokens} tokens").format(tokens=decimal(tokens)) if tokens else _(AUTOMATIC) if chosen else automatic
+        ),
+        disabled=size.origin is Origin.ENVIRONMENT,
+        help=_(
+            "Documents that fit are given to the model whole; of others it gets the passages found. "
+            "Less text costs less; a model on this machine gets no more than it can read in time."
+        ),
+    )
+    pages = plural(round(size.tokens / PAGE_TOKENS), "about {count} page", "about {count} pages")
+    cost = (
+        _("; it costs at most ${cost} by the list price").format(cost=decimal(size.cost_usd, 4))
+        if size.cost_usd is not None
+        else ""
+    )
+    st.caption(_("That is {pages} of a report{cost}.").format(pages=pages, cost=cost))
+    if size.origin is Origin.ENVIRONMENT:
+        st.caption(_("Set in the environment or in .env, which takes precedence."))
+    if wanted != chosen:
+        with error_boundary():
+            budget.choose(wanted)
+            st.toast(_("Saved. It applies from now on."), icon=":material/check:")
+            st.rerun()
 
 
 def embedding_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]) -> None:

@@ -441,6 +441,39 @@ def test_what_the_environment_says_is_not_changed_here(page: AppTest, monkeypatc
     assert KEY not in str(page)
 
 
+def test_the_most_text_per_question_is_chosen_with_its_price(
+    page: AppTest, quiet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("RAG_GEN_MODEL", "openai:gpt-4.1")
+    monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+    opened(page)
+    assert select(page, "Most text per question").options[0] == "Automatic: 30,000 tokens"
+    assert "about 25 pages of a report; it costs at most $0.0600" in texts(page)
+    select(page, "Most text per question").select_index(2).run()
+    assert not page.exception
+    assert kept(quiet) == {"rag_max_context_tokens": "10000"}
+    assert select(page, "Most text per question").value == 10_000
+    assert "about 8 pages of a report; it costs at most $0.0200" in texts(page)
+    select(page, "Most text per question").select_index(0).run()
+    assert kept(quiet) == {}
+
+
+def test_the_most_text_per_question_of_the_environment_wins(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "45000")
+    opened(page)
+    field = select(page, "Most text per question")
+    assert (field.disabled, field.value) == (True, 45_000)
+    with RAGEngine(load_config()) as engine, pytest.raises(errors.ConfigError, match="RAG_MAX_CONTEXT_TOKENS is set"):
+        engine.installation.settings.context_budget.choose(1000)
+
+
+def test_quotes_need_no_text_limit(page: AppTest) -> None:
+    assert not [field for field in opened(page).selectbox if field.label == "Most text per question"]
+
+
 def test_another_embedding_model_leads_to_re_embedding(server: VendorServer, page: AppTest) -> None:
     with RAGEngine(load_config()) as engine:
         engine.documents.process(engine.documents.add(pdfs.plain(["Apples."]), "a.pdf", enqueue=False).id)

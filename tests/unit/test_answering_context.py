@@ -11,6 +11,7 @@ from rag.answering.generation.context import (
     build_fitting_context,
     format_source,
     neutralise_marks,
+    with_whole_documents,
 )
 from rag.answering.verification.quote_matching import QuotablePassage
 from rag.types import BlockKind, Hit, Verdict
@@ -111,6 +112,12 @@ def test_the_budget_holds_and_keeps_what_was_found() -> None:
     assert {50, 51, 52} <= {line.number for line in context.sources[0].lines}
 
 
+def test_the_budget_holds_for_tables_too() -> None:
+    rows = "\n".join(f"{number}\t{number}\t{number}\t{number}\t{number}" for number in range(100, 300))
+    context = build_context([sources.hit((BlockKind.TABLE, rows))], budget_tokens=600)
+    assert 400 < providers.count_tokens(context.text) <= 600 + MIN_SOURCE_TOKENS
+
+
 def test_a_small_budget_is_shared_by_the_best_sources() -> None:
     hits = [long_hit() for _ in range(7)]
     context = build_context(hits, budget_tokens=1500)
@@ -123,6 +130,58 @@ def test_a_small_budget_is_shared_by_the_best_sources() -> None:
 def test_room_that_a_short_source_leaves_goes_to_the_others() -> None:
     context = build_context([sources.hit("Short."), long_hit()], budget_tokens=1500)
     assert len(context.sources[1].lines) == 100
+
+
+def test_nothing_is_cut_where_everything_fits() -> None:
+    hits = [long_hit(60), *(sources.hit(f"Note {number}.") for number in range(6))]
+    budget = sum(providers.count_tokens(build_context([hit]).text) for hit in hits)
+    context = build_context(hits, budget_tokens=budget)
+    assert [len(source.lines) for source in context.sources] == [60, 1, 1, 1, 1, 1, 1]
+    assert len(build_context(hits, budget_tokens=budget - 10).sources[0].lines) < 60
+
+
+def page_hits(count: int, *, name: str = "report.pdf", line: str = "Page {page}.") -> list[Hit]:
+    """The pages of a document, each with its own chunk."""
+    document = uuid.uuid4()
+    texts = [line.format(page=page) for page in range(1, count + 1)]
+    return [
+        sources.hit(text, name=name, document_id=document, first=page, page_number=page)
+        for page, text in enumerate(texts, start=1)
+    ]
+
+
+def test_what_continues_on_another_page_is_given_there_but_can_be_quoted_from_both() -> None:
+    first, second = page_hits(2, line="Page {page} is\nlong.")
+    running_on = (*first.passage.lines, second.passage.lines[0])
+    first = first.model_copy(update={"passage": first.passage.model_copy(update={"lines": running_on})})
+    context = build_context([first, second])
+    assert [[line.page_number for line in source.lines] for source in context.sources] == [[1, 1], [2, 2]]
+    assert context.hits["S1"].passage.lines == running_on
+    assert [line.page_number for line in build_context([first]).sources[0].lines] == [1, 1, 2]
+
+
+def test_documents_that_fit_beside_what_was_found_are_given_whole_and_in_reading_order() -> None:
+    report, letter, memo = page_hits(4), page_hits(2, name="letter.pdf"), page_hits(1, name="memo.pdf")
+    found = [report[2], letter[1], report[0]]
+    room = 10_000
+    assert with_whole_documents(found, [], room) == found
+    assert with_whole_documents(found, [report], room) == [*report, letter[1]]
+    assert with_whole_documents(found, [letter, memo], room) == [report[2], *letter, report[0], *memo]
+
+
+def test_a_document_that_does_not_fit_takes_no_room_from_what_was_found() -> None:
+    report, letter = page_hits(60), page_hits(2, name="letter.pdf")
+    found = [report[40], letter[1]]
+    room = sum(providers.count_tokens(build_context([hit]).text) for hit in (report[40], *letter))
+    assert with_whole_documents(found, [report, letter], room) == [report[40], *letter]
+    assert with_whole_documents(found, [report, letter], room - 1) == found
+
+
+def test_a_page_that_was_found_keeps_its_chunk_and_score() -> None:
+    pages = page_hits(2)
+    found = pages[1].model_copy(update={"final_score": 0.9, "passage": pages[1].passage})
+    blank = [page.model_copy(update={"final_score": 0.0}) for page in pages]
+    assert [hit.final_score for hit in with_whole_documents([found], [blank], 10_000)] == [0.0, 0.9]
 
 
 def figures() -> Hit:

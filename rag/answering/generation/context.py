@@ -102,7 +102,7 @@ def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TO
         ]
         if not any(line.text.strip() for line in lines):
             continue
-        if room < MIN_SOURCE_TOKENS and sources:
+        if sources and room < MIN_SOURCE_TOKENS and not fits:
             break
         share = min(max(room // max(sharing - len(sources), 1), MIN_SHARE_TOKENS), room)
         source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), share)
@@ -199,21 +199,26 @@ def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
     """Return as many `lines` as fit, first those of the hit's chunk, then those around it; at least one."""
     first = next((i for i, line in enumerate(lines) if line.number >= hit.chunk.line_start), 0)
     start, end = first, first + 1
-    left = room - len(lines[first].text)
+    left = room - _length(lines[first])
     while True:
-        after = end < len(lines) and len(lines[end].text) + 2 <= left
+        after = end < len(lines) and _length(lines[end]) + 2 <= left
         in_chunk = end < len(lines) and lines[end].number <= hit.chunk.line_end
         if after and (in_chunk or start == 0 or end - first <= first - start):
-            left -= len(lines[end].text) + 2
+            left -= _length(lines[end]) + 2
             end += 1
-        elif start > 0 and len(lines[start - 1].text) + 2 <= left:
+        elif start > 0 and _length(lines[start - 1]) + 2 <= left:
             start -= 1
-            left -= len(lines[start].text) + 2
+            left -= _length(lines[start]) + 2
         elif after:
-            left -= len(lines[end].text) + 2
+            left -= _length(lines[end]) + 2
             end += 1
         else:
             return list(lines[start:end])
+
+
+def _length(line: Line) -> int:
+    """Return the characters of a line as it is given to the model."""
+    return len(line.text) + (2 * line.text.count("\t") + 4 if line.kind is BlockKind.TABLE else 0)
 
 
 def format_source(source: Source) -> str:

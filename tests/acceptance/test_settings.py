@@ -449,12 +449,12 @@ def test_the_most_text_per_question_is_chosen_with_its_price(
     monkeypatch.setenv("RAG_EMBED_MODEL", "local")
     opened(page)
     assert select(page, "Most text per question").options[0] == "Automatic: 30,000 tokens"
-    assert "about 25 pages of a report; it costs at most $0.0600" in texts(page)
+    assert "About 25 pages of a report. So many cost $0.06 by the list price." in texts(page)
     select(page, "Most text per question").select_index(2).run()
     assert not page.exception
     assert kept(quiet) == {"rag_max_context_tokens": "10000"}
     assert select(page, "Most text per question").value == 10_000
-    assert "about 8 pages of a report; it costs at most $0.0200" in texts(page)
+    assert "About 8 pages of a report. So many cost $0.02 by the list price." in texts(page)
     select(page, "Most text per question").select_index(0).run()
     assert kept(quiet) == {}
 

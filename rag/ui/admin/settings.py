@@ -46,6 +46,8 @@ found for them are then sent to that provider.
 """)
 CONTEXT_SIZES = (5_000, 10_000, 30_000, 60_000, 100_000)
 """Offered numbers of tokens."""
+SHOWN_IN_CENTS = 0.01
+"""Dollars below which a price has four decimals."""
 PAGE_TOKENS = 1_200
 """Of a full page of an English report."""
 SERVERS_TTL_SECONDS = 5
@@ -151,13 +153,14 @@ def _context_budget() -> None:
             "Less text costs less; a model on this machine gets no more than it can read in time."
         ),
     )
-    pages = plural(round(size.tokens / PAGE_TOKENS), "about {count} page", "about {count} pages")
-    cost = (
-        _("; it costs at most ${cost} by the list price").format(cost=decimal(size.cost_usd, 4))
-        if size.cost_usd is not None
-        else ""
+    pages = plural(
+        round(size.tokens / PAGE_TOKENS), "About {count} page of a report.", "About {count} pages of a report."
     )
-    st.caption(_("That is {pages} of a report{cost}.").format(pages=pages, cost=cost))
+    if size.cost_usd is None:
+        st.caption(pages)
+    else:
+        cost = decimal(size.cost_usd, 2 if size.cost_usd >= SHOWN_IN_CENTS else 4)
+        st.caption(pages + " " + _("So many cost ${cost} by the list price.").format(cost=cost))
     if size.origin is Origin.ENVIRONMENT:
         st.caption(_("Set in the environment or in .env, which takes precedence."))
     if wanted != chosen:

@@ -350,7 +350,7 @@ def test_a_server_on_this_machine_is_offered_chosen_and_left(server: VendorServe
     assert not page.exception
     assert kept(quiet) == {"rag_gen_model": MODEL}
     assert select(page, "Answer model").value == MODEL
-    assert "are sent to Ollama" in texts(page)
+    assert "is sent to Ollama with text" in texts(page)
 
     page.button(key="test-writer").click().run()
     assert "Apples are red" in page.success[0].value

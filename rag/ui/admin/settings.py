@@ -41,8 +41,8 @@ STEPS = N_("""
 3. Come back, press *Refresh*, and press *Use* next to the model.
 4. Press *Test* under *Answers* to check that it works.
 
-Or use a provider's key: create one on the provider's site and press *Add* below. Your questions and the passages
-found for them are then sent to that provider.
+Or use a provider's key: create one on the provider's site and press *Add* below. Your questions are then sent to that
+provider with text to answer them: the passages found, and short documents whole.
 """)
 CONTEXT_SIZES = (5_000, 10_000, 30_000, 60_000, 100_000)
 """Offered numbers of tokens."""
@@ -125,7 +125,10 @@ def answer_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]
             st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
             return
         st.caption(
-            _("Each question and the passages found for it are sent to {label}.").format(label=escape(choice.label))
+            _(
+                "Each question is sent to {label} with text to answer it: the passages found, and short documents "
+                "whole."
+            ).format(label=escape(choice.label))
         )
         if not choice.problem:
             _context_budget()

@@ -220,19 +220,19 @@ class Questions:
     ) -> Generator[AnswerEvent, None, None]:
         pipeline = QueryPipeline(self._workspace, index, request)
         query = retrieval.Query(request.question)
-        synthesizer = pipeline.synthesizer(
-            llm,
-            options=request.options,
-            generation=generation,
-            read_documents=WholeDocuments(self._workspace, index, request).read,
-            streaming=True,
-            stop=stop,
-        )
         with request_key_errors(request.auth):
             model_passages = (
                 CompositeAnswers(self._workspace, index, request).model_passages(request.question) if llm else []
             )
             nodes = [retrieval.HitNode.of(hit) for hit in model_passages]
+            synthesizer = pipeline.synthesizer(
+                llm,
+                options=request.options,
+                generation=generation,
+                read_documents=WholeDocuments(self._workspace, index, request, only_found=bool(nodes)).read,
+                streaming=True,
+                stop=stop,
+            )
             response = synthesizer.synthesize(query, nodes) if nodes else pipeline.engine(synthesizer).query(query)
         if not isinstance(response, answering.GroundedStream):
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")

@@ -19,11 +19,14 @@ MIN_CHUNK_TOKENS = 60
 
 
 class WholeDocuments:
-    """The documents that a request asks."""
+    """The documents that a request asks; `only_found` if the question names those that the hits are from."""
 
-    def __init__(self, workspace: Workspace, index: Index, request: RetrievalRequest) -> None:
+    def __init__(
+        self, workspace: Workspace, index: Index, request: RetrievalRequest, *, only_found: bool = False
+    ) -> None:
         self._store = workspace.store
         self._index = index
+        self._only_found = only_found
         self._options = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
 
     def read(self, hits: Sequence[Hit], budget_tokens: int) -> list[list[Hit]]:
@@ -33,10 +36,11 @@ class WholeDocuments:
         """
         if self._options.must_include or self._options.passage == "chunk":
             return []
-        scope = DocumentQuery(filters=self._options.filters, disabled=False)
-        listed = self._store.documents.list(self._index.id, scope, limit=MAX_DOCUMENTS + 1)
-        others = [document.id for document in listed] if len(listed) <= MAX_DOCUMENTS else []
-        ids = dict.fromkeys([*(hit.passage.document_id for hit in hits), *others])
+        ids = dict.fromkeys(hit.passage.document_id for hit in hits)
+        if not self._only_found:
+            scope = DocumentQuery(filters=self._options.filters, disabled=False)
+            listed = self._store.documents.list(self._index.id, scope, limit=MAX_DOCUMENTS + 1)
+            ids |= dict.fromkeys(document.id for document in listed if len(listed) <= MAX_DOCUMENTS)
         return [pages for document_id in ids if (pages := self._pages(document_id, budget_tokens // MIN_CHUNK_TOKENS))]
 
     def _pages(self, document_id: uuid.UUID, max_chunks: int) -> list[Hit]:

@@ -169,6 +169,7 @@ MESSAGES = (
     N_("It was deleted while it was searched."),
     N_("It is part of hit {number}, but there was no room for it. Raise the budget of tokens."),
     N_("It is part of hit {number} and is read as {citation}."),
+    N_("Its document is short enough to be given whole: it is read as {citation}."),
     # Status of the installation
     N_("{count} waiting, and no worker is alive. Start one: pagelight worker."),
     N_("{count} of the database's {total} connections are in use. Raise max_connections, or run fewer processes."),

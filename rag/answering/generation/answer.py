@@ -14,7 +14,14 @@ from rag.answering.conversation.followups import standalone
 from rag.answering.extraction import extractive_answer
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
 from rag.answering.generation.claim_filter import drop_unproved
-from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, build_fitting_context
+from rag.answering.generation.context import (
+    MIN_SOURCE_TOKENS,
+    Context,
+    ReadDocuments,
+    build_context,
+    build_fitting_context,
+    default_budget,
+)
 from rag.answering.generation.draft import Draft
 from rag.answering.generation.model_answer import Stop, Writer, check, generate, never_stop, prompt_messages
 from rag.answering.text.markup import CITATION_MARK, plain_text
@@ -63,6 +70,7 @@ def stream(
     judge: MeaningJudge | None = None,
     memory: CompletionCache | None = None,
     rewritings: Sequence[Rewriting] = (),
+    read_documents: ReadDocuments | None = None,
     options: AnswerOptions = DEFAULT_OPTIONS,
     generation: GenerationOptions = DEFAULT_GENERATION,
     stop: Stop = never_stop,
@@ -81,7 +89,7 @@ def stream(
     """
     started = time.perf_counter()
     with tracing.span("context", hits=len(hits)) as step:
-        context = read_context(question, hits, llm, options)
+        context = read_context(question, hits, llm, options, read_documents)
         step.add(sources=len(context.hits))
     grounder = Grounder(context.hits, locate=locate, reranker=reranker, judge=judge)
     choose = functools.partial(
@@ -110,15 +118,23 @@ def stream(
 
 
 def read_context(
-    question: str, hits: Sequence[Hit], llm: "LLM | None", options: AnswerOptions = DEFAULT_OPTIONS
+    question: str,
+    hits: Sequence[Hit],
+    llm: "LLM | None",
+    options: AnswerOptions = DEFAULT_OPTIONS,
+    read_documents: ReadDocuments | None = None,
 ) -> Context:
     """Build the context of an answer from `hits` within `options`, the model's context window and its reading time.
+
+    All but small models get those documents whole that fit.
 
     Raises:
         errors.ConfigError: the model's window is too small for any source.
     """
-    if llm is None or not hits:
-        return build_context(hits, budget_tokens=options.max_context_tokens)
+    budget = options.max_context_tokens or default_budget(llm)
+    documents = read_documents(hits, budget) if read_documents and llm and not providers.is_small(llm) else ()
+    if llm is None or not (hits or documents):
+        return build_context(hits, budget_tokens=budget)
     room = providers.remaining_tokens(llm, *(message.content or "" for message in prompt_messages(llm, question, "")))
     if room < MIN_SOURCE_TOKENS:
         raise errors.ConfigError(
@@ -126,8 +142,8 @@ def read_context(
             f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with a "
             "larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
         )
-    in_time = providers.reading_budget(llm) or options.max_context_tokens
-    return build_fitting_context(hits, budget_tokens=min(options.max_context_tokens, in_time), room=room)
+    in_time = providers.reading_budget(llm) or budget
+    return build_fitting_context(hits, budget_tokens=min(budget, in_time), room=room, documents=documents)
 
 
 def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:

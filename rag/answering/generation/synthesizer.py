@@ -21,6 +21,7 @@ from llama_index.core.tools import ToolOutput
 
 from rag import errors, prompts
 from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, condense, stream
+from rag.answering.generation.context import ReadDocuments
 from rag.answering.generation.model_answer import Stop, never_stop
 from rag.answering.verification.grounding import Locate
 from rag.answering.verification.meaning import MeaningJudge
@@ -123,6 +124,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         reader: Reranker | None = None,
         judge: MeaningJudge | None = None,
         memory: CompletionCache | None = None,
+        read_documents: ReadDocuments | None = None,
         options: AnswerOptions = DEFAULT_OPTIONS,
         generation: GenerationOptions = DEFAULT_GENERATION,
         streaming: bool = False,
@@ -142,6 +144,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         self._reader = reader
         self._judge = judge
         self._memory = memory
+        self._read_documents = read_documents
         self._options = options
         self._generation = generation
         self._stop = stop
@@ -194,6 +197,7 @@ class GroundedSynthesizer(BaseSynthesizer):
             judge=self._judge,
             memory=self._memory,
             rewritings=query.findings.rewritings if isinstance(query, Query) else (),
+            read_documents=self._read_documents,
             options=self._options,
             generation=self._generation,
             stop=self._stop,

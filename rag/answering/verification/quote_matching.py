@@ -74,6 +74,8 @@ _MARKDOWN = re.compile(r"\*\*|`|\\(?=[^\w\s])")
 _FIGURE = re.compile(r"[$€£¥₹]?\s?\d[\d.,]*\d|[$€£¥₹]?\s?\d")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _EDGES = " \t\r\n\"'“”‘’«»*_`"
+_CONTEXT_MARKS = re.compile(r"\[Page \d+\]|\|(?:\s*:?-{3,}:?\s*\|)+")
+"""What the context of an answer adds to a passage: page marks, and the rules of Markdown tables."""
 
 
 def _repeated_edges(passage: Passage) -> list[Span]:
@@ -253,7 +255,7 @@ class QuotablePassage:
 
     def find(self, proposed: str) -> Quote | None:
         """Find `proposed` exactly, in parts, or nearly; return None if it does not occur."""
-        proposed = proposed.strip(_EDGES)
+        proposed = _CONTEXT_MARKS.sub(" ", proposed).strip(_EDGES)
         exact = self._find_exact(proposed) or self._find_exact(html.unescape(proposed)) or self._find_loose(proposed)
         if exact is not None:
             return Quote(exact, Verdict.VERIFIED)

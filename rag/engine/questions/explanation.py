@@ -1,7 +1,6 @@
 """Explain why a passage is, or is not, used for an answer: the pipeline stage at which it was lost."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from rag import answering, retrieval
 from rag.engine.questions.query_pipeline import QueryPipeline
@@ -10,6 +9,7 @@ from rag.types import (
     CandidateTrace,
     Explanation,
     Finding,
+    Hit,
     Outcome,
     Scope,
     SearchRequest,
@@ -18,9 +18,6 @@ from rag.types import (
     Stage,
     lines_text,
 )
-
-if TYPE_CHECKING:  # see `rag.lazy_imports`
-    from llama_index.core.llms import LLM
 
 MAX_PLACES = 50
 """Maximum number of chunks to trace."""
@@ -40,15 +37,22 @@ OUTCOMES: dict[Outcome, Stage] = {
 class Explainer:
     """Traces passages of an index through one request."""
 
-    def __init__(self, store: UserStore, pipeline: QueryPipeline, request: SearchRequest) -> None:
-        """`pipeline` must search with a trace."""
+    def __init__(
+        self,
+        store: UserStore,
+        pipeline: QueryPipeline,
+        request: SearchRequest,
+        read_context: Callable[[Sequence[Hit]], answering.Context],
+    ) -> None:
+        """`pipeline` must search with a trace; `read_context` builds the context of an answer from hits."""
         self._store = store
         self._pipeline = pipeline
         self._scope = pipeline.scope
         self._request = request
+        self._read_context = read_context
 
-    def explain(self, passage: str, llm: "LLM | None") -> Explanation:
-        """Trace `passage`, words as they stand in a document, through the search and the context of `llm`.
+    def explain(self, passage: str) -> Explanation:
+        """Trace `passage`, words as they stand in a document, through the search and the context.
 
         Raises as `Questions.search`.
         """
@@ -61,12 +65,17 @@ class Explainer:
         response = self._pipeline.search(self._request.query)
         trace = response.trace or SearchTrace(variants=(), candidates=())
         traced = {candidate.chunk_id: candidate for candidate in trace.candidates}
+        context = self._read_context(response.results)
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
         if followed:
             candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
-            explanation = self._explain_candidate(candidate, place, response, passage, llm)
+            explanation = self._explain_candidate(candidate, place, response, passage, context)
         else:
             explanation = self._not_found(live)
+        if explanation.stage != "given" and (whole := _given_whole(context, response, live, passage)):
+            place, citation_id = whole
+            message = f"Its document is short enough to be given whole: it is read as {citation_id}."
+            explanation = _explanation("given", place, message, explanation.candidate)
         return explanation.model_copy(update={"rewritings": trace.rewritings})
 
     def _places(self, passage: str) -> list[Finding]:
@@ -115,7 +124,12 @@ class Explainer:
         return [place for place in places if place.chunk_id in inside]
 
     def _explain_candidate(
-        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str, llm: "LLM | None"
+        self,
+        candidate: CandidateTrace,
+        place: Finding,
+        response: SearchResponse,
+        passage: str,
+        context: answering.Context,
     ) -> Explanation:
         options = self._request.retrieval
         stage = OUTCOMES[candidate.outcome]
@@ -129,8 +143,7 @@ class Explainer:
         if message:
             return _explanation(stage, place, message, candidate)
         hit = response.results[(candidate.hit or 1) - 1]
-        shown = answering.read_context(self._request.query, response.results, llm)
-        source = next((source for source in shown.sources if source.hit is hit), None)
+        source = next((source for source in context.sources if source.hit.chunk.id == hit.chunk.id), None)
         if source is None or not _contains_passage(source, passage):
             message = f"It is part of hit {candidate.hit}, but there was no room for it. Raise the budget of tokens."
             return _explanation("context", place, message, candidate)
@@ -151,6 +164,19 @@ def _explanation(stage: Stage, place: Finding, message: str, candidate: Candidat
 
 def _score(candidate: CandidateTrace) -> str:
     return f"{candidate.final_score or 0.0:.3f}"
+
+
+def _given_whole(
+    context: answering.Context, response: SearchResponse, places: Sequence[Finding], passage: str
+) -> tuple[Finding, str] | None:
+    """Return the place and the id of a source with the passage that is no hit."""
+    found = {hit.chunk.id for hit in response.results}
+    for source in context.sources:
+        for place in places:
+            of_document = source.hit.passage.document_id == place.document_id
+            if of_document and source.hit.chunk.id not in found and _contains_passage(source, passage):
+                return place, source.citation_id
+    return None
 
 
 def _contains_passage(source: answering.Source, passage: str) -> bool:

@@ -82,6 +82,7 @@ class QueryPipeline:
         *,
         options: AnswerOptions = answering.DEFAULT_OPTIONS,
         generation: GenerationOptions = answering.DEFAULT_GENERATION,
+        read_documents: "answering.ReadDocuments | None" = None,
         streaming: bool = False,
         stop: answering.Stop = answering.never_stop,
     ) -> "answering.GroundedSynthesizer":
@@ -93,7 +94,8 @@ class QueryPipeline:
             reader=self._workspace.models.reader,
             judge=self._judge(llm, options, generation) if llm else None,
             memory=self._store.caches,
-            options=options,
+            read_documents=read_documents,
+            options=self._workspace.models.with_context_budget(options, llm),
             generation=generation,
             streaming=streaming,
             stop=stop,

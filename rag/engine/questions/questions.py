@@ -1,6 +1,7 @@
 """Search, answer questions, and explain results."""
 
 import contextlib
+import functools
 import time
 import uuid
 from collections.abc import Generator, Mapping, Sequence
@@ -16,6 +17,7 @@ from rag.engine.questions.composite_answers import CompositeAnswers, single_answ
 from rag.engine.questions.explanation import Explainer
 from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.questions.suggestions import Suggestions
+from rag.engine.questions.whole_documents import WholeDocuments
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, with_request_key_errors
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
@@ -98,6 +100,8 @@ class Questions:
         index = self._workspace.requested_index(request.index_name)
         generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
+        options = self._workspace.models.with_context_budget(request.options, llm)
+        request = request.model_copy(update={"options": options})
         with request_key_errors(generation.auth), tracing.span("condense", turns=len(request.history)):
             if request.history and llm is None:
                 question = self._completed(request, index)
@@ -216,14 +220,19 @@ class Questions:
     ) -> Generator[AnswerEvent, None, None]:
         pipeline = QueryPipeline(self._workspace, index, request)
         query = retrieval.Query(request.question)
-        synthesizer = pipeline.synthesizer(
-            llm, options=request.options, generation=generation, streaming=True, stop=stop
-        )
         with request_key_errors(request.auth):
             model_passages = (
                 CompositeAnswers(self._workspace, index, request).model_passages(request.question) if llm else []
             )
             nodes = [retrieval.HitNode.of(hit) for hit in model_passages]
+            synthesizer = pipeline.synthesizer(
+                llm,
+                options=request.options,
+                generation=generation,
+                read_documents=WholeDocuments(self._workspace, index, request, only_found=bool(nodes)).read,
+                streaming=True,
+                stop=stop,
+            )
             response = synthesizer.synthesize(query, nodes) if nodes else pipeline.engine(synthesizer).query(query)
         if not isinstance(response, answering.GroundedStream):
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
@@ -250,8 +259,17 @@ class Questions:
         request = parse(SearchRequest, request)
         if not (passage or "").split():
             raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
-        explainer = Explainer(self._workspace.store, self._pipeline(request, trace=True), request)
-        return explainer.explain(passage, self._workspace.models.language_model())
+        models, index = self._workspace.models, self._workspace.requested_index(request.index_name)
+        llm = models.language_model()
+        read_context = functools.partial(
+            answering.read_context,
+            request.query,
+            llm=llm,
+            options=models.with_context_budget(answering.DEFAULT_OPTIONS, llm),
+            read_documents=WholeDocuments(self._workspace, index, request).read,
+        )
+        explainer = Explainer(self._workspace.store, self._pipeline(request, trace=True), request, read_context)
+        return explainer.explain(passage)
 
     @property
     def has_language_model(self) -> bool:

@@ -1,6 +1,7 @@
 """Find and compare numbers in any spelling, and verify figures computed in a sentence."""
 
 import ast
+import itertools
 import math
 import operator
 import re
@@ -205,6 +206,19 @@ def results_of_equations(sentence: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def values_in_brackets(sentence: str) -> list[float]:
+    """Return the values of the expressions in brackets: 8,915 for "rose by $8.9 billion (123,216 − 114,301)"."""
+    claimed = find_numbers(sentence)
+    found = []
+    for match in _BRACKETS.finditer(sentence):
+        expression = _expression_after(sentence, match.start(), claimed)
+        tree = _parse(expression.code)
+        if len(expression.numbers) > 1 and tree is not None:
+            values = [plain_value(number, with_scale=False) for number in expression.numbers]
+            found.append(_evaluate(tree, iter(values)))
+    return [value for value in found if not math.isnan(value)]
+
+
 def wrong_results(sentence: str) -> tuple[str, ...]:
     """Return the results of equations in `sentence` that their operands do not give."""
     claimed = find_numbers(sentence)
@@ -297,6 +311,7 @@ _EXPRESSION_CHARS = str.maketrans(
     | dict.fromkeys("$€£¥%", " ")
 )
 _TOKEN = re.compile(r"(?:(?<!\s)\s+)?([-+*/()]|@\d+)")
+_BRACKETS = re.compile(r"\((?=[^()]*\d\s*[-−–×*/÷+]\s*[^()]*\d)")
 _EQUALS = re.compile(r"[=≈≃]")
 
 
@@ -392,15 +407,22 @@ def _is_constant(number: Number, expression: _Expression) -> bool:
 
 
 def _yields(operands: _Expression, outcome: Number) -> bool:
-    """Return whether the expression gives `outcome` within half a unit of its last digit."""
+    """Return whether the expression gives `outcome` within half a unit of its last digit.
+
+    Shares are operands as they are written, or as fractions: "1,526 × 68 % = 1,037.68".
+    """
     tree = _parse(operands.code)
     if tree is None:
         return False
-    is_percentage = outcome.unit in {PERCENT, POINTS}
-    for with_scale in (True, False):
-        values = [plain_value(number, with_scale=with_scale) for number in operands.numbers]
+    are_shares = any(number.is_share for number in operands.numbers)
+    for with_scale, as_fraction in itertools.product((True, False), (False, True) if are_shares else (False,)):
+        values = [
+            plain_value(number, with_scale=with_scale) / (100 if as_fraction and number.is_share else 1)
+            for number in operands.numbers
+        ]
         result = _evaluate(tree, iter(values))
         factor = (outcome.scale or 1.0) if with_scale else 1.0
+        is_percentage = outcome.unit in {PERCENT, POINTS} and (as_fraction or not are_shares)
         for value in outcome.values:
             tolerance = _half_unit(outcome.text) * factor
             for target in (result, result * 100) if is_percentage else (result,):

@@ -31,6 +31,7 @@ from rag.answering.text.term_weights import word_set
 from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds, table_figures
 from rag.answering.verification.entailment_checks import failed_checks
 from rag.answering.verification.evidence import Evidence, Weights, combine
+from rag.answering.verification.figure_places import FigureCheck
 from rag.types import Support
 
 MIN_HELD = 0.8
@@ -70,8 +71,8 @@ class Judgement(NamedTuple):
     @property
     def is_decided(self) -> bool:
         """Whether no judge of meaning may change it: it is proved, or contradicted by a figure."""
-        is_figure_wrong = any(any(map(str.isdigit, veto)) for veto in self.vetoes)
-        return self.support is Support.SUPPORTED or (self.support is Support.CONTRADICTED and is_figure_wrong)
+        decided = self.support in (Support.SUPPORTED, Support.NOT_STATED)
+        return decided or (self.support is Support.CONTRADICTED and any(map(_has_digit, self.vetoes)))
 
     @property
     def rank(self) -> tuple[int, float, bool]:
@@ -81,6 +82,24 @@ class Judgement(NamedTuple):
         if self.support is Support.PARTLY and len(self.clauses) > 1:
             return 2, self.held, False
         return int(self.support is not Support.NOT_VERIFIED), self.held, self.support is Support.CONTRADICTED
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def judge_figures(judgement: Judgement, figures: FigureCheck) -> Judgement:
+    """Return a judgement with what the places of a claim's figures tell.
+
+    Figures that the sources do not have, or have for something else, are not stated; only such figures contradict.
+    """
+    if figures.failed:
+        kept = judgement.support is Support.CONTRADICTED
+        support = Support.CONTRADICTED if kept else Support.NOT_STATED
+        return judgement._replace(support=support, missing=figures.failed, vetoes=figures.failed)
+    if judgement.support is Support.CONTRADICTED and any(map(_has_digit, judgement.vetoes)):
+        return judgement._replace(support=Support.NOT_VERIFIED, vetoes=())
+    return judgement
 
 
 GENERIC_NAMES = word_set("company group firm corporation bank fund issuer registrant agency organization partnership")

@@ -46,6 +46,9 @@ _DAY = re.compile(rf"\b{_MONTH}\s\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\
 _COLUMN_NAME = re.compile(r"(?<=[;–] )[^;–]{1,60}: ")
 """The name of a column in a row of the answer: "Fees – 2021: 4; 2022: 5"."""
 
+ANY_SCALE = (1e3, 1e6, 1e9)
+"""The scales that a figure of a source may have that declares none."""
+
 MAX_COUNT = 100
 """Largest number without a unit that may be the count of things that the source lists without counting them."""
 
@@ -98,6 +101,14 @@ class FigureCheck(NamedTuple):
     def failed(self) -> tuple[str, ...]:
         """The figures that the sources do not confirm."""
         return (*self.absent, *self.misplaced)
+
+    def proved_in(self, claim: Text) -> Iterator[Number]:
+        """Yield the figures of the claim that are found or computed."""
+        yield from (one.figure.number for one in self.found)
+        yield from (number for number in claim.numbers if number.text in self.computed)
+
+
+NO_FIGURES = FigureCheck()
 
 
 class FigureIndex:
@@ -233,7 +244,7 @@ def _is_count(number: Number) -> bool:
 def _candidates(
     figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[int]]
 ) -> Iterator[Found]:
-    is_operand = numbers.shows_computation(claim.text)
+    is_operand = numbers.shows_computation(claim.text) or bool(numbers.values_in_brackets(claim.text))
     for citation_id, index in indexes.items():
         preferred = quoted.get(citation_id, ())
         for place in index.places:
@@ -256,7 +267,8 @@ def is_same_figure(claimed: Number, place: Place, *, is_operand: bool = False) -
         return False
     if len(re.sub(r"\D", "", claimed.text).lstrip("0")) < MIN_ROUNDED_DIGITS:
         return False
-    scales = (given.scale,) if given.scale is not None else (1.0, *(evidence.scales or ()))
+    unknown = ANY_SCALE if claimed.scale is not None and evidence.scales is None else ()
+    scales = (given.scale,) if given.scale is not None else (1.0, *(evidence.scales or unknown))
     value = numbers.plain_value(given, with_scale=False)
     return any(numbers.is_rounded(claimed, value * scale) for scale in scales)
 
@@ -360,28 +372,41 @@ def _beside(found: Sequence[Found]) -> Iterator[Number]:
                 yield from (number for number in column.cell.numbers if number.year is None)
 
 
-def _is_computed(figure: Number, claim: Text, operands: Sequence[Number]) -> bool:
-    """Return whether a figure is that of another sentence, shown by an equation, or computed from others.
+def _is_result(figure: Number, value: float) -> bool:
+    """Return whether a figure is the value of an expression, in any scale or as a percentage."""
+    factors = (1.0, 100.0) if figure.is_share else (1.0, *ANY_SCALE)
+    return any(numbers.is_rounded(figure, value * factor) for factor in factors)
 
-    It may be the sum of all figures of the claim, or the sum, difference, ratio or change of two.
+
+def _is_computed(figure: Number, claim: Text, operands: Sequence[Number]) -> bool:
+    """Return whether a figure is that of another sentence, or the result of an expression in the claim.
+
+    An expression need not be written out: a figure may be the sum of all others of the claim, one of them rounded, or
+    the sum, difference, ratio or change of two.
     """
     if any(figure.values & known.values and figure.unit == known.unit for known in operands):
         return True
-    if numbers.is_shown_by_equation(claim.text, figure, operands):
-        return True
-    values = list(dict.fromkeys(numbers.plain_value(number, with_scale=False) for number in operands))[:MAX_OPERANDS]
     bare = figure._replace(scale=None)
     own = {number.start: numbers.plain_value(number, with_scale=False) for number in claim.numbers if not number.year}
     own.pop(figure.start, None)
-    if len(own) > 2 and numbers.is_rounded(bare, sum(own.values())):
-        return True
+    return (
+        numbers.is_shown_by_equation(claim.text, figure, operands)
+        or any(_is_result(figure, value) for value in numbers.values_in_brackets(claim.text))
+        or any(numbers.is_rounded(bare, value) for start, value in own.items() if start < figure.start)
+        or (len(own) > 2 and numbers.is_rounded(bare, sum(own.values())))
+        or any(numbers.is_rounded(bare, value) for value in _results_of_two(figure, operands))
+    )
+
+
+def _results_of_two(figure: Number, operands: Sequence[Number]) -> Iterator[float]:
+    """Yield what two operands give by an operation that yields a figure of that unit."""
+    values = list(dict.fromkeys(numbers.plain_value(number, with_scale=False) for number in operands))[:MAX_OPERANDS]
     is_share = figure.unit in (PERCENT, POINTS)
     for one, other in itertools.permutations(values, 2):
-        results = [one - other] if is_share else [one - other, one + other]
+        yield one - other
+        if not is_share:
+            yield one + other
         if other and is_share:
-            results += [100 * one / other, 100 * (one - other) / other]
+            yield from (100 * one / other, 100 * (one - other) / other)
         elif other and figure.unit is None:
-            results.append(one / other)
-        if any(numbers.is_rounded(bare, result) for result in results):
-            return True
-    return False
+            yield one / other

@@ -18,11 +18,13 @@ from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import clauses, numbers
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.normalized_text import normalize
+from rag.answering.text.numbers import Number
 from rag.answering.verification import checkable_statements, entailment
 from rag.answering.verification.citations import Claim, ParsedAnswer, with_citations
-from rag.answering.verification.entailment import Judgement
-from rag.answering.verification.figure_places import FigureIndex, check_figures
+from rag.answering.verification.entailment import Judgement, judge_figures
+from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck, FigureIndex, check_figures
 from rag.answering.verification.meaning import NOTHING_PROMPTED, MeaningJudge, MeaningVerdict, Prompted
+from rag.answering.verification.missing_facts import missing_names
 from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import MIN_COVERAGE, MIN_SHARED, QuotablePassage, Quote
 from rag.retrieval import Reranker
@@ -37,8 +39,8 @@ MIN_STATED_WORDS = 3
 MOST_WORDS = 0.8
 """Share of a statement's words with which a source is taken before a better ranked one with fewer."""
 
-LOWER = (Support.PARTLY, Support.NOT_STATED, Support.CONTRADICTED)
-"""Verdicts of a judge that change nothing about a claim which its source has word for word."""
+LOWERED = (Support.PARTLY, Support.NOT_STATED, Support.CONTRADICTED)
+"""Verdicts of a judge that change nothing about a sentence which its source has word for word."""
 
 QuotesBySource = Mapping[str, Sequence[Quote]]
 """The quotes of a claim by the ids of their sources."""
@@ -66,6 +68,7 @@ class _Compared(NamedTuple):
     statement: str
     found: QuotesBySource
     judgement: Judgement
+    figures: FigureCheck = NO_FIGURES
 
     @property
     def is_open(self) -> bool:
@@ -105,13 +108,13 @@ class Grounder:
         `text` is the answer around the claims; headings and table rows are recognised by it. Without `by_meaning`, the
         judge is not asked.
         """
-        compared = [self._compare(claim, text) for claim in claims]
+        compared = self._with_figures([self._compare(claim, text) for claim in claims])
         verdicts = self._judge_meaning(compared) if by_meaning else [None] * len(compared)
         sentences: list[Sentence] = []
         citations: list[Citation] = []
         for index, (one, verdict) in enumerate(zip(compared, verdicts, strict=True)):
-            sentence, found, judgement = _with_verdict(one), one.found, one.judgement
-            if verdict is not None and not (verdict.support in LOWER and self._is_verbatim(one)):
+            sentence, found, judgement = self._with_verdict(one), one.found, one.judgement
+            if verdict is not None and not (verdict.support in LOWERED and self._is_verbatim(one)):
                 sentence = _with_meaning(sentence, verdict)
                 found, judgement = self._quotes_of(one, verdict), judgement._replace(support=verdict.support)
             sentences.append(sentence)
@@ -120,7 +123,8 @@ class Grounder:
 
     def leaves_open(self, claims: Sequence[Claim], text: str = "") -> bool:
         """Return whether words leave a claim to the judge; False if there is none."""
-        return self._judge is not None and any(self._is_asked(self._compare(claim, text)) for claim in claims)
+        compared = [self._compare(claim, text) for claim in claims] if self._judge else []
+        return any(map(self._is_asked, self._with_figures(compared)))
 
     def attribute(self, answer: ParsedAnswer) -> ParsedAnswer:
         """Return `answer` with citations for statements that cite nothing, or a source that says something else.
@@ -164,11 +168,42 @@ class Grounder:
         statement = checkable_statements.checkable_statement(claim.sentence, text)
         return _Compared(claim, statement, *self._find_quotes(statement or claim.sentence.text, claim))
 
+    # --- where its figures stand ---
+
+    def _with_figures(self, compared: Sequence[_Compared]) -> list[_Compared]:
+        """Look up the figures of all claims; a figure may follow from those of another claim of the answer."""
+        checks = [self._check_figures(one) for one in compared]
+        known = [[*check.proved_in(analyze(one.statement))] for check, one in zip(checks, compared, strict=True)]
+        for number, (one, check) in enumerate(zip(compared, checks, strict=True)):
+            if check.absent:
+                others = [figure for other, figures in enumerate(known) if other != number for figure in figures]
+                checks[number] = self._check_figures(one, others)
+        return [
+            one._replace(figures=check, judgement=judge_figures(one.judgement, check))
+            for one, check in zip(compared, checks, strict=True)
+        ]
+
+    def _check_figures(self, one: _Compared, known: Sequence[Number] = ()) -> FigureCheck:
+        """Look up the figures of a claim in the sources that it cites, and those in none of these in all sources."""
+        if not analyze(one.statement).numbers or not one.claim.sentence.citation_ids:
+            return NO_FIGURES
+        quoted = {
+            source: [index for quote in quotes for index in self.passage(source).indices(quote.span)]
+            for source, quotes in one.found.items()
+        }
+        indexes = {source: self._index(source) for source in one.claim.sentence.citation_ids}
+        check = check_figures(one.statement, indexes, quoted, known, self._prompted.question)
+        if not check.absent or not (self._judge and self._judge.reads_all):
+            return check
+        return check_figures(one.statement, {source: self._index(source) for source in self._sources}, quoted, known)
+
     # --- what a judge decides ---
 
     def _is_asked(self, one: _Compared) -> bool:
-        """Return whether the judge is asked about a claim."""
-        return bool(one.statement) if self._judge and self._judge.reads_all else one.is_open
+        """Return whether the judge is asked about a claim; one that reads the sources also about a bare "Yes"."""
+        if self._judge is None or not self._judge.reads_all:
+            return one.is_open
+        return bool(one.statement) or checkable_statements.is_bare_reply(one.claim.sentence.text)
 
     def _judge_meaning(self, compared: Sequence[_Compared]) -> list[MeaningVerdict | None]:
         """Return the judge's verdict for each claim that it is asked about, None for the others."""
@@ -186,27 +221,14 @@ class Grounder:
         is_proved = before is not None and before.judgement.support is Support.SUPPORTED
         names = {_document_names(self._sources[source]) for source in one.claim.sentence.citation_ids}
         return open_claim(
-            one.statement,
+            one.statement or one.claim.sentence.text,
             {citation_id: self.passage(citation_id) for citation_id in one.claim.sentence.citation_ids},
             one.found,
             judgement=one.judgement,
             before=before.statement if before is not None and is_proved else "",
             names=names.pop() if len(names) == 1 else (),
-            absent=self._absent(number, compared) if self._judge and self._judge.reads_all else (),
+            absent=one.figures.absent if self._judge and self._judge.reads_all else (),
         )
-
-    def _absent(self, number: int, compared: Sequence[_Compared]) -> tuple[str, ...]:
-        """Return the figures of a claim that stand in no source and follow neither from these nor from other claims."""
-        indexes = {source: self._index(source) for source in self._sources}
-        statement = compared[number].statement
-        known = [
-            figure
-            for other in compared
-            if other is not compared[number]
-            for figure in analyze(other.statement).numbers
-            if figure.year is None
-        ]
-        return check_figures(statement, indexes, {}, known).absent
 
     def _index(self, citation_id: str) -> FigureIndex:
         if citation_id not in self._indexes:
@@ -229,7 +251,9 @@ class Grounder:
         return kept | {source: quotes for source, quotes in found.items() if source not in kept}
 
     def _is_verbatim(self, one: _Compared) -> bool:
-        """Return whether a source that the claim cites has it word for word."""
+        """Return whether a source that a sentence cites has it word for word; a name or figure is no sentence."""
+        if not one.statement or clauses.is_fragment(one.statement):
+            return False
         words = normalize(one.statement).text.rstrip(".")
         return any(words in self.passage(source).normalized for source in one.claim.sentence.citation_ids)
 
@@ -370,6 +394,30 @@ class Grounder:
             self._passages[citation_id] = QuotablePassage(hit.passage, titles=_titles(hit))
         return self._passages[citation_id]
 
+    def _with_verdict(self, one: _Compared) -> Sentence:
+        """Return a sentence with the verdict of words and facts.
+
+        Words that are not in the sources may mean the same as others; names that are in none of them are missing.
+        """
+        sentence, support, missing = one.claim.sentence, one.judgement.support, one.judgement.missing
+        if support is not Support.SUPPORTED and (not one.statement or checkable_statements.is_refusal(sentence.text)):
+            return sentence
+        if not sentence.citation_ids:
+            return sentence.model_copy(update={"support": Support.UNCITED})
+        if support is Support.SUPPORTED and clauses.is_fragment(one.statement):
+            # the words stand in the source; that they answer the question is not judged
+            return sentence.model_copy(update={"support": Support.QUOTED})
+        if support is Support.PARTLY:
+            passages = [self.passage(source) for source in sentence.citation_ids]
+            around = [
+                self._prompted.question,
+                *(text for passage in passages for text in (passage.text, *passage.titles)),
+            ]
+            names = missing_names(one.statement, around)
+            support, missing = (Support.PARTLY, names) if names else (Support.NOT_VERIFIED, missing)
+        judged_by = None if support is Support.NOT_VERIFIED else SAME_WORDS
+        return sentence.model_copy(update={"support": support, "missing": missing, "judged_by": judged_by})
+
     # --- how they are shown ---
 
     def _citations(self, index: int, claimed: str, found: QuotesBySource, judgement: Judgement) -> Iterator[Citation]:
@@ -447,19 +495,6 @@ class Grounder:
                 complete = [other for other in complete if not _within(other.span, span)]
                 complete.append(Quote(span, quote.verdict))
         return list(dict.fromkeys(complete))
-
-
-def _with_verdict(one: _Compared) -> Sentence:
-    sentence, support = one.claim.sentence, one.judgement.support
-    if support is not Support.SUPPORTED and (not one.statement or checkable_statements.is_refusal(sentence.text)):
-        return sentence
-    if not sentence.citation_ids:
-        return sentence.model_copy(update={"support": Support.UNCITED})
-    if support is Support.SUPPORTED and clauses.is_fragment(one.statement):
-        # the words stand in the source; that they answer the question is not judged
-        return sentence.model_copy(update={"support": Support.QUOTED})
-    judged_by = None if support is Support.NOT_VERIFIED else SAME_WORDS
-    return sentence.model_copy(update={"support": support, "missing": one.judgement.missing, "judged_by": judged_by})
 
 
 def _with_meaning(sentence: Sentence, verdict: MeaningVerdict) -> Sentence:

@@ -11,6 +11,8 @@ from rag.answering.text.analyzed_text import Text, analyze, is_abbreviated, is_n
 from rag.answering.text.measurement_units import measure_behind
 from rag.answering.verification.evidence import Evidence
 
+MIN_NAME_CHARS = 4
+
 MIN_COMMON_PREFIX = 4
 """Letters that variants of a name share: "Germany" and "German"."""
 
@@ -28,6 +30,15 @@ def missing_facts(claim: str, evidence: Sequence[Evidence], around: Sequence[str
     missing += _missing_counts(text, texts)
     missing += _missing_names(text, [*texts, *around])
     return tuple(dict.fromkeys(missing))
+
+
+def missing_names(claim: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of `claim` that occur in none of `texts`, neither as a variant nor as initials.
+
+    Short ones are left out: titles, letters and initials of other words ("Jr", "FY").
+    """
+    found = dict.fromkeys(_missing_names(analyze(claim), texts))
+    return tuple(name for name in found if len(name) >= MIN_NAME_CHARS)
 
 
 def _other_measures(claim: Text, texts: Sequence[str]) -> Iterator[str]:

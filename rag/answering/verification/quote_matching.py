@@ -120,7 +120,7 @@ class QuotablePassage:
 
     def evidence(self, span: Span) -> list[Evidence]:
         """Return the text at `span` with its context, sentence by sentence; table rows are always whole."""
-        return [self._evidence_at(index, span) for index in self._indices(span)]
+        return [self._evidence_at(index, span) for index in self.indices(span)]
 
     def evidence_of(self, index: int) -> Evidence:
         """Return the whole unit of that index with its context."""
@@ -137,7 +137,7 @@ class QuotablePassage:
 
     def units_at(self, span: Span) -> list[Span]:
         """Return the whole sentences and rows that `span` touches."""
-        return [self.units[index].span for index in self._indices(span)]
+        return [self.units[index].span for index in self.indices(span)]
 
     def likely_spans(self, claim: str) -> list[Span]:
         """Return the sentences and rows with most of the claim's words and figures, best first."""
@@ -160,7 +160,7 @@ class QuotablePassage:
         """Return the column names, unit and section of the rows at `span` that `claim` mentions."""
         asked = Text(claim)
         found = []
-        for index in self._indices(span):
+        for index in self.indices(span):
             unit, row = self.units[index], self._texts[index]
             for other in (unit.header, unit.caption, unit.section):
                 if other is None or (span.start <= other.start and other.end <= span.end):
@@ -172,7 +172,8 @@ class QuotablePassage:
                     found.append(other)
         return list(dict.fromkeys(found))
 
-    def _indices(self, span: Span) -> list[int]:
+    def indices(self, span: Span) -> list[int]:
+        """Return the indexes of the units that `span` touches."""
         return [i for i, unit in enumerate(self.units) if unit.span.start < span.end and span.start < unit.span.end]
 
     @functools.cached_property
@@ -334,7 +335,7 @@ class QuotablePassage:
             return False
         if before[-1] == "(":
             in_table = any(
-                self.units[index].kind is BlockKind.TABLE for index in self._indices(Span(position, position + 1))
+                self.units[index].kind is BlockKind.TABLE for index in self.indices(Span(position, position + 1))
             )
             return in_table and self.text[figure.end() : figure.end() + 3].lstrip(" \t%")[:1] == ")"
         return before[-1] in "-−–" and self.text[position - 1] != " " and not before[:-1][-1:].isalnum()
@@ -445,7 +446,7 @@ class QuotablePassage:
         return found
 
     def _around(self, span: Span) -> list[Span]:
-        inside = self._indices(span)
+        inside = self.indices(span)
         if not inside:
             return []
         first, last = inside[0], inside[-1]

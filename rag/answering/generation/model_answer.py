@@ -1,20 +1,15 @@
-"""Write an answer by a language model: prompt, stream, cut-off and broken outputs, verdicts."""
+"""Have a language model write: the prompt, the stream and its displayable text, cut-off and broken outputs."""
 
 import contextlib
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag import errors, prompts, providers, tracing
-from rag.answering.generation.context import Context
-from rag.answering.generation.draft import Draft
+from rag import errors, prompts, providers
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
-from rag.answering.verification import citations
-from rag.answering.verification.citations import ParsedAnswer
-from rag.answering.verification.grounding import Grounder
 from rag.answering.verification.quote_matching import normalize
 from rag.retrieval import CompletionCache, request_digest
-from rag.types import AnswerStage, AnswerToken, GenerationOptions, Sentence, Support, Usage
+from rag.types import AnswerToken, GenerationOptions, Usage
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM, ChatMessage
@@ -46,15 +41,6 @@ class Output(NamedTuple):
 
     text: str
     quotes: Sequence[ProposedQuote]
-    ending: Ending
-
-
-class Written(NamedTuple):
-    """What a model wrote: its sentences with the sources that they cite, not yet verified."""
-
-    model: str
-    is_small: bool
-    answer: ParsedAnswer
     ending: Ending
 
 
@@ -111,38 +97,6 @@ class Writer:
         return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
 
 
-def generate(
-    question: str, writer: Writer, grounder: Grounder, context: Context
-) -> Generator[AnswerStage | AnswerToken, None, Written]:
-    """Yield the stages and the text of the model's answer; return its sentences, each with a source if one says it.
-
-    Raises:
-        errors.ProviderError: the model fails before its first word.
-    """
-    prompt = prompt_messages(writer.llm, question, context.text)
-    if seconds := providers.reading_seconds(writer.llm, _count_tokens(prompt)):
-        yield AnswerStage(name="reading", seconds=seconds)
-    model = writer.llm.metadata.model_name
-    written = tracing.streaming("model", lambda: writer.write(prompt), model=model)
-    text, quotes, ending = yield from _stream_visible(written, context.hits)
-    yield AnswerStage(name="checking")
-    with tracing.span("attribute"):
-        answer = grounder.attribute(citations.parse_filtered(text, quotes))
-        return Written(model, providers.is_small(writer.llm), answer, ending)
-
-
-def check(written: Written, grounder: Grounder, *, by_meaning: bool) -> Draft:
-    """Return what a model wrote with citations and verdicts: of facts and words, and `by_meaning` of the judge."""
-    model, is_small, (text, claims), ending = written
-    with tracing.span("judge" if by_meaning else "ground") as step:
-        sentences, cited = grounder.ground(claims, text, by_meaning=by_meaning)
-        step.add(sentences=len(sentences), citations=len(cited))
-    if not ending.is_complete:
-        sentences = _drop_last_verdict(sentences)
-    hint, stopped = ending.hint, ending.stopped
-    return Draft(model, text, sentences, cited, ending.usage, hint=hint, stopped=stopped, is_by_small_model=is_small)
-
-
 def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessage]":
     """Return the instructions for `llm`, and the question with the `sources`."""
     import llama_index.core
@@ -154,14 +108,7 @@ def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessag
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
-def _drop_last_verdict(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
-    """Drop the verdict "uncited" of a last sentence that was cut off before its citation."""
-    if not sentences or sentences[-1].support is not Support.UNCITED:
-        return sentences
-    return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
-
-
-def _stream_visible(
+def stream_visible(
     pieces: Generator[str, None, Ending], known: Collection[str]
 ) -> Generator[AnswerToken, None, Output]:
     """Yield the displayable text of `pieces`; return all of it. `known` are the ids of the sources.
@@ -194,10 +141,11 @@ def _stream_visible(
 
 def _estimate_usage(messages: "Sequence[ChatMessage]", text: str) -> Usage:
     """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
-    return Usage(input_tokens=_count_tokens(messages), output_tokens=providers.count_tokens(text))
+    return Usage(input_tokens=count_tokens(messages), output_tokens=providers.count_tokens(text))
 
 
-def _count_tokens(messages: "Sequence[ChatMessage]") -> int:
+def count_tokens(messages: "Sequence[ChatMessage]") -> int:
+    """Count the tokens of messages with the embedded model's tokenizer."""
     return sum(providers.count_tokens(message.content or "") for message in messages)
 
 

@@ -1,10 +1,9 @@
 """Explain why a passage is, or is not, used for an answer: the pipeline stage at which it was lost."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rag import answering, retrieval
-from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.questions.answerer import Answerer
 from rag.store import UserStore
 from rag.types import (
     CandidateTrace,
@@ -12,15 +11,11 @@ from rag.types import (
     Finding,
     Outcome,
     Scope,
-    SearchRequest,
     SearchResponse,
     SearchTrace,
     Stage,
     lines_text,
 )
-
-if TYPE_CHECKING:  # see `rag.lazy_imports`
-    from llama_index.core.llms import LLM
 
 MAX_PLACES = 50
 """Maximum number of chunks to trace."""
@@ -40,15 +35,15 @@ OUTCOMES: dict[Outcome, Stage] = {
 class Explainer:
     """Traces passages of an index through one request."""
 
-    def __init__(self, store: UserStore, pipeline: QueryPipeline, request: SearchRequest) -> None:
-        """`pipeline` must search with a trace."""
+    def __init__(self, store: UserStore, answerer: Answerer) -> None:
+        """`answerer` must search with a trace."""
         self._store = store
-        self._pipeline = pipeline
-        self._scope = pipeline.scope
-        self._request = request
+        self._answerer = answerer
+        self._scope = answerer.search.scope
+        self._query = answerer.request.question
 
-    def explain(self, passage: str, llm: "LLM | None") -> Explanation:
-        """Trace `passage`, words as they stand in a document, through the search and the context of `llm`.
+    def explain(self, passage: str) -> Explanation:
+        """Trace `passage`, words as they stand in a document, through the search and the sources of the answer.
 
         Raises as `Questions.search`.
         """
@@ -58,13 +53,13 @@ class Explainer:
         if all(place.in_trash for place in places):
             return _explanation("trash", places[0], "The document is in the trash. Restore it to search in it again.")
         live = [place for place in places if not place.in_trash]
-        response = self._pipeline.search(self._request.query)
+        response = self._answerer.search.run(retrieval.Query(self._query))
         trace = response.trace or SearchTrace(variants=(), candidates=())
         traced = {candidate.chunk_id: candidate for candidate in trace.candidates}
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
         if followed:
             candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
-            explanation = self._explain_candidate(candidate, place, response, passage, llm)
+            explanation = self._explain_candidate(candidate, place, response, passage)
         else:
             explanation = self._not_found(live)
         return explanation.model_copy(update={"rewritings": trace.rewritings})
@@ -98,7 +93,7 @@ class Explainer:
         if not having:
             words = ", ".join(self._scope.must_include)
             return _explanation("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
-        standing = self._pipeline.retriever().chunk_ranks(self._request.query, [place.chunk_id for place in having])
+        standing = self._answerer.search.retriever().chunk_ranks(self._query, [place.chunk_id for place in having])
         message = (
             f"Neither search has it among its first {retrieval.POOL}: {_format_ranks(standing)}. "
             "Ask in the words of the document, or search for rewrites of the question."
@@ -115,9 +110,9 @@ class Explainer:
         return [place for place in places if place.chunk_id in inside]
 
     def _explain_candidate(
-        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str, llm: "LLM | None"
+        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str
     ) -> Explanation:
-        options = self._request.retrieval
+        options = self._answerer.request.retrieval
         stage = OUTCOMES[candidate.outcome]
         message = {
             "considered": f"Its fused score is only the {candidate.fused_rank}th best; so many are not looked at. "
@@ -129,7 +124,7 @@ class Explainer:
         if message:
             return _explanation(stage, place, message, candidate)
         hit = response.results[(candidate.hit or 1) - 1]
-        shown = answering.read_context(self._request.query, response.results, llm)
+        shown = self._answerer.choose_sources(self._query, response.results)
         source = next((source for source in shown.sources if source.hit is hit), None)
         if source is None or not _contains_passage(source, passage):
             message = f"It is part of hit {candidate.hit}, but there was no room for it. Raise the budget of tokens."

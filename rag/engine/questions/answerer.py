@@ -62,7 +62,7 @@ Events = Generator[AnswerEvent, None, None]
 
 
 class Tools(NamedTuple):
-    """What an answer is chosen, located, judged and kept with; a question's own come from its workspace."""
+    """What answers are made with beside a language model; those of the workspace, unless others are given."""
 
     locate: answering.Locate
     reranker: retrieval.Reranker | None = None
@@ -95,13 +95,17 @@ class Answerer:
         self.options = request.options
         self.generation = request.generation
         self.llm = llm
-        self.model = llm.metadata.model_name if llm else answering.EXTRACTIVE_MODEL
         self.stop = stop
         self._asked = request.question
         self._rewritten: str | None = None
         self._started = time.perf_counter()
         if tools is not None:
             self.tools = tools
+
+    @functools.cached_property
+    def model(self) -> str:
+        """The name of the model that writes."""
+        return self.llm.metadata.model_name if self.llm else answering.EXTRACTIVE_MODEL
 
     @functools.cached_property
     def tools(self) -> Tools:
@@ -141,10 +145,10 @@ class Answerer:
         """
         self._understand()
         with request_key_errors(self.request.auth):
-            composite = self._composite_events()
-        if composite is not None:
-            return self._finish(composite, self.request.auth)
-        return self._search_and_answer()
+            if composite := self._composite_events():
+                return self._finish(composite, self.request.auth)
+            events, found = self._search()
+        return self._finish(events, self.generation.auth, found)
 
     def quote(self) -> AnswerResponse:
         """Answer without a language model and a conversation, by several searches or by one."""
@@ -209,22 +213,20 @@ class Answerer:
             return self.composite.events(self.request.question)
         return self.composite.computed_figure(self.request.question) if providers.is_small(self.llm) else None
 
-    def _search_and_answer(self) -> Events:
-        """Search, and return the events of the answer from what is found."""
+    def _search(self) -> tuple[Events, SearchResponse | None]:
+        """Search, and return the events of the answer from what is found; or ask back which document is meant."""
         query = retrieval.Query(self.request.question)
-        with request_key_errors(self.request.auth):
-            hits: Sequence[Hit] = self.composite.model_passages(self.request.question) if self.llm else ()
-            if hits:
-                events = self.answer_from(self.request.question, hits)
-            else:
-                response = self.query_engine(streaming=True).query(query)
-                if not isinstance(response, answering.GroundedStream):
-                    raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-                events, hits = response.events, retrieval.to_hits(response.source_nodes)
-            found = self.search.response(query, hits, 0.0)
+        hits: Sequence[Hit] = self.composite.model_passages(self.request.question) if self.llm else ()
+        if hits:
+            events = self.answer_from(self.request.question, hits)
+        else:
+            response = self.query_engine(streaming=True).query(query)
+            if not isinstance(response, answering.GroundedStream):
+                raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+            events, hits = response.events, retrieval.to_hits(response.source_nodes)
             if self.llm is None and (asked_back := self._asked_back(query)):
-                return self._finish(single_answer(asked_back), self.request.auth)
-        return self._finish(events, self.generation.auth, found)
+                return single_answer(asked_back), None
+        return events, self.search.response(query, hits, 0.0)
 
     def query_engine(
         self,

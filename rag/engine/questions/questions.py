@@ -78,15 +78,15 @@ class Questions:
         return tracing.streaming("question", lambda: self._answerer(parsed, stop).stream())
 
     def _answerer(self, request: AnswerRequest, stop: answering.Stop) -> Answerer:
-        """Return the answerer of a request; the request's key is for writing, too, where it can be meant for that."""
         models = self._workspace.models
         index = self._workspace.requested_index(request.index_name)
         generation = request.generation
         if request.auth.api_key and generation.provider and not generation.auth.api_key:
-            embeds = index.space.provider  # it is never sent to another provider than the one that it is meant for
+            # The key for searching is also for writing where it can only be meant for that provider; never for another
+            embeds = index.space.provider
             if embeds == generation.provider or models.registry.provider(embeds).key_setting is None:
                 generation = generation.model_copy(update={"auth": request.auth})
-        request = request.model_copy(update={"generation": generation})
+                request = request.model_copy(update={"generation": generation})
         return Answerer(self._workspace, index, request, llm=models.language_model(generation), stop=stop)
 
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:

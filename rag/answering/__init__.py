@@ -1,4 +1,4 @@
-"""From what was found to an answer whose every claim is tied to the exact words of its source."""
+"""The parts of an answer: what a model reads and writes, extracts, citations, and the verdict of each sentence."""
 
 from typing import TYPE_CHECKING
 

@@ -59,7 +59,9 @@ class Writer:
         Raises:
             errors.ProviderError: the model fails before its first word; after it, what was written is kept.
         """
-        key = self._key(messages)
+        options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
+        texts = [message.content or "" for message in messages]
+        key = request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
         known = self.memory.recall("answers", key) if self.memory else None
         if known is not None:
             yield known
@@ -69,7 +71,9 @@ class Writer:
         text = "".join(pieces)
         if self.memory and ending.is_complete:
             self.memory.keep("answers", key, text)
-        usage = ending.usage if ending.usage.output_tokens else _estimate_usage(messages, text)
+        usage = ending.usage
+        if not usage.output_tokens:  # the vendor reports none: estimated with the embedded model's tokenizer
+            usage = Usage(input_tokens=count_tokens(messages), output_tokens=providers.count_tokens(text))
         return ending._replace(usage=usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)}))
 
     def _ask(self, messages: "Sequence[ChatMessage]", pieces: list[str]) -> Generator[str, None, Ending]:
@@ -90,11 +94,6 @@ class Writer:
                 yield piece
                 if self.stop():
                     return Ending(stopped=True)
-
-    def _key(self, messages: "Sequence[ChatMessage]") -> bytes:
-        options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
-        texts = [message.content or "" for message in messages]
-        return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
 
 
 def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessage]":
@@ -128,7 +127,7 @@ def stream_visible(
             except StopIteration as end:
                 ending = end.value or Ending()
                 held += markup.finish()
-            if held and (shown or not _may_refuse(held)):
+            if held and (shown or not _REFUSAL.startswith(normalize(held).text)):
                 shown += held
                 yield AnswerToken(text=held)
                 held = ""
@@ -139,19 +138,9 @@ def stream_visible(
     return Output(markup.feed(answer) + markup.finish(), markup.quotes, ending)
 
 
-def _estimate_usage(messages: "Sequence[ChatMessage]", text: str) -> Usage:
-    """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
-    return Usage(input_tokens=count_tokens(messages), output_tokens=providers.count_tokens(text))
-
-
 def count_tokens(messages: "Sequence[ChatMessage]") -> int:
     """Count the tokens of messages with the embedded model's tokenizer."""
     return sum(providers.count_tokens(message.content or "") for message in messages)
 
 
-_SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
-
-
-def _may_refuse(text: str) -> bool:
-    """Return whether `text` is a prefix of the refusal."""
-    return _SENTINEL.startswith(normalize(text).text)
+_REFUSAL = normalize(prompts.NOT_FOUND_SENTINEL).text

@@ -17,7 +17,7 @@ from benchmarks.settings import Chaos, Options, local_config
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
 ON_DEMAND = (
     *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "questions"),
-    *("stacks", "tasks", "viewers", "words", "writers"),
+    *("stacks", "tasks", "verdicts", "viewers", "words", "writers"),
 )
 """Parts that run only on request: they need extra tools (locust, Chromium, other libraries, a folder of files), or take
 long and kill processes (chaos, machines)."""
@@ -32,6 +32,7 @@ def main() -> None:
         pdf=arguments.pdf,
         pdfs=arguments.pdfs,
         claims=arguments.claims,
+        documents=arguments.documents,
         files=arguments.files,
         screenshots=arguments.screenshots,
         questions=arguments.questions,
@@ -48,7 +49,8 @@ def main() -> None:
         console.print(sections[-1].table())
         console.print(*sections[-1].notes, "", sep="\n", highlight=False, markup=False, soft_wrap=True)
     if arguments.json:
-        content = json.dumps(report.to_json(sections, quick=options.quick), indent=2, ensure_ascii=False)
+        only = sections[0].result if len(sections) == 1 else None
+        content = json.dumps(only or report.to_json(sections, quick=options.quick), indent=2, ensure_ascii=False)
         arguments.json.write_text(content + "\n", encoding="utf-8")
     sys.exit(any(section.failed for section in sections))
 
@@ -68,13 +70,18 @@ def parse_arguments() -> argparse.Namespace:
         "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory, instead of a generated one"
     )
     made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="PDFs for claims, pictures, questions, stacks, words")
-    made.add_argument("--claims", type=Path, metavar="FILE", help="labelled claims (JSON lines) for claims")
+    made.add_argument(
+        "--claims", type=Path, metavar="FILE", help="labelled claims for claims, or answers for verdicts (JSON lines)"
+    )
+    made.add_argument("--documents", type=Path, metavar="FOLDER", help="folder of the PDFs of the answers of verdicts")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="files for completeness")
     made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="folder for screenshots of tasks")
     made.add_argument("--questions", type=Path, metavar="FILE", help="questions (JSON lines) for writers")
     made.add_argument("--split", choices=("open", "final"), default="open", help="documents of questions to ask about")
     made.add_argument("--weights", type=Path, metavar="FILE", help="a GGUF file for writers, instead of packages")
-    made.add_argument("--server", metavar="URL", help="a running OpenAI-compatible server for writers and claims")
+    made.add_argument(
+        "--server", metavar="URL", help="a running OpenAI-compatible server for writers, claims and verdicts"
+    )
     made.add_argument(
         "--chunks", type=int, nargs="+", default=Options.chunks, metavar="N", help="table sizes for search"
     )

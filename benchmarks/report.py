@@ -58,7 +58,8 @@ class Figure:
 class Section:
     """The figures of one part; `about` describes sizes and counts.
 
-    `notes` are lines below the table. A part that `failed` causes exit code 1; a missed goal does not.
+    `notes` are lines below the table; a `result` is written as JSON in place of the figures. A part that `failed`
+    causes exit code 1; a missed goal does not.
     """
 
     part: str
@@ -67,6 +68,7 @@ class Section:
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
     failed: bool = False
+    result: dict[str, Any] | None = None
 
     def add(self, name: str, value: float, unit: str, goal: Goal | None = None) -> None:
         """Add a figure."""

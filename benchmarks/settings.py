@@ -23,9 +23,10 @@ class Chaos:
 class Options:
     """Options of a run: small sizes with `quick`; `pdf` replaces the generated PDF.
 
-    `pdfs` is the folder of documents for claims, pictures and questions, `claims` a file of labelled claims, `files` a
-    folder of any files; `screenshots` is the folder for screenshots. `questions` and `weights` are for writers, `split`
-    is for questions, `server` for writers and claims. `chunks` are the sizes of the searched tables.
+    `pdfs` is the folder of documents for claims, pictures and questions, `claims` a file of labelled claims or answers,
+    `documents` the folder of the PDFs of these answers, `files` a folder of any files; `screenshots` is the folder for
+    screenshots. `questions` and `weights` are for writers, `split` is for questions, `server` for writers, claims and
+    verdicts. `chunks` are the sizes of the searched tables.
     """
 
     config: Config
@@ -33,6 +34,7 @@ class Options:
     pdf: Path | None = None
     pdfs: Path | None = None
     claims: Path | None = None
+    documents: Path | None = None
     files: Path | None = None
     screenshots: Path | None = None
     questions: Path | None = None

@@ -87,6 +87,7 @@ class Config(pydantic_settings.BaseSettings):
     llama_cpp_base_url: str | None = None
     vllm_base_url: str | None = None
     rag_context_window: int | None = pydantic.Field(default=None, ge=512)  # tokens; None: as the model server says
+    rag_max_context_tokens: int | None = pydantic.Field(default=None, ge=200, le=1_000_000)  # None: by the window
     provider_timeout_seconds: float = 60.0
     provider_max_retries: int = 3
 

@@ -24,17 +24,21 @@ INDEX = Index(
 )
 
 
-def stream(
+def answerer(
     question: str,
-    hits: Sequence[Hit],
     *,
     llm: LLM | None,
     options: AnswerOptions | None = None,
     stop: answering.Stop = answering.never_stop,
     **tools: Any,
-) -> Generator[AnswerEvent, None, None]:
-    """The events of an answer from `hits`, which are located by their lines; `tools` are those of an `Answerer`."""
+) -> Answerer:
+    """Of a question; `tools` are its own, and quotes are located by their lines."""
     workspace = Workspace(Resources(Config()), "ada")  # opens nothing
     request = AnswerRequest(question=question, options=options or AnswerOptions())
     own = Tools(locate=sources.locate, **tools)
-    return Answerer(workspace, INDEX, request, llm=llm, stop=stop, tools=own).answer_from(question, hits)
+    return Answerer(workspace, INDEX, request, llm=llm, stop=stop, tools=own)
+
+
+def stream(question: str, hits: Sequence[Hit], **parts: Any) -> Generator[AnswerEvent, None, None]:
+    """The events of an answer from `hits`; `parts` are those of `answerer`."""
+    return answerer(question, **parts).answer_from(question, hits)

@@ -28,9 +28,10 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
-def print_text(text: str = "", *, style: str | None = None) -> None:
+def print_text(text: str | Text = "", *, style: str | None = None) -> None:
     """Print prose to stdout, wrapped only at the width of a terminal."""
-    console().print(Text(text, style=style or ""), soft_wrap=not sys.stdout.isatty())
+    styled = Text(text, style=style or "") if isinstance(text, str) else text
+    console().print(styled, soft_wrap=not sys.stdout.isatty())
 
 
 def print_note(text: str, *, style: str = "dim") -> None:

@@ -1,14 +1,17 @@
 """The embedding, language, reranking and reading models that a process shares, each opened on first use."""
 
 import threading
+import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rag import errors, providers
+import pydantic
+
+from rag import answering, errors, providers
 from rag.config import Config
 from rag.retrieval import Scales
 from rag.store import Preferences, SavedPreferences
-from rag.types import Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
+from rag.types import AnswerOptions, Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
@@ -172,6 +175,12 @@ class Models:
         config = self._config_for(options.provider, options.auth, options.provider_options)
         return self.registry.language_model(config, options)
 
+    def with_context_budget(self, options: AnswerOptions, llm: "LLM | None") -> AnswerOptions:
+        """Return `options` with their tokens of sources, else those of the settings, else what suits the model."""
+        chosen = self.config.rag_max_context_tokens if llm else None
+        tokens = options.max_context_tokens or chosen or answering.default_budget(llm)
+        return options.model_copy(update={"max_context_tokens": tokens})
+
     @property
     def reranker(self) -> "providers.CrossEncoder":
         """The embedded cross-encoder."""
@@ -208,8 +217,10 @@ class Models:
 def apply_preferences(environment: Config, saved: SavedPreferences) -> Config:
     """Return the environment's settings, completed by preferences where it leaves them unset."""
     chosen = {**saved.choices, **saved.keys}
-    known = {name for name in chosen if name in Config.model_fields}
-    return environment.model_copy(update={name: chosen[name] for name in known if is_unset(environment, name)})
+    known = {name for name in chosen if name in Config.model_fields and is_unset(environment, name)}
+    types = typing.get_type_hints(Config)  # saved as text
+    update = {name: pydantic.TypeAdapter(types[name]).validate_python(chosen[name]) for name in known}
+    return environment.model_copy(update=update)
 
 
 def is_unset(environment: Config, setting: str) -> bool:

@@ -2,9 +2,20 @@
 
 from rag.export.formats import FORMATS, ExportFormat, FileFormat, write
 from rag.export.html import inert_markdown
-from rag.export.labels import Translate
+from rag.export.marks import (
+    Translate,
+    append,
+    cite,
+    mark_of,
+    plain_words,
+    reason_of,
+    rewrite,
+    strike,
+    summary_of,
+    written_mark,
+)
 from rag.export.matrix import matrix_csv, matrix_xlsx
-from rag.export.report import Claim, Evidence, Report, Turn, claims_of, labelled_answer
+from rag.export.report import Claim, Evidence, Report, Turn, claims_of, marked_answer
 from rag.export.spreadsheets import to_csv
 
 __all__ = [
@@ -16,11 +27,20 @@ __all__ = [
     "Report",
     "Translate",
     "Turn",
+    "append",
+    "cite",
     "claims_of",
     "inert_markdown",
-    "labelled_answer",
+    "mark_of",
+    "marked_answer",
     "matrix_csv",
     "matrix_xlsx",
+    "plain_words",
+    "reason_of",
+    "rewrite",
+    "strike",
+    "summary_of",
     "to_csv",
     "write",
+    "written_mark",
 ]

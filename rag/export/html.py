@@ -20,9 +20,13 @@ PICTURE_PX = 515
 
 
 @functools.cache
-def inert_markdown() -> markdown_it.MarkdownIt:
-    """Return a Markdown parser without links, pictures and HTML, which keeps the numbers of list items as written."""
-    parser = markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED_RULES)
+def inert_markdown(*, strikes: bool = False) -> markdown_it.MarkdownIt:
+    """Return a Markdown parser without links, pictures and HTML, which keeps the numbers of list items as written.
+
+    With `strikes`, it reads what stands between ~~ as struck through.
+    """
+    rules = ["table", "strikethrough"] if strikes else ["table"]
+    parser = markdown_it.MarkdownIt("commonmark", {"html": False}).enable(rules).disable(_DISABLED_RULES)
     parser.core.ruler.push("written_numbers", _keep_numbers)
     return parser
 
@@ -52,7 +56,9 @@ def _turn(turn: Turn, words: Labels) -> Iterator[str]:
     yield f"<h2>{_text(turn.question)}</h2>"
     if turn.understood:
         yield f"<p><em>{_text(words.understood(turn))}</em></p>"
-    yield inert_markdown().render(words.answer(turn))
+    yield inert_markdown(strikes=True).render(words.answer(turn))
+    if turn.summary:
+        yield f"<p><strong>{_text(turn.summary)}</strong></p>"
     yield f"<p><em>{_text(words.writer(turn))}</em></p>"
     if turn.claims:
         yield f"<h3>{_text(words.say('Evidence'))}</h3>"
@@ -64,15 +70,14 @@ def _turn(turn: Turn, words: Labels) -> Iterator[str]:
 
 
 def _claim(claim: Claim, words: Labels) -> Iterator[str]:
-    yield f"<p><strong>{_text(claim.text)}</strong>{_text(words.judgement(claim))}</p>"
-    if claim.missing:
-        yield f"<p>{_text(words.missing(claim))}</p>"
+    text = f"<s>{_text(claim.text)}</s>" if claim.struck else _text(claim.text)
+    yield f"<p><strong>{text}</strong> {_text(words.judgement(claim))}</p>"
     for one in claim.evidence:
         yield from _evidence(one, words)
 
 
 def _evidence(one: Evidence, words: Labels) -> Iterator[str]:
-    yield f"<p><strong>[{_text(one.label)}]</strong> {_text(words.place(one))} — {_text(words.judged(one))}</p>"
+    yield f"<p><strong>[{_text(one.label)}]</strong> {_text(words.place(one))}</p>"
     if one.quote:
         yield f"<blockquote><p>{_text(one.quote)}</p></blockquote>"
     for picture in one.pictures:

@@ -1,32 +1,15 @@
 """Translated labels of exported files."""
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from rag import answering
+from rag.export.marks import Translate
 from rag.export.report import Claim, Evidence, Report, Turn
-from rag.types import Support, Verdict
-
-Translate = Callable[[str], str]
-"""A translation function for English labels; `str` leaves them untranslated."""
 
 MOMENT = "%Y-%m-%d %H:%M UTC"
 DIGEST_CHARS = 12
 """Displayed length of a SHA-256; JSON has all of it."""
-VERDICTS = {
-    Support.QUOTED: "quoted word for word",
-    Support.SUPPORTED: "✓ supported",
-    Support.PARTLY: "◐ partly supported",
-    Support.NOT_STATED: "✗ not stated",
-    Support.NOT_VERIFIED: "? not verified",
-    Support.CONTRADICTED: "✗ contradicted",
-    Support.UNCITED: "? no source",
-}
-QUOTES = {
-    Verdict.VERIFIED: "quote verified",
-    Verdict.CORRECTED: "not word for word",
-    Verdict.UNVERIFIED: "no quote",
-}
 
 
 class Labels:
@@ -59,33 +42,15 @@ class Labels:
             written = self.say(f"Written by {turn.model}")
         return f"{written}, {self.when(turn.at)}"
 
-    def verdict(self, claim: Claim) -> str:
-        """Return the verdict of a claim and what it rests on, empty if there is none."""
-        if not claim.support:
-            return ""
-        basis = f" ({self.say(claim.basis)})" if claim.basis else ""
-        return self.say(VERDICTS[claim.support]) + basis
-
     def judgement(self, claim: Claim) -> str:
-        """Return the suffix with the verdict, and whether the claim was left out."""
-        if not claim.support:
-            return ""
-        left_out = f" ({self.say('left out of the answer')})" if claim.left_out else ""
-        return f" — {self.verdict(claim)}{left_out}"
-
-    def missing(self, claim: Claim) -> str:
-        """Return the words that the quotes lack, empty if none."""
-        return f"{self.say('Not confirmed by the quotes')}: {', '.join(claim.missing)}" if claim.missing else ""
+        """Return the mark of a claim and the reason."""
+        return " — ".join(filter(None, [claim.mark, claim.reason]))
 
     def place(self, one: Evidence) -> str:
         """Format the place: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
         version = self.say(f"version {one.version}") if one.version is not None else None
         place = ", ".join(part for part in (one.document, version, one.cells, self.say(one.page_name)) if part)
         return f"{place} ({self.say('recognised in a picture')})" if one.in_picture else place
-
-    def judged(self, one: Evidence) -> str:
-        """Return the verdict of the quote."""
-        return self.say(QUOTES[one.verdict] if one.quote else QUOTES[Verdict.UNVERIFIED])
 
     def made_from(self, turn: Turn) -> Iterator[str]:
         """Yield the lines of the provenance, none if it was not recorded."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from rag.export.labels import Labels
-from rag.export.report import Claim, Evidence, Report, Turn, data_url
+from rag.export.report import STRIKE, Claim, Evidence, Report, Turn, data_url, without_strikes
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
 _ACTIVE_MARKUP = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
@@ -26,17 +26,18 @@ def to_text(report: Report, words: Labels) -> str:
     """Write question, answer and evidence as plain text."""
     parts: list[str] = []
     for turn in report.turns:
-        parts += [turn.question, words.answer(turn), *(_reference(one, words) for one in turn.evidence)]
-    return "\n\n".join(parts) + "\n"
+        parts += [turn.question, without_strikes(words.answer(turn)), turn.summary]
+        parts += [_reference(one, words) for one in turn.evidence]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def to_clipping(report: Report, words: Labels) -> str:
     """Write question, answer and evidence as short Markdown for the clipboard."""
     parts: list[str] = []
     for turn in report.turns:
-        parts += [f"**{_plain(turn.question)}**", inert(words.answer(turn))]
+        parts += [f"**{_plain(turn.question)}**", inert(words.answer(turn)), _plain(turn.summary)]
         parts.append("\n".join(f"- {_cited(one, words)}" for one in turn.evidence))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _turn(turn: Turn, words: Labels, pictures: dict[str, bytes]) -> Iterator[str]:
@@ -44,6 +45,8 @@ def _turn(turn: Turn, words: Labels, pictures: dict[str, bytes]) -> Iterator[str
     if turn.understood:
         yield f"*{_plain(words.understood(turn))}*"
     yield inert(words.answer(turn))
+    if turn.summary:
+        yield f"**{_plain(turn.summary)}**"
     yield f"*{_plain(words.writer(turn))}*"
     if turn.claims:
         yield f"### {words.say('Evidence')}"
@@ -55,9 +58,8 @@ def _turn(turn: Turn, words: Labels, pictures: dict[str, bytes]) -> Iterator[str
 
 
 def _claim(claim: Claim, words: Labels, pictures: dict[str, bytes]) -> Iterator[str]:
-    yield f"**{_plain(claim.text)}**{words.judgement(claim)}"
-    if claim.missing:
-        yield f"{_plain(words.missing(claim))}"
+    text = f"{STRIKE}{_plain(claim.text)}{STRIKE}" if claim.struck else _plain(claim.text)
+    yield f"**{text}** {_plain(words.judgement(claim))}"
     for one in claim.evidence:
         yield _cited(one, words, with_quote=False)
         if one.quote:
@@ -70,12 +72,12 @@ def _claim(claim: Claim, words: Labels, pictures: dict[str, bytes]) -> Iterator[
 
 def _cited(one: Evidence, words: Labels, *, with_quote: bool = True) -> str:
     quote = f": “{_plain(one.quote)}”" if one.quote and with_quote else ""
-    return f"**[{one.label}]** {_plain(words.place(one))} — {words.judged(one)}{quote}"
+    return f"**[{one.label}]** {_plain(words.place(one))}{quote}"
 
 
 def _reference(one: Evidence, words: Labels) -> str:
     quote = f": “{' '.join(one.quote.split())}”" if one.quote else ""
-    return f"[{one.label}] {words.place(one)} ({words.judged(one)}){quote}"
+    return f"[{one.label}] {words.place(one)}{quote}"
 
 
 def _plain(text: str) -> str:

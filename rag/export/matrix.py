@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag.export.labels import Translate
+from rag.export.marks import Translate
 from rag.export.spreadsheets import Sheet, to_csv, to_sheets
 from rag.types import FilledMatrix, ShownCell
 

@@ -1,13 +1,12 @@
 """Reports: the content of an export, with the verdict and evidence of each claim."""
 
 import datetime as dt
-import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pydantic
 
-from rag import answering
+from rag.export.marks import Translate, append, cite, mark_of, plain_words, reason_of, rewrite, strike, written_mark
 from rag.types import (
     AnswerResponse,
     AnswerStatus,
@@ -22,7 +21,8 @@ from rag.types import (
     any_recognized,
 )
 
-_MARK = re.compile(r"\[(S\d+)\]")
+STRIKE = "~~"
+"""Begins and ends what is struck through in the Markdown of an answer; the answer's own tildes are escaped."""
 
 
 class Evidence(Model):
@@ -57,25 +57,30 @@ class Evidence(Model):
 class Claim(Model):
     """A sentence of an answer, its verdict and evidence.
 
-    `basis` says what the verdict rests on; `missing` are the words that the quotes lack.
-    A claim that is `left_out` was removed from the answer's text as unsupported.
+    `mark` and `reason` are the verdict in words, as in the answer; `missing` are the words that the sources lack. A
+    contradicted claim is `struck` through.
     """
 
     text: str
     support: Support | None
-    basis: str = ""
+    mark: str
+    reason: str
     missing: tuple[str, ...]
-    left_out: bool
+    struck: bool
     evidence: tuple[Evidence, ...]
 
 
 class Turn(Model):
-    """A question and its answer, in Markdown with the labels of its evidence."""
+    """A question and its answer, in Markdown with the labels of its evidence and the marks of its sentences.
+
+    `summary` counts the verdicts in one line.
+    """
 
     id: uuid.UUID
     question: str
     understood: str | None
     answer: str
+    summary: str
     status: AnswerStatus
     model: str
     at: dt.datetime
@@ -122,19 +127,19 @@ def evidence(label: str, citation: Citation, hit: Hit) -> Evidence:
     )
 
 
-def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence) -> tuple[Claim, ...]:
+def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence, say: Translate = str) -> tuple[Claim, ...]:
     """Return the claims of an answer: each sentence with a verdict or citation."""
     cited: dict[int, list[Evidence]] = {}
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
         cited.setdefault(citation.sentence, []).append(evidence_of(label, citation, hit))
-    struck = frozenset(response.struck)
     return tuple(
         Claim(
-            text=sentence.text,
+            text=plain_words(sentence),
             support=sentence.support,
-            basis=sentence.basis,
+            mark=mark_of(response, number, say),
+            reason=reason_of(sentence, say),
             missing=sentence.missing,
-            left_out=number in struck,
+            struck=number in response.struck,
             evidence=tuple(cited.get(number, ())),
         )
         for number, sentence in enumerate(response.sentences)
@@ -142,34 +147,33 @@ def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence) -> t
     )
 
 
-def labelled_answer(response: AnswerResponse, say: Callable[[str], str] = str) -> str:
-    """Return the answer without contradicted sentences, its citation marks replaced by evidence labels: [S1a].
+def marked_answer(response: AnswerResponse, labels: Sequence[str], say: Translate = str) -> str:
+    """Return the answer in Markdown, each sentence with its mark, contradicted ones struck through.
 
-    Sentences that are not verified or cite nothing are marked so; `say` translates the mark.
+    Citation marks are replaced by the label of each citation: [S1a]. A refusal is returned unchanged.
     """
-    struck = frozenset(response.struck)
-    labels = [
-        label
-        for label, citation in zip(response.labels, response.citations, strict=True)
-        if citation.sentence not in struck
-    ]
-    shown = answering.drop_struck(response)
-    if shown.status != "ok":
-        return shown.answer
-    text, starts = shown.answer, [sentence.start for sentence in shown.sentences]
-    for number in reversed(shown.unverified):
-        end = shown.sentences[number].end
-        note = f" ({say('not verified' if shown.sentences[number].support is Support.NOT_VERIFIED else 'no source')})"
-        text = text[:end] + note + text[end:]
-        starts[number + 1 :] = [start + len(note) for start in starts[number + 1 :]]
+    if response.status != "ok":
+        return response.answer
 
-    def mark(found: re.Match[str]) -> str:
-        sentence = sum(start <= found.start() for start in starts) - 1
-        same_id = [place for place, one in enumerate(shown.citations) if one.citation_id == found[1]]
-        own = [place for place in same_id if shown.citations[place].sentence == sentence] or same_id[:1]
-        return "".join(f"[{labels[place]}]" for place in own) or found[0]
+    def label(number: int) -> str:
+        return f"[{labels[number]}]"
 
-    return _MARK.sub(mark, text)
+    def sentence(number: int, own: str) -> str:
+        own = _escaped(cite(response, own, number, label))
+        own = strike(own, STRIKE, STRIKE) if number in response.struck else own
+        mark = written_mark(response, number, say)
+        return append(own, mark) if mark else own
+
+    return rewrite(response, response.answer, sentence, lambda text: _escaped(cite(response, text, None, label)))
+
+
+def _escaped(markdown: str) -> str:
+    return markdown.replace(STRIKE, r"\~\~")
+
+
+def without_strikes(marked: str) -> str:
+    """Return a marked answer without lines through its sentences, for formats that have none."""
+    return marked.replace(STRIKE, "").replace(r"\~\~", STRIKE)
 
 
 def data_url(png: bytes) -> str:

@@ -9,16 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.export.labels import Labels
-from rag.export.report import Claim, Evidence, Report, Turn
+from rag.export.report import Evidence, Report, Turn
 
 COLUMNS = (
     ("Question", 32),
     ("Claim", 48),
     ("Verdict", 18),
-    ("Not confirmed by the quotes", 18),
+    ("Reason", 32),
     ("Source", 8),
     ("Quote", 60),
-    ("Quote verdict", 16),
     ("Document", 28),
     ("Version", 9),
     ("Page", 8),
@@ -53,7 +52,7 @@ class Sheet(NamedTuple):
 def to_workbook(report: Report, words: Labels) -> bytes:
     """Write a workbook with a row for each piece of evidence, and for each claim without any."""
     columns = [(words.say(heading), width) for heading, width in COLUMNS]
-    rows = [row for turn in report.turns for row in _rows(turn, words)]
+    rows = [row for turn in report.turns for row in _rows(turn)]
     return to_sheets([Sheet(words.say("Evidence"), columns, rows)])
 
 
@@ -74,23 +73,19 @@ def to_sheets(sheets: Sequence[Sheet]) -> bytes:
     return written.getvalue()
 
 
-def _rows(turn: Turn, words: Labels) -> Iterator[Sequence[object]]:
+def _rows(turn: Turn) -> Iterator[Sequence[object]]:
     for claim in turn.claims:
         for one in claim.evidence or (None,):
-            yield [turn.question, claim.text, _verdict(claim, words), ", ".join(claim.missing), *_place(one, words)]
+            yield [turn.question, claim.text, claim.mark, claim.reason, *_place(one)]
 
 
-def _verdict(claim: Claim, words: Labels) -> str:
-    return f"{words.verdict(claim)}, {words.say('left out')}" if claim.left_out else words.verdict(claim)
-
-
-def _place(one: Evidence | None, words: Labels) -> Sequence[object]:
+def _place(one: Evidence | None) -> Sequence[object]:
     if one is None:
-        return [None] * 10
+        return [None] * 9
     lines = f"{one.line_start}–{one.line_end}" if one.line_end > one.line_start else str(one.line_start)
     label = one.page_label or str(one.page)
     return [
-        *(one.label, one.quote, words.judged(one)),
+        *(one.label, one.quote),
         *(one.document, one.version, one.page, label, one.cells, lines, one.sha256),
     ]
 

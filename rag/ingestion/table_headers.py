@@ -39,8 +39,7 @@ def header_rows(lines: Sequence[Line], caption: Sequence[str] = ()) -> list[str]
     """
     rows = [line.text for line in lines]
     data = [is_data(row) for row in rows]
-    lead = data.index(True) if True in data else len(rows)
-    end = min(lead, 1) if _is_of_words(rows[lead:]) or lead > MAX_HEADER_ROWS else _columns_end(lines[:lead])
+    lead, end = _lead(data), head_length(lines)
     header = [*caption, *rows[:end]]
     if _is_of_words(rows[lead:]):
         return header
@@ -53,6 +52,19 @@ def header_rows(lines: Sequence[Line], caption: Sequence[str] = ()) -> list[str]
         elif run and _names_group(row):
             group = [row]
     return header + group
+
+
+def head_length(lines: Sequence[Line]) -> int:
+    """Return how many of the rows that begin a table name its columns."""
+    rows = [line.text for line in lines]
+    lead = _lead([is_data(row) for row in rows])
+    is_plain = _is_of_words(rows[lead:]) or lead > MAX_HEADER_ROWS
+    return min(lead, 1) if is_plain else _columns_end(lines[:lead])
+
+
+def _lead(data: Sequence[bool]) -> int:
+    """Return the number of rows before the first with an amount."""
+    return data.index(True) if True in data else len(data)
 
 
 def _is_of_words(rows: Sequence[str]) -> bool:

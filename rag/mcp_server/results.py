@@ -9,6 +9,7 @@ import pydantic
 from pydantic import Field
 
 from rag.contract import copy_fields
+from rag.export import reason_of, summary_of
 from rag.mcp_server.passages import OpenPassage, QuotePlace
 from rag.types import (
     AnswerResponse,
@@ -115,6 +116,7 @@ class AnswerSentence(Result):
         "in them. not_stated: they do not say it. contradicted: they say otherwise. not_verified: could not be "
         "decided. uncited: it cites nothing. null: it states nothing. Rely on quoted and supported ones only."
     )
+    reason: str = Field(description="Why it has this verdict, in words; empty if it states nothing.")
     missing: list[str] = Field(description="Words and figures of the sentence that its quotes do not hold.")
     judged_by: str | None = Field(
         description="words: compared word by word. meaning: by the entailment model, with `probability`. Else the "
@@ -131,6 +133,7 @@ class Answer(Result):
         description="insufficient_context: the documents do not answer the question; `nearest` is what comes closest."
     )
     answer: str = Field(description="The whole answer with its marks, [S1] and so on.")
+    summary: str = Field(description="How many of its sentences are verified, and what is wrong with the others.")
     sentences: list[AnswerSentence] = Field(description="Its sentences, each with its own citations.")
     nearest: list[Found] = Field(description="Passages found, if they do not suffice for an answer.")
     hint: str | None = Field(
@@ -151,8 +154,9 @@ class Answer(Result):
         return copy_fields(
             cls,
             response,
+            summary=summary_of(response),
             sentences=[
-                copy_fields(AnswerSentence, sentence, citations=citations)
+                copy_fields(AnswerSentence, sentence, citations=citations, reason=reason_of(sentence))
                 for sentence, citations in zip(response.sentences, cited, strict=True)
             ],
             nearest=[Found.of(hit) for hit in response.nearest],

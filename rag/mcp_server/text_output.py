@@ -24,9 +24,9 @@ def search_results(results: SearchResults) -> str:
     return "\n\n".join(map(_found, results.results)) or NO_RESULTS
 
 
-def answer(given: Answer) -> str:
-    """Format the answer, its likelihood or what is missing, and the citations with their verdicts."""
-    parts = [given.answer]
+def answer(given: Answer, marked: str) -> str:
+    """Format the `marked` answer, the line about its verdicts, its likelihood or what is missing, and citations."""
+    parts = [marked]
     if given.hint:
         parts.append(given.hint)
     if given.likelihood is not None:
@@ -34,6 +34,8 @@ def answer(given: Answer) -> str:
     cited = [_cited(citation) for sentence in given.sentences for citation in sentence.citations]
     if cited:
         parts.append("Citations:\n" + "\n".join(dict.fromkeys(cited)))
+    if given.summary:
+        parts.append(given.summary + ".")
     unproved = [sentence for sentence in given.sentences if sentence.support and not sentence.support.is_proved]
     if unproved:
         parts.append("Not proved, or not wholly:\n" + "\n".join(map(_unproved, unproved)))
@@ -93,8 +95,7 @@ def _found(found: Found) -> str:
 
 
 def _unproved(sentence: AnswerSentence) -> str:
-    missing = f" (not in the quoted words: {', '.join(sentence.missing)})" if sentence.missing else ""
-    return f"- {sentence.support}: {sentence.text}{missing}"
+    return f"- {sentence.support}: {sentence.text} – {sentence.reason}"
 
 
 def _cited(citation: Cited) -> str:

@@ -11,6 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BeforeValidator, Field
 
 from rag import errors
+from rag.export import marked_answer
 from rag.mcp_server import passages, text_output
 from rag.mcp_server.passages import OpenPassage
 from rag.mcp_server.results import (
@@ -128,7 +129,8 @@ class Tools:
             given = engine.answer(AnswerRequest(question=question, index_name=index, retrieval=options))
             annotate(context, usage=given.usage)
             answer = Answer.of(given, [passages.place_of(engine, *cited) for cited in given.cited])
-        return _result(answer, text_output.answer(answer))
+        marked = marked_answer(given, [citation.citation_id for citation in given.citations])
+        return _result(answer, text_output.answer(answer, marked))
 
     def ask_matrix(
         self,

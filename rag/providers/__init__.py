@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         is_small,
         model_id,
         reading_budget,
+        reading_cost,
         reading_seconds,
         remaining_tokens,
     )
@@ -53,6 +54,7 @@ else:
                 "is_small",
                 "model_id",
                 "reading_budget",
+                "reading_cost",
                 "reading_seconds",
                 "remaining_tokens",
             ),
@@ -100,6 +102,7 @@ __all__ = [
     "model_id",
     "open_entailment_model",
     "reading_budget",
+    "reading_cost",
     "reading_seconds",
     "remaining_tokens",
     "strip_reasoning",

@@ -92,6 +92,12 @@ def cost(llm: LLM, usage: Usage) -> float | None:
     return (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1_000_000
 
 
+def reading_cost(llm: LLM, tokens: int) -> float | None:
+    """Return what a prompt of so many tokens costs in dollars by the vendor's list price, None if that is unknown."""
+    price = llm.price() if isinstance(llm, VendorLLM) else None
+    return None if price is None else tokens * price.input / 1_000_000
+
+
 def context_window(llm: LLM) -> int:
     """Return the model's limit of tokens, prompt and answer together; model servers are asked for theirs."""
     return llm.context_window if isinstance(llm, VendorLLM) else llm.metadata.context_window

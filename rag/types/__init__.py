@@ -216,6 +216,7 @@ from rag.types.search import (
     Variant,
 )
 from rag.types.settings import (
+    ContextSize,
     DownloadableModel,
     FoundServer,
     KeyPlace,

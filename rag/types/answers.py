@@ -170,6 +170,11 @@ class Sentence(Model):
         return f"judged by {self.judged_by}"
 
     @property
+    def is_proved(self) -> bool:
+        """Whether the sources say all of the sentence."""
+        return self.support is not None and self.support.is_proved
+
+    @property
     def is_unproved(self) -> bool:
         """Whether the sentence makes a statement of which no part is proved."""
         return self.support in (Support.NOT_STATED, Support.NOT_VERIFIED, Support.CONTRADICTED, Support.UNCITED)
@@ -204,14 +209,15 @@ class AnswerOptions(Input):
 
     With `require_citations`, contradicted sentences are struck through. `drop_unsupported` removes them and those
     that are not verified or cite nothing. With `judge_with_model`, the language model that wrote the answer also judges
-    sentences that are in other words than their sources; None leaves that to all but small models. A cached answer is
-    used only for the same question, sources, model and options, and is verified again.
+    sentences that are in other words than their sources; None leaves that to all but small models. Sources have at most
+    `max_context_tokens`; None: as set for all users (RAG_MAX_CONTEXT_TOKENS), else by the model's context window. A
+    cached answer is used only for the same question, sources, model and options, and is verified again.
     """
 
     require_citations: bool = True
     drop_unsupported: bool = False
     insufficient_evidence_message: str | None = None
-    max_context_tokens: int = pydantic.Field(default=10_000, ge=200, le=1_000_000)
+    max_context_tokens: int | None = pydantic.Field(default=None, ge=200, le=1_000_000)
     use_cache: bool = True
     judge_with_model: bool | None = None
 

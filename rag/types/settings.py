@@ -33,6 +33,14 @@ class ModelChoice(Model):
     problem: str | None = None
 
 
+class ContextSize(Model):
+    """The most tokens of text that a language model gets for a question, and their cost in dollars, if it is known."""
+
+    tokens: int
+    origin: Origin
+    cost_usd: float | None = None
+
+
 class VendorKey(Model):
     """A provider, the setting of its key, and the key's location (None without key), but not the key itself."""
 

@@ -83,6 +83,11 @@ def test_everything_of_a_user_in_open_formats(library: dict[str, uuid.UUID], tmp
     (chat,) = lines(folder / "conversations.jsonl")
     question, answer = chat["messages"]
     assert (question["role"], question["content"]) == ("user", QUESTION)
+    assert answer["sentences"][0] == {
+        "text": HARBOUR[0],
+        "support": "quoted",
+        "reason": "These are the document's own words.",
+    }
     citation = answer["citations"][0]
     assert (citation["quote"], citation["page"], citation["verdict"]) == (HARBOUR[0], 1, "verified")
     assert citation["documentId"] == str(library["harbour.pdf"])

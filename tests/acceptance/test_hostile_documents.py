@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from rag.config import Config
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, AnswerToken, DocumentStatus, Support
-from rag.ui.chat.answer import answer_html, source_rows
+from rag.ui.chat.answer import answer_html, source_cards
 from rag.ui.formatting import render
 from tests import pdfs, vendors
 from tests.acceptance.test_pages import add, answered, texts
@@ -97,7 +97,7 @@ SAFE_ELEMENTS = {
     "h3",
     "button",
 }
-SAFE_ATTRIBUTES = {"class", "data-citation", "title", "start", "value"}
+SAFE_ATTRIBUTES = {"class", "data-citation", "data-unproved", "title", "start", "value"}
 
 
 class Elements(HTMLParser):
@@ -294,4 +294,5 @@ def test_the_page_shows_a_hostile_document_as_data(
         response = engine.chats.messages(conversation.id)[-1].response
     assert response is not None
     assert_clean_answer("", response)
-    assert [row["quote"] for row in source_rows(response)] == [citation.shown_quote for citation in response.citations]
+    shown = [quote["text"] for card in source_cards(response) for quote in card["quotes"]]
+    assert shown == [*dict.fromkeys(citation.shown_quote for citation in response.citations)]

@@ -122,7 +122,7 @@ def test_answer_cites_and_lights_its_words(app: AppTest, engine: RAGEngine) -> N
     assert answer["likelihood"]["name"] in ("likely", "unsure")
     assert "14 percent" in answer["html"]
     assert 'data-citation="0"' in answer["html"]
-    assert answer["sources"][0]["verdict"] == "quoted"
+    assert [quote["text"] for quote in answer["sources"][0]["quotes"]] == [pdfs.SENTENCES[1]]
     shown = component(app, "viewer")
     (quote,) = [shape for shape in lit(shown) if shape["kind"] == "quote"]
     (line,) = [line for line in lines(engine, shown) if "14 percent" in line.text]
@@ -147,10 +147,10 @@ def writer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VendorSe
         monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
         monkeypatch.setenv("PROVIDER_MAX_RETRIES", "0")
-        verdict = {"claim": 1, "sentences": [2], "missing": "", "verdict": "supported"}
+        supported = {"words": [], "missing": "", "verdict": "supported"}
         vendor.server.replies += [
             "It handled 4,812 ships in 2019 [S1]. Heavy loads can be hoisted there [S1].",
-            json.dumps({"verdicts": [verdict]}),
+            json.dumps({"verdicts": [{"claim": claim, **supported} for claim in (1, 2)]}),
         ]
         yield vendor.server
 
@@ -179,7 +179,9 @@ def test_an_answer_is_shown_and_saved_while_the_model_judges_it(
     writer.faults += [None, Held(judging)]
     shown = ask_until_judged(app, engine)
     assert "Heavy loads" in shown["html"]
-    assert "not verified" in shown["html"]
+    assert "not verified" not in shown["html"]
+    assert shown["summary"] == "Being checked … 1 of 2 sentences verified so far"
+    assert shown["unproved"] == []
     assert shown["lit"] == f"{shown['id']}:0"
     assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]  # should the app end now
     viewed = component(app, "viewer")
@@ -187,7 +189,7 @@ def test_an_answer_is_shown_and_saved_while_the_model_judges_it(
     wait(app, lambda: not app.session_state["pending"])
     judged = component(app, "answer-")
     assert (judged["id"], judged["lit"]) == (shown["id"], shown["lit"])
-    assert "not verified" not in judged["html"]
+    assert judged["summary"] == "All 2 sentences verified"
     assert support(engine) == [Support.SUPPORTED, Support.SUPPORTED]
     assert not any("A model judges" in caption.value for caption in app.caption)
     now = component(app, "viewer")
@@ -204,7 +206,8 @@ def test_a_reader_who_stops_the_judging_keeps_the_answer(writer: VendorServer, a
     ((_, pending),) = app.session_state["pending"].items()
     app.button(key="stop").click().run()
     assert not app.session_state["pending"]
-    assert component(app, "answer-")["html"] == shown["html"]
+    assert shown["summary"].startswith("Being checked")
+    assert component(app, "answer-")["summary"] == "1 of 2 sentences verified; 1 could not be decided"
     assert not app.chat_input[0].disabled
     judging.set()
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -339,7 +342,8 @@ def test_a_model_that_cannot_judge_is_no_error(writer: VendorServer, app: AppTes
     judging.set()
     wait(app, lambda: not app.session_state["pending"])
     assert not app.error
-    assert component(app, "answer-")["html"] == shown["html"]
+    assert shown["summary"].startswith("Being checked")
+    assert component(app, "answer-")["summary"] == "1 of 2 sentences verified; 1 could not be decided"
     assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]
 
 
@@ -359,7 +363,7 @@ def test_marked_copy_of_what_is_quoted_is_previewed(app: AppTest, engine: RAGEng
     with pymupdf.open(stream=base64.b64decode(arguments["binary"])) as copy:
         page = copy[0]
         (note,) = [annotation.info["content"] for annotation in page.annots()]
-    assert note.partition(" · ")[2] == f"quoted\n{said[chooser.options[0]]}"
+    assert note.partition(" · ")[2] == f"These are the document's own words.\n{said[chooser.options[0]]}"
     assert f"{chooser.options[0]} · page 1" in texts(app)
     assert not app.exception
 
@@ -730,7 +734,7 @@ def test_an_old_answer_says_what_became_of_its_quote_and_leads_there(app: AppTes
     question = "How much did copper prices rise in the second quarter?"
     open_page(app, "chat")
     before = answered(app, question)
-    assert "later" not in before["sources"][0]
+    assert before["sources"][0]["later"] == []
     changed = [sentence.replace("14 percent", "9 percent") for sentence in pdfs.SENTENCES]
     second = engine.documents.add(
         pdfs.plain(("Another line.", *changed)), "minutes.pdf", replaces=first.id, enqueue=False
@@ -739,8 +743,8 @@ def test_an_old_answer_says_what_became_of_its_quote_and_leads_there(app: AppTes
     app.run()
     (conversation,) = engine.chats.list()
     turn = engine.chats.messages(conversation.id)[-1]
-    row = component(app, f"answer-{turn.id}")["sources"][0]
-    assert (row["later"], row["leads"]) == ("v1; changed in v2 (page 1)", True)
+    (place,) = component(app, f"answer-{turn.id}")["sources"][0]["later"]
+    assert (place["text"], place["leads"]) == ("v1; changed in v2 (page 1)", True)
     assert "Version 1 of" in texts(app)  # the old page is what is shown
 
 

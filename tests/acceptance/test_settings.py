@@ -350,7 +350,7 @@ def test_a_server_on_this_machine_is_offered_chosen_and_left(server: VendorServe
     assert not page.exception
     assert kept(quiet) == {"rag_gen_model": MODEL}
     assert select(page, "Answer model").value == MODEL
-    assert "are sent to Ollama" in texts(page)
+    assert "is sent to Ollama with text" in texts(page)
 
     page.button(key="test-writer").click().run()
     assert "Apples are red" in page.success[0].value
@@ -439,6 +439,39 @@ def test_what_the_environment_says_is_not_changed_here(page: AppTest, monkeypatc
     assert "Set by OPENAI_API_KEY in the environment" in texts(page)
     assert not [field for field in page.text_input if field.label == "Key for OpenAI"]
     assert KEY not in str(page)
+
+
+def test_the_most_text_per_question_is_chosen_with_its_price(
+    page: AppTest, quiet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("RAG_GEN_MODEL", "openai:gpt-4.1")
+    monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+    opened(page)
+    assert select(page, "Most text per question").options[0] == "Automatic: 30,000 tokens"
+    assert "About 25 pages of a report. So many cost $0.06 by the list price." in texts(page)
+    select(page, "Most text per question").select_index(2).run()
+    assert not page.exception
+    assert kept(quiet) == {"rag_max_context_tokens": "10000"}
+    assert select(page, "Most text per question").value == 10_000
+    assert "About 8 pages of a report. So many cost $0.02 by the list price." in texts(page)
+    select(page, "Most text per question").select_index(0).run()
+    assert kept(quiet) == {}
+
+
+def test_the_most_text_per_question_of_the_environment_wins(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "45000")
+    opened(page)
+    field = select(page, "Most text per question")
+    assert (field.disabled, field.value) == (True, 45_000)
+    with RAGEngine(load_config()) as engine, pytest.raises(errors.ConfigError, match="RAG_MAX_CONTEXT_TOKENS is set"):
+        engine.installation.settings.context_budget.choose(1000)
+
+
+def test_quotes_need_no_text_limit(page: AppTest) -> None:
+    assert not [field for field in opened(page).selectbox if field.label == "Most text per question"]
 
 
 def test_another_embedding_model_leads_to_re_embedding(server: VendorServer, page: AppTest) -> None:

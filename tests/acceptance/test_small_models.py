@@ -49,6 +49,15 @@ def test_a_small_model_is_not_asked_for_a_figure_of_a_statement(
     assert len(vendor.server.bodies) > asked
 
 
+@pytest.mark.parametrize(("vendor_name", "is_small"), BY_MODEL)
+def test_only_a_large_model_is_given_a_document_whole(
+    vendor_name: str, is_small: bool, databases: Databases, tmp_path: Path
+) -> None:
+    with asked_about(pdfs.pages(4), vendor_name, databases, tmp_path) as (vendor, engine):
+        engine.questions.answer({"question": "What is said of topic number 2?", "retrieval": {"top_k": 1}})
+        assert str(vendor.server.bodies[0]["messages"]).count("[Source: acme.pdf") == (1 if is_small else 4)
+
+
 @pytest.mark.parametrize(
     ("said", "support"),
     [

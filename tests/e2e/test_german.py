@@ -52,7 +52,7 @@ def test_an_answer_is_given_in_a_german_page_and_taken_along_in_german(windmill:
     german.get_by_role("button", name="Antwort exportieren").click()
     german.get_by_role("menu").get_by_text("Kopieren", exact=True).click()
     copied = german.get_by_role("dialog").locator("code")
-    expect(copied).to_contain_text("Oberau.pdf, Version 1, Seite 2 (Zitat bestätigt)")
+    expect(copied).to_contain_text("Oberau.pdf, Version 1, Seite 2: “")
     expect(german.locator("html")).to_have_attribute("lang", "de")
 
 

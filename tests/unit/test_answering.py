@@ -16,6 +16,7 @@ from llama_index.core.llms import (
 from pydantic import PrivateAttr
 
 from rag import answering, errors, prompts, providers
+from rag.answering.generation.context import CONTEXT_BUDGET_TOKENS, LARGE_BUDGET_TOKENS, MIN_SOURCE_TOKENS
 from rag.answering.verification.grounding import Grounder
 from rag.answering.verification.quote_matching import Quote
 from rag.config import Config
@@ -591,6 +592,24 @@ def test_a_small_model_reads_as_much_of_the_conversation_as_it_can() -> None:
     assert "Turn 5." in prompt
     assert "Turn 4." in prompt
     assert "Turn 0." not in prompt
+
+
+@pytest.mark.parametrize(
+    ("window", "options", "expected"),
+    [
+        (127_999, {}, CONTEXT_BUDGET_TOKENS),
+        (128_000, {}, LARGE_BUDGET_TOKENS),
+        (128_000, {"max_context_tokens": 2000}, 2000),
+        (16_000, {"max_context_tokens": 12_000}, 12_000),
+    ],
+)
+def test_a_large_window_gets_more_text_unless_the_request_says_how_much(
+    window: int, options: dict[str, int], expected: int
+) -> None:
+    hits = [sources.hit("\n".join(f"Item {number} is of wood." for number in range(5000)))]
+    llm = ScriptedLLM(reply="", window=window)
+    context = answers.answerer(QUESTION, llm=llm, options=AnswerOptions(**options)).choose_sources(QUESTION, hits)
+    assert expected * 0.8 < providers.count_tokens(context.text) <= expected + MIN_SOURCE_TOKENS
 
 
 def test_a_window_without_room_for_a_source_is_told_before_anything_is_asked() -> None:

@@ -43,6 +43,12 @@ def shown(raw: str, pieces: list[int] | None = None) -> tuple[str, list[markup.P
         ("Up [^S1].", "Up [S1]."),
         ("Up [S1](#s1).", "Up [S1]."),
         ("Up [S1, S1].", "Up [S1]."),
+        ("Up (see S1; S2).", "Up [S1][S2]."),
+        ("Up [Quelle S1].", "Up [S1]."),
+        ("Up [Sources: S1, S3].", "Up [S1][S3]."),
+        ("Up [1].", "Up [S1]."),
+        ("Up [1][2]. Down. [3] So [1, 2]", "Up [S1][S2]. Down. [S3] So [S1][S2]"),
+        ("Up 【1†source】 and on.", "Up [S1] and on."),
     ],
 )
 def test_marks_of_known_sources_are_made_uniform(raw: str, expected: str) -> None:
@@ -74,6 +80,7 @@ def test_marks_of_unknown_sources_leave_no_trace(raw: str, expected: str) -> Non
     [
         *("Array[0] holds 3.", "See (a) and (b).", "Wow! 3 < 4 > 2.", "Item [12] of 5.", "S1 is a class."),
         *("(in millions)", "It is in C:\\temp."),
+        *("As in [7].", "Up [S1]. As in [2].", "a[1].", "[1] Smith, 2020.", "R&D &lt; 5 & < q.", "See [1] and on."),
     ],
 )
 def test_ordinary_brackets_stay(raw: str) -> None:
@@ -112,6 +119,17 @@ def test_nothing_that_acts_is_shown(raw: str, expected: str) -> None:
         ('Up [S1] <quote id="S1">it rose', "Up [S1]", [("S1", "it rose")]),
         ('Up [S1] <quote id="S1">it rose\n\nDown [S2].', "Up [S1]\n\nDown [S2].", [("S1", "it rose")]),
         ('Up <quote id="S1">a<quote id="S2">b</quote>.', "Up.", [("S1", "a"), ("S2", "b")]),
+        ('Up [S1] <quote id="S1">it\n\nrose\n- on</quote>.', "Up [S1].", [("S1", "it\n\nrose\n- on")]),
+        ('Up <quote id="S1">a <quote id="S2">b</quote> c</quote>. On.', "Up. On.", [("S1", "a"), ("S2", "b")]),
+        ('Up <quote id="S1">it rose\n- Down', "Up\n- Down", [("S1", "it rose")]),
+        ('Up <quote id="S1">a\n| b\n<quote id="S2">c</quote>', "Up\n| b", [("S1", "a"), ("S2", "c")]),
+        ("Up <quote source=“S1” page='3'>a</quote>.", "Up.", [("S1", "a")]),
+        ('Up <quote ids="S1, S2">a</quote>.', "Up.", [("S1", "a"), ("S2", "a")]),
+        ("Up <quote id=2>a</quote>.", "Up.", [("S2", "a")]),
+        ("Up <q id=S1>a</q><quotes>b</quotes>.", "Up.", [("S1", "a"), (None, "b")]),
+        ("Up < quote id=S1 >a</ quote >.", "Up.", [("S1", "a")]),
+        ("Up &lt;quote id=&quot;S1&quot;&gt;a&lt;/quote&gt;.", "Up.", [("S1", "a")]),
+        ('Up <quote id="S1"/>.', "Up.", []),
     ],
 )
 def test_quote_tags_are_taken_out(raw: str, expected: str, quotes: list[tuple[str | None, str]]) -> None:
@@ -165,7 +183,20 @@ MARKS = ["[S1]", "[S9]", "[S1, S9]", "(S2)", "(S9", "【S1】", "[[S3]]", "[S1",
 BRACKETS = ["]", "[", "(", ")", "](", "!", "![a](b)", "[text](http://e.org)", "http://e.org", "\\"]
 TAGS = ['<quote id="S1">', "</quote>", "<quote>", "<quot", "<", ">", "<b>", "</", "<!--", "-->", "<img src=x"]
 ELEMENTS = ["<script>", "</script>", " ", "\n", "\n\n", ".", "Rose 5%"]
-FRAGMENTS = st.sampled_from(MARKS + BRACKETS + TAGS + ELEMENTS)
+OTHERS = [
+    "< quote",
+    "</ quote>",
+    "<q>",
+    "</q>",
+    "&lt;quote id=S1&gt;",
+    "&lt;/quote&gt;",
+    "&",
+    "[1]",
+    "[2] [3]",
+    "【1†a】",
+]
+BREAKS = ["【1†a】", "\n- ", "\n| ", "\n1. ", '<quote id="S1"/>', "</QUOTE >", '<Quote ids="S1, S2">']
+FRAGMENTS = st.sampled_from(MARKS + BRACKETS + TAGS + ELEMENTS + OTHERS + BREAKS)
 RAW = st.lists(FRAGMENTS | st.text(max_size=4), max_size=14).map("".join)
 
 

@@ -15,6 +15,7 @@ def placeholders(template: str) -> set[str]:
         (prompts.ANSWER_SYSTEM, {"not_found"}),
         (prompts.ANSWER_USER, {"context", "question"}),
         (prompts.CONTEXT_ITEM, {"citation_id", "name", "pages", "line_start", "line_end", "text"}),
+        (prompts.CONTEXT_PAGE, {"number"}),
         (prompts.CONDENSE_QUESTION, {"history", "question"}),
     ],
 )
@@ -26,3 +27,8 @@ def test_the_refusal_is_one_sentence_without_marks() -> None:
     assert prompts.NOT_FOUND_SENTINEL.endswith(".")
     assert "[" not in prompts.NOT_FOUND_SENTINEL
     assert prompts.ANSWER_PROMPT_VERSION
+
+
+@pytest.mark.parametrize("rule", ["only in part", "X, not Y", "the head of its table", "inside its last cell"])
+def test_the_rules_of_an_answer_tell_more_than_to_answer_or_refuse(rule: str) -> None:
+    assert rule in prompts.ANSWER_SYSTEM

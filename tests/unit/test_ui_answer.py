@@ -84,98 +84,179 @@ def test_mark_without_a_citation_stays_text() -> None:
     assert answer.answer_html(response()).count("[S1]") == 2
 
 
-def test_sources_tell_place_and_verdict() -> None:
-    first, second = answer.source_rows(response(citation(0, 0), citation(3, 1), support=Support.PARTLY))
-    assert (first["name"], first["place"], first["verdict"]) == ("report.pdf", "p. 1", "supported")
-    assert (second["place"], second["verdict"]) == ("p. 1", "partly")
-    assert first["verdictText"] == "✓ supported · quote verified"
+def test_quotes_of_one_page_are_one_card() -> None:
+    cited = [citation(0, 0), citation(3, 1), citation(3, 1), citation(1, 1, id_="S2")]
+    (card,) = answer.source_cards(response(*cited, support=Support.PARTLY))
+    assert (card["label"], card["name"], card["place"]) == ("S1, S2", "report.pdf", "p. 1")
+    chips = [[chip["label"] for chip in quote["chips"]] for quote in card["quotes"]]
+    assert chips == [["S1a"], ["S1b", "S1c"], ["S2"]]
+    assert [quote["text"] for quote in card["quotes"]] == ["Sales rose.", "Two joined.", "Costs fell."]
+
+
+def test_each_page_has_its_card_named_by_its_only_quote() -> None:
+    elsewhere = sources.hit("Sales rose.", name="report.pdf", page_number=7)
+    shown = response(citation(0, 0), citation(3, 1).model_copy(update={"lines": elsewhere.passage.lines}))
+    assert [(card["label"], card["place"]) for card in answer.source_cards(shown)] == [("S1a", "p. 1"), ("S1b", "p. 7")]
+
+
+def test_a_card_says_nothing_about_verdicts() -> None:
+    nothing = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(
+        update={"quote": None, "unsupported_numbers": ("4",)}
+    )
+    shown = response(nothing, support=Support.PARTLY, missing=("12.4",))
+    words = str(answer.source_cards(shown))
+    assert not any(word in words for word in ("verified", "no quote", "12.4", "partly", "✓"))
 
 
 @pytest.mark.parametrize(
-    ("judged_by", "text"),
-    [("words", "✓ supported · same words · not word for word"), ("meaning", "✓ supported · same meaning, p = 0.81")],
+    ("support", "mark"),
+    [
+        (Support.QUOTED, "✓"),
+        (Support.SUPPORTED, "✓"),
+        (Support.PARTLY, "◐ partly"),
+        (Support.NOT_STATED, "✗ not stated"),
+        (Support.NOT_VERIFIED, "? not verified"),
+        (Support.CONTRADICTED, "✗ contradicted"),
+        (Support.UNCITED, "? no source"),
+    ],
 )
-def test_a_paraphrase_judged_by_meaning_is_not_called_inexact_as_well(judged_by: str, text: str) -> None:
-    shown = response(citation(0, 0, verdict=Verdict.CORRECTED))
-    judged = shown.sentences[0].model_copy(update={"judged_by": judged_by, "probability": 0.81})
-    shown = shown.model_copy(update={"sentences": (judged, *shown.sentences[1:])})
-    assert answer.source_rows(shown)[0]["verdictText"] == text
+def test_each_sentence_has_one_mark_with_its_reason(support: Support, mark: str) -> None:
+    shown = written(support, missing=("12.4", "Uppsala"))
+    first, second = re.findall(r'class="mark (\w+)"[^>]* title="([^"]*)">([^<]*)<', answer.answer_html(shown))
+    assert first == ("supported", "✓\nThe sources say this.", "✓")
+    assert (second[0], second[2]) == (support, mark)
+    assert ("Not found there: 12.4, Uppsala." in second[1]) is not support.is_proved
 
 
-@pytest.mark.parametrize("support", [Support.QUOTED, Support.PARTLY, Support.NOT_VERIFIED, Support.CONTRADICTED, None])
-def test_a_green_tick_stands_beside_supported_sentences_only(support: Support | None) -> None:
-    shown = response(citation(3, 1), support=support)
-    assert "✓" not in answer.source_rows(shown)[0]["verdictText"]
-    assert 'class="chip supported"' not in answer.answer_html(shown)
+def test_a_sentence_that_states_nothing_and_a_quotation_of_an_extract_have_no_mark() -> None:
+    assert answer.answer_html(written(None)).count('class="mark') == 1
+    assert answer.answer_html(response(citation(3, 1), support=Support.QUOTED)).count('class="mark') == 1
 
 
-def test_a_source_without_a_quote_is_not_green_though_another_proves_its_sentence() -> None:
-    nothing = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update={"quote": None, "lines": (), "regions": ()})
-    shown = response(nothing)
-    assert "✓" not in answer.source_rows(shown)[0]["verdictText"]
-    assert 'class="chip supported"' not in answer.answer_html(shown)
+def test_a_citation_is_a_button_with_its_place_and_quote_whatever_the_verdict() -> None:
+    html = answer.answer_html(written(Support.CONTRADICTED, missing=("12.4",)))
+    assert 'class="chip" data-citation="1" title="report.pdf · p. 1\nTwo joined."' in html
 
 
-def test_what_is_missing_is_named() -> None:
-    shown = response(citation(3, 1), support=Support.PARTLY, missing=("12.4", "Uppsala"))
-    assert "12.4, Uppsala" in answer.source_rows(shown)[0]["warning"]
-    assert "Not confirmed by the quotes: 12.4, Uppsala." in answer.answer_html(shown)
-    assert 'class="chip partly"' in answer.answer_html(shown)
+def written(support: Support | None, *, missing: tuple[str, ...] = ()) -> AnswerResponse:
+    """An answer of a model."""
+    shown = response(citation(0, 0), citation(3, 1), support=support, missing=missing)
+    return shown.model_copy(update={"model": "gpt"})
 
 
-def test_what_nothing_proves_is_struck_through_and_labelled() -> None:
-    html = answer.answer_html(response(citation(0, 0), citation(3, 1), support=Support.CONTRADICTED))
-    assert re.search(
-        r'<s class="unproved">Two .*S1.*</s> <span class="unproved-label contradicted"[^>]*>contradicted</span>',
-        html,
-        re.DOTALL,
-    )
+@pytest.mark.parametrize(
+    ("supports", "line"),
+    [
+        ("S", "1 sentence verified"),
+        ("SQ-", "All 2 sentences verified"),
+        ("N", "The sentence is not verified: not stated in the sources"),
+        ("CC", "None of 2 sentences verified; 2 without a source"),
+        ("SSSSSN", "5 of 6 sentences verified; 1 not stated in the sources"),
+        ("PSX", "1 of 3 sentences verified; 1 contradicted by the sources, 1 only partly stated in the sources"),
+        ("VSS", "2 of 3 sentences verified; 1 could not be decided"),
+        ("-", ""),
+    ],
+)
+def test_one_line_counts_the_verdicts(supports: str, line: str) -> None:
+    assert answer.summary(judged(supports)) == line
+
+
+@pytest.mark.parametrize(
+    ("supports", "line"),
+    [
+        ("S", "1 Satz belegt"),
+        ("SQ-", "Alle 2 Sätze belegt"),
+        ("N", "Der Satz ist nicht belegt: nicht in den Quellen"),
+        ("CC", "Keiner von 2 Sätzen belegt; 2 ohne Quelle"),
+        (
+            "PSXV",
+            "1 von 4 Sätzen belegt; 1 von den Quellen widerlegt, 1 nur teilweise in den Quellen, 1 nicht entschieden",
+        ),
+    ],
+)
+def test_the_line_in_german(supports: str, line: str) -> None:
+    with language.use_language("de"):
+        assert answer.summary(judged(supports)) == line
+
+
+def judged(supports: str) -> AnswerResponse:
+    """An answer of a model with a sentence for each letter: S supported, Q quoted, - states nothing, …"""
+    sentences = tuple(Sentence(text="", start=0, end=0, support=SUPPORTS.get(letter)) for letter in supports)
+    return AnswerResponse(status="ok", answer="", sentences=sentences, model="gpt")
+
+
+SUPPORTS = {
+    "Q": Support.QUOTED,
+    "S": Support.SUPPORTED,
+    "P": Support.PARTLY,
+    "N": Support.NOT_STATED,
+    "V": Support.NOT_VERIFIED,
+    "X": Support.CONTRADICTED,
+    "C": Support.UNCITED,
+}
+
+
+def test_an_extract_and_a_refusal_have_no_such_line() -> None:
+    assert answer.summary(response(citation(3, 1), support=Support.QUOTED)) == ""
+    assert answer.summary(written(Support.PARTLY).model_copy(update={"status": "insufficient_context"})) == ""
+
+
+def test_sentences_that_are_not_verified_are_listed_with_their_reasons() -> None:
+    (listed,) = answer.unproved(written(Support.CONTRADICTED, missing=("joined",)))
+    assert listed == {
+        "sentence": 1,
+        "text": "Two <b>joined</b>.",
+        "kind": "contradicted",
+        "mark": "✗ contradicted",
+        "reason": "The sources say otherwise. Not found there: joined.",
+    }
+
+
+def test_a_row_of_a_table_is_listed_by_its_cells() -> None:
+    row = Sentence(text="| **2019** | 4,812 |", start=0, end=20, support=Support.NOT_VERIFIED)
+    (listed,) = answer.unproved(AnswerResponse(status="ok", answer=row.text, sentences=(row,), model="m"))
+    assert listed["text"] == "2019 · 4,812"
+
+
+def test_provisional_verdicts_strike_nothing_and_say_that_they_are() -> None:
+    shown = written(Support.CONTRADICTED)
+    html = answer.answer_html(shown, is_provisional=True)
+    assert "<s " not in html
+    assert re.findall(r'class="mark (\w+)"[^>]*>([^<]*)<', html) == [("provisional", "✓"), ("provisional", "…")]
+    assert html.count("Being checked …") == 2
+    assert answer.summary(shown, is_provisional=True) == "Being checked … 1 of 2 sentences verified so far"
+
+
+def test_what_is_contradicted_is_struck_through_and_marked() -> None:
+    html = answer.answer_html(written(Support.CONTRADICTED))
+    assert re.search(r'<s class="struck">.*Two .*S1.*</s>\u00a0<button class="mark contradicted"', html, re.DOTALL)
     assert html.count("<s ") == 1
     assert re.findall(r'data-citation="(\d)"', html) == ["0", "1"]
 
 
 def test_where_citations_are_not_required_nothing_is_struck() -> None:
-    shown = response(citation(3, 1), support=Support.CONTRADICTED).model_copy(update={"require_citations": False})
+    shown = written(Support.CONTRADICTED).model_copy(update={"require_citations": False})
     assert "<s " not in answer.answer_html(shown)
 
 
-@pytest.mark.parametrize(("support", "label"), [(Support.NOT_VERIFIED, "not verified"), (Support.UNCITED, "no source")])
-def test_a_sentence_that_could_not_be_decided_is_labelled_and_stays_readable(support: Support, label: str) -> None:
-    html = answer.answer_html(response(citation(0, 0), citation(3, 1), support=support))
-    assert "<s " not in html
-    assert re.search(rf'S1.*<span class="unproved-label {support}"[^>]*>{label}</span>', html, re.DOTALL)
+@pytest.mark.parametrize("support", [Support.NOT_VERIFIED, Support.NOT_STATED, Support.UNCITED])
+def test_only_what_is_contradicted_is_struck(support: Support) -> None:
+    assert "<s " not in answer.answer_html(written(support))
 
 
-def test_an_unverified_row_of_a_table_stays_one() -> None:
-    text = "| Year | Ships |\n|---|---|\n| 2019 | 4,812 [S1] |"
-    row = Sentence(text="| 2019 | 4,812 |", start=text.index("| 2019"), end=len(text), support=Support.NOT_VERIFIED)
-    html = answer.answer_html(AnswerResponse(status="ok", answer=text, sentences=(row,), model="m"))
-    assert (html.count("<td>"), html.count("not verified")) == (2, 1)
-
-
-def test_a_struck_row_of_a_table_stays_one() -> None:
+def test_a_struck_row_of_a_table_stays_one_and_has_one_mark_in_its_last_cell() -> None:
     text = "| Year | Ships |\n|---|---|\n| 2019 | 4,812 [S1] |"
     row = Sentence(text="| 2019 | 4,812 |", start=text.index("| 2019"), end=len(text), support=Support.CONTRADICTED)
     html = answer.answer_html(AnswerResponse(status="ok", answer=text, sentences=(row,), model="m"))
     assert html.count("<td>") == html.count("<s ") == 2
+    assert re.search(r"4,812 .*</s>\u00a0<button class=\"mark contradicted\"[^<]*</button></td>", html)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "words"), [(("4.5",), "but 4.5 is not in any quote"), (("4.5", "7"), "4.5, 7 are not")]
-)
-def test_a_wrong_number_is_what_is_explained_not_missing_words(numbers: tuple[str, ...], words: str) -> None:
-    wrong = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update={"unsupported_numbers": numbers})
-    (row,) = answer.source_rows(response(wrong))
-    assert words in row["explanation"]
-    assert "No words" not in row["explanation"]
-
-
-def test_a_claim_without_a_quote_has_no_words_whatever_its_numbers() -> None:
-    nothing = {"quote": None, "lines": (), "regions": (), "unsupported_numbers": ("4.5",)}
-    unsupported = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update=nothing)
-    (row,) = answer.source_rows(response(unsupported))
-    assert row["explanation"].endswith(answer.VERDICT_EXPLANATIONS[Verdict.UNVERIFIED])
-    assert "4.5" in row["warning"]
+def test_a_struck_sentence_keeps_its_emphasis() -> None:
+    text = "**Sales** fell by (**4.5%**)."
+    struck = Sentence(text=text, start=0, end=len(text), support=Support.CONTRADICTED)
+    html = answer.answer_html(AnswerResponse(status="ok", answer=text, sentences=(struck,), model="m"))
+    assert "<strong>Sales</strong> fell by (<strong>4.5%</strong>)" in html
 
 
 ROW = QuotedRow(
@@ -237,14 +318,14 @@ def test_a_sentence_that_quotes_more_than_its_row_stays_prose() -> None:
 
 
 def test_a_row_that_is_the_answer_is_not_repeated_below_it() -> None:
-    (row,) = answer.source_rows(quoting_a_row())
-    assert row["quote"] == ""
+    (card,) = answer.source_cards(quoting_a_row())
+    assert card["quotes"] == []
 
 
 def test_the_cells_of_a_row_in_prose_are_told_apart_below_the_answer() -> None:
     quoted = quoting_a_row()
     further = quoted.model_copy(update={"citations": (*quoted.citations, citation(1, 0))})
-    assert answer.source_rows(further)[0]["quote"] == "Cargo & <b>mail</b> · 1,204 · (88)"
+    assert answer.source_cards(further)[0]["quotes"][0]["text"] == "Cargo & <b>mail</b> · 1,204 · (88)"
 
 
 @pytest.mark.parametrize(
@@ -268,11 +349,11 @@ def test_what_a_model_writes_before_a_sentence_is_no_place() -> None:
 
 
 def test_signs_in_a_document_are_none_of_ours() -> None:
-    hostile = "Sales\ue0109\ue011 rose\ue0139\ue012.\ue0149\ue015\ue016\ue017"
+    hostile = "Sales\ue010 rose\ue0149\ue017.\ue0159\ue017\ue0169\ue017\ue011\ue012\ue013"
     sentence = Sentence(text=hostile, start=0, end=len(hostile), support=Support.CONTRADICTED)
     html = answer.answer_html(AnswerResponse(status="ok", answer=hostile, sentences=(sentence,), model="m"))
     assert html.count("<s ") == 1
-    assert not re.search("[\ue010-\ue018]", html)
+    assert not re.search("[\ue010-\ue017]", html)
     assert "<figure" not in html
 
 
@@ -290,7 +371,7 @@ def test_an_answer_of_which_no_likelihood_is_known_has_no_such_label() -> None:
 
 def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:
     none = AnswerResponse(status="insufficient_context", answer="Not found.", nearest=(SOURCE,), model="extractive")
-    assert [row["label"] for row in answer.source_rows(none)] == ["P1"]
+    assert [card["label"] for card in answer.source_cards(none)] == ["P1"]
     assert answer.marks(none)[0][0] == SOURCE.passage.document_id
 
 

@@ -268,12 +268,10 @@ def test_what_is_taken_along_is_in_the_language_of_the_page(german: None) -> Non
     report = export.Report(title="Leuchtfeuer", made_at=at, turns=(_turn(at),))
     told = {name: export.write(report, name, translate_message).decode() for name in ("markdown", "text", "clipping")}
     assert "*Exportiert aus Pagelight am 9. März 2026, 08:05 UTC*" in told["markdown"]
-    assert "✓ belegt" in told["markdown"]
     for one in told.values():
         assert "beacon.pdf, Version 2, S. 53 (Seite 54 von 203)" in one.replace("\\", "")
-        assert "Zitat bestätigt" in one
     english = export.write(report, "text").decode()
-    assert "version 2, p. 53 (page 54 of 203) (quote verified)" in english
+    assert "version 2, p. 53 (page 54 of 203): “The beacon was lit by hand.”" in english
 
 
 def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> None:
@@ -399,13 +397,20 @@ def _turn(at: dt.datetime) -> export.Turn:
         regions=(),
     )
     claim = export.Claim(
-        text="It was lit by hand.", support=Support.SUPPORTED, missing=(), left_out=False, evidence=(evidence,)
+        text="It was lit by hand.",
+        support=Support.SUPPORTED,
+        mark="✓",
+        reason="The sources say this.",
+        missing=(),
+        struck=False,
+        evidence=(evidence,),
     )
     return export.Turn(
         id=uuid.UUID(int=1),
         question="How was the beacon lit?",
         understood=None,
-        answer="It was lit by hand. [S1]",
+        answer="It was lit by hand. [S1] ✓",
+        summary="1 sentence verified",
         status="ok",
         model="extractive",
         at=at,

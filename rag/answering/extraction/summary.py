@@ -317,7 +317,7 @@ def to_statements(keys: Sequence[KeySentence], document: Document, *, sections: 
     return parts
 
 
-def to_hit(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
+def to_hit(chunk: Chunk, document: Document, lines: tuple[Line, ...], *, score: float = 1.0) -> Hit:
     """Return a chunk and lines around it as a hit."""
     return Hit(
         chunk=chunk,
@@ -329,7 +329,7 @@ def to_hit(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
         shown_source=document.shown_source,
         page_labels=document.page_labels,
         page_count=document.page_count,
-        final_score=1.0,
+        final_score=score,
     )
 
 

@@ -1,15 +1,30 @@
 """Build the text of sources that a model reads: stable ids, no line twice, within a token budget."""
 
+import itertools
 import re
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+import uuid
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from rag import prompts, providers
 from rag.answering.text.markup import INVISIBLE
-from rag.types import Hit, Line, lines_text
+from rag.ingestion.table_headers import head_length
+from rag.types import BlockKind, Hit, Line
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM
 
 CONTEXT_BUDGET_TOKENS = 10_000
 """About eight full pages of English; leaves room in the smallest models in use (16,000 tokens)."""
+
+LARGE_BUDGET_TOKENS = 30_000
+LARGE_WINDOW_TOKENS = 128_000
+"""Models with such a context window read about twenty-five full pages of English by default."""
+
+EDGE_LINES = 2
+RUNNING_PAGES = 3
+MIN_RUNNING_CHARS = 12
+"""A running header or footer is a line among the first or last two of three pages; shorter ones may be content."""
 
 MIN_SOURCE_TOKENS = 50
 """Minimum room for a further source."""
@@ -22,7 +37,8 @@ MIN_SHARE_TOKENS = 200
 
 _GAP = rf"(?:\s|{INVISIBLE})*+"
 _FAKE_MARK = re.compile(
-    rf"[\[【〔［](?={_GAP}(?:\^|S{_GAP}ources?\b|S{_GAP}\d))([^\[\]【】〔〕［］]*)([\]】〕］]?)", re.IGNORECASE
+    rf"[\[【〔［](?={_GAP}(?:\^|S{_GAP}ources?\b|S{_GAP}\d|Page{_GAP}\d))([^\[\]【】〔〕［］]*)([\]】〕］]?)",
+    re.IGNORECASE,
 )
 _FAKE_ROUND_MARK = re.compile(
     rf"\(({_GAP}S{_GAP}\d{{1,4}}(?:{_GAP}[,;]{_GAP}S{_GAP}\d{{1,4}})*{_GAP})\)", re.IGNORECASE
@@ -30,6 +46,10 @@ _FAKE_ROUND_MARK = re.compile(
 _FAKE_TAG = re.compile(
     rf"<(?={_GAP}/?{_GAP}(?:quote|source|system|user|assistant|instruction)s?\b)([^<>]*)>", re.IGNORECASE
 )
+
+
+ReadDocuments = Callable[[Sequence[Hit], int], Sequence[Sequence[Hit]]]
+"""Return the documents in scope that may fit into so many tokens, as hits page by page; those of the hits first."""
 
 
 class Source(NamedTuple):
@@ -52,45 +72,118 @@ class Context(NamedTuple):
         return {source.citation_id: source.hit for source in self.sources}
 
 
+def default_budget(llm: "LLM | None") -> int:
+    """Return the tokens of sources that a question gets unless somebody chose another number."""
+    is_large = llm is not None and providers.context_window(llm) >= LARGE_WINDOW_TOKENS
+    return LARGE_BUDGET_TOKENS if is_large else CONTEXT_BUDGET_TOKENS
+
+
 def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS) -> Context:
     """Return the best `hits` as sources S1, S2 …, in order.
 
-    Lines of earlier sources are not repeated; a hit without other lines is left out. A source that is too long for its
-    share of the budget, counted in the embedded model's tokens, is cut around its chunk.
+    Lines of earlier sources are not repeated, nor are running headers and footers of other pages; a hit without other
+    lines is left out. If everything fits into the budget, counted in the embedded model's tokens, what continues on
+    another page stands with that page, where that is a source too. Otherwise a source that is too long for its share
+    is cut around its chunk.
     """
     hits = list(hits)
-    sharing = min(FAIR_SOURCES, len(hits))
+    running = _running_lines(hits)
+    fits = sum(map(_tokens, hits)) <= budget_tokens
+    sharing = 1 if fits else min(FAIR_SOURCES, len(hits))
+    at_home = {_key(hit, line, ()) for hit in hits for line in hit.passage.lines if fits and _is_at_home(hit, line)}
     sources: list[Source] = []
-    seen: set[tuple[object, int, str]] = set()
+    seen: set[tuple[object, ...]] = set()
     room = budget_tokens
     for hit in hits:
-        lines = [line for line in hit.passage.lines if _key(hit, line) not in seen]
+        lines = [
+            line
+            for line in hit.passage.lines
+            if _key(hit, line, running) not in seen and (_is_at_home(hit, line) or _key(hit, line, ()) not in at_home)
+        ]
         if not any(line.text.strip() for line in lines):
             continue
-        if room < MIN_SOURCE_TOKENS and sources:
+        if sources and room < MIN_SOURCE_TOKENS and not fits:
             break
         share = min(max(room // max(sharing - len(sources), 1), MIN_SHARE_TOKENS), room)
         source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), share)
         sources.append(source)
-        seen.update(_key(hit, line) for line in source.lines)
+        seen.update(_key(hit, line, running) for line in source.lines)
         room -= providers.count_tokens(format_source(source))
     return Context(tuple(sources), "\n".join(map(format_source, sources)))
 
 
-def build_fitting_context(hits: Sequence[Hit], *, budget_tokens: int, room: int) -> Context:
-    """Build a context that fits into `room` tokens of the model, whose tokenizer may count more."""
+def build_fitting_context(
+    hits: Sequence[Hit], *, budget_tokens: int, room: int, documents: Sequence[Sequence[Hit]] = ()
+) -> Context:
+    """Build a context that fits into `room` tokens of the model, whose tokenizer may count more.
+
+    Those of the `documents`, each given as hits page by page, that fit whole are given whole.
+    """
     budget = min(budget_tokens, room)
     while True:
-        context = build_context(hits, budget_tokens=budget)
+        context = build_context(with_whole_documents(hits, documents, budget), budget_tokens=budget)
         most = providers.estimate_max_tokens(context.text)
         if most <= room or budget < MIN_SOURCE_TOKENS:
             return context
         budget = min(budget * room // most, budget - 1)
 
 
-def _key(hit: Hit, line: Line) -> tuple[object, int, str]:
+def with_whole_documents(hits: Sequence[Hit], documents: Iterable[Sequence[Hit]], budget_tokens: int) -> list[Hit]:
+    """Replace the hits of the first `documents` that fit whole beside the other hits by all pages, in reading order.
+
+    A document stands where its best hit stood, one without hits at the end. Nothing that was found is left out for it.
+    """
+    room = budget_tokens - sum(map(_tokens, hits))
+    whole: dict[uuid.UUID, list[Hit]] = {}
+    for pages in documents:
+        document_id = pages[0].passage.document_id
+        own = [hit for hit in hits if hit.passage.document_id == document_id]
+        left = room + sum(map(_tokens, own))
+        for page in pages:
+            left -= _tokens(page)
+            if left < 0:
+                break
+        else:
+            room = left
+            found = {hit.chunk.main_page: hit for hit in reversed(own)}
+            known = [(found.get(page.chunk.main_page, page), page.passage) for page in pages]
+            whole[document_id] = [hit.model_copy(update={"passage": passage}) for hit, passage in known]
+    best = {hit.passage.document_id: hit for hit in reversed(hits)}
+    given: list[Hit] = []
+    for hit in hits:
+        document_id = hit.passage.document_id
+        if document_id not in whole:
+            given.append(hit)
+        elif hit is best[document_id]:
+            given += whole[document_id]
+    return given + [page for document_id, pages in whole.items() if document_id not in best for page in pages]
+
+
+def _running_lines(hits: Iterable[Hit]) -> set[tuple[uuid.UUID, str]]:
+    """Return the running headers and footers, by document: the same line at an edge of several pages."""
+    pages: dict[tuple[uuid.UUID, str], set[int]] = {}
+    for hit in hits:
+        for number, group in itertools.groupby(hit.passage.lines, key=lambda line: line.page_number):
+            lines = [*group]
+            for line in (*lines[:EDGE_LINES], *lines[-EDGE_LINES:]):
+                if len(line.text) >= MIN_RUNNING_CHARS:
+                    pages.setdefault((hit.passage.document_id, line.text), set()).add(number)
+    return {key for key, numbers in pages.items() if len(numbers) >= RUNNING_PAGES}
+
+
+def _is_at_home(hit: Hit, line: Line) -> bool:
+    return line.page_number == hit.chunk.main_page
+
+
+def _key(hit: Hit, line: Line, running: Collection[tuple[uuid.UUID, str]]) -> tuple[object, ...]:
+    if line.kind is BlockKind.TEXT and (hit.passage.document_id, line.text) in running:
+        return hit.passage.document_id, line.text
     # A caller's own block may give one number to several lines, and a long line may be cut into parts
     return hit.passage.document_id, line.number, line.text
+
+
+def _tokens(hit: Hit) -> int:
+    return providers.count_tokens(format_source(Source("S1", hit, hit.passage.lines)))
 
 
 def _fit(source: Source, room: int) -> Source:
@@ -106,25 +199,30 @@ def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
     """Return as many `lines` as fit, first those of the hit's chunk, then those around it; at least one."""
     first = next((i for i, line in enumerate(lines) if line.number >= hit.chunk.line_start), 0)
     start, end = first, first + 1
-    left = room - len(lines[first].text)
+    left = room - _length(lines[first])
     while True:
-        after = end < len(lines) and len(lines[end].text) + 2 <= left
+        after = end < len(lines) and _length(lines[end]) + 2 <= left
         in_chunk = end < len(lines) and lines[end].number <= hit.chunk.line_end
         if after and (in_chunk or start == 0 or end - first <= first - start):
-            left -= len(lines[end].text) + 2
+            left -= _length(lines[end]) + 2
             end += 1
-        elif start > 0 and len(lines[start - 1].text) + 2 <= left:
+        elif start > 0 and _length(lines[start - 1]) + 2 <= left:
             start -= 1
-            left -= len(lines[start].text) + 2
+            left -= _length(lines[start]) + 2
         elif after:
-            left -= len(lines[end].text) + 2
+            left -= _length(lines[end]) + 2
             end += 1
         else:
             return list(lines[start:end])
 
 
+def _length(line: Line) -> int:
+    """Return the characters of a line as it is given to the model."""
+    return len(line.text) + (2 * line.text.count("\t") + 4 if line.kind is BlockKind.TABLE else 0)
+
+
 def format_source(source: Source) -> str:
-    """Format a source for the model: id, `[Source: name, Page X, Lines Y-Z]`, text."""
+    """Format a source for the model: id, `[Source: name, Page X, Lines Y-Z]`, text with page marks and tables."""
     pages = sorted({line.page_number for line in source.lines})
     return prompts.CONTEXT_ITEM.format(
         citation_id=source.citation_id,
@@ -132,8 +230,38 @@ def format_source(source: Source) -> str:
         pages="-".join(map(str, dict.fromkeys((pages[0], pages[-1])))),
         line_start=source.lines[0].number,
         line_end=source.lines[-1].end,
-        text=neutralise_marks(lines_text(source.lines)),
+        text=_format_lines(source.lines, with_pages=len(pages) > 1),
     )
+
+
+def _format_lines(lines: Sequence[Line], *, with_pages: bool) -> str:
+    """Format lines as paragraphs and Markdown tables, with a mark where a page begins."""
+    neutral = neutralise_marks("\n".join(line.text for line in lines))  # of the same length
+    parts: list[str] = []
+    page: int | None = None
+    position = head_end = 0
+    for index, line in enumerate(lines):
+        text = neutral[position : position + len(line.text)]
+        position += len(line.text) + 1
+        if line.starts_block:
+            parts.append("")
+        if with_pages and line.page_number != page:
+            page = line.page_number
+            parts.append(prompts.CONTEXT_PAGE.format(number=page))
+        if line.kind is not BlockKind.TABLE:
+            parts.append(text)
+            continue
+        cells = text.split("\t")
+        parts.append(f"| {' | '.join(map(str.strip, cells))} |")
+        if line.starts_block:
+            head_end = index + head_length([line, *itertools.takewhile(_continues_table, lines[index + 1 :])])
+        if index + 1 == head_end:
+            parts.append(f"|{'---|' * len(cells)}")
+    return "\n".join(parts).strip("\n")
+
+
+def _continues_table(line: Line) -> bool:
+    return line.kind is BlockKind.TABLE and not line.starts_block
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")

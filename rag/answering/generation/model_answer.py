@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors, prompts, providers
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
-from rag.answering.verification.quote_matching import normalize
+from rag.answering.text.normalized_text import normalize
 from rag.retrieval import CompletionCache, request_digest
 from rag.types import AnswerToken, GenerationOptions, Usage
 

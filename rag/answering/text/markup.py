@@ -15,11 +15,14 @@ MAX_TAG_CHARS = 2000
 """Maximum length of a recognised HTML tag or address."""
 
 MAX_QUOTE_CHARS = 2000
-"""A quote tag that is not closed within so many characters, or before a blank line, ends there."""
+"""A quote tag that is not closed within so many characters ends there, or where a new paragraph, item or row begins."""
 
 MAX_HELD_MARK_CHARS = 700
 MAX_HELD_TAG_CHARS = 2 * MAX_TAG_CHARS
 """Maximum text held back to decide what a bracket begins; no pattern below matches more."""
+
+MAX_QUOTE_TAG_CHARS = 50
+"""Maximum length of the pattern that ends a quote."""
 
 MAX_RANGE = 50
 
@@ -31,27 +34,51 @@ _BETWEEN = rf"(?:{_GAP}(?:[,;/&+–—-]|and|und|et|y){_GAP}(?:S{_GAP})?|[^\S\n]
 _IDS = rf"S{_GAP}\d{{1,4}}(?:{_BETWEEN}\d{{1,4}}){{0,20}}"
 _OPEN, _CLOSE = r"[\[【〔⟦［]", r"[\]】〕⟧］]"
 _NO_BRACKET = r"[^\[\]【】〔〕⟦⟧［］\n]"
+_LEAD_WORD = rf"(?:see|siehe|vgl\.|cf\.)?{_GAP}(?:(?:Source|Quelle|Fuente)[sn]?)?{_GAP}:?{_GAP}"
 _MARK = re.compile(
-    rf"\\?(?P<double>\[(?=\[))?{_OPEN}{_GAP}(?:\^|(?:Source|Quelle|Fuente)s?{_GAP}:?{_GAP})?(?P<ids>{_IDS})"
+    rf"\\?(?P<double>\[(?=\[))?{_OPEN}{_GAP}(?:\^|{_LEAD_WORD})?(?P<ids>{_IDS})"
     rf"(?:{_GAP}[,:;†|]{_NO_BRACKET}{{0,{MAX_LABEL_CHARS}}})?{_GAP}\\?{_CLOSE}(?(double)\])",
     re.IGNORECASE,
 )
-_ROUND_MARK = re.compile(rf"\({_GAP}(?:Sources?{_GAP}:?{_GAP})?(?P<ids>{_IDS}){_GAP}\)", re.IGNORECASE)
-_ROUND_BEGINNING = re.compile(r"\([A-Za-z0-9 \t\u00a0\u202f,;:/&+–—-]*")
+_ROUND_MARK = re.compile(rf"\({_LEAD_WORD}(?P<ids>{_IDS}){_GAP}\)", re.IGNORECASE)
+_ROUND_BEGINNING = re.compile(r"\([A-Za-z0-9 \t\u00a0\u202f,;:./&+–—-]*")
+_NUMBER = rf"\d{{1,3}}(?:{_GAP}[,;–-]{_GAP}\d{{1,3}}){{0,9}}"
+_DAGGER = rf"(?::\d{{1,3}})?†{_NO_BRACKET}{{0,{MAX_LABEL_CHARS}}}"
+_NUMBER_MARKS = re.compile(rf"(?:{_OPEN}{_GAP}{_NUMBER}(?:{_DAGGER})?{_GAP}{_CLOSE}[^\S\n]{{0,2}}){{1,10}}")
+"""Marks with the numbers of sources, without their letter."""
+_NUMBER_BEGINNING = re.compile(rf"{_OPEN}[\d,;– -]{{0,40}}(?:[:†]{_NO_BRACKET}{{0,{MAX_LABEL_CHARS}}})?")
 _SOURCE_TAG = re.compile(rf"{_OPEN}{_GAP}Source{_GAP}:{_NO_BRACKET}{{0,{MAX_LABEL_CHARS}}}{_CLOSE}", re.IGNORECASE)
 _ADDRESS = rf"\((?:[^()\n]|\([^()\n]{{0,{MAX_LABEL_CHARS}}}\)){{0,{MAX_TAG_CHARS}}}\)"
 _LABEL = rf"\[(?P<text>[^\[\]\n]{{0,{MAX_LABEL_CHARS}}})\]"
 _LINK = re.compile(_LABEL + _ADDRESS)
 _IMAGE = re.compile("!" + _LABEL + _ADDRESS)
 _LABEL_ONLY = re.compile(_LABEL)
-_QUOTE_OPEN = re.compile(r"<quote(?=[\s>])(?P<attributes>[^<>]{0,80})>", re.IGNORECASE)
-_QUOTE_END = re.compile(r"</quote\s{0,5}>|(?=<quote[\s>])|(?=\n[^\S\n]{0,10}\n)", re.IGNORECASE)
+_QUOTE = r"(?:quotes?|quotation|q)"
+_QUOTE_OPEN = re.compile(rf"<{_QUOTE}(?=[\s>])(?P<attributes>[^<>]{{0,300}})>", re.IGNORECASE)
+_QUOTE_END = re.compile(
+    rf"(?P<close>(?:<|&lt;)\s?/\s?{_QUOTE}\s{{0,5}}(?:>|&gt;))|(?:<|&lt;)\s{{0,2}}{_QUOTE}(?:[\s>]|&gt;)", re.IGNORECASE
+)
+"""What ends a quote: its closing tag, or the tag of the next quote."""
+_QUOTE_LIMIT = re.compile(r"\n(?=[^\S\n]{0,10}(?:\n|[|#>]|[-*+•]\s|\d{1,3}[.)]\s))")
+"""Where a quote without a closing tag ends."""
+_OTHER_QUOTE_TAG = re.compile(
+    rf"(?:<\s{{0,2}}|&lt;\s?)(?P<slash>/?)\s?(?P<name>{_QUOTE})"
+    r"(?P<attributes>(?:[\s/](?:(?!&gt;)[^<>]){0,300})?)(?:>|&gt;)",
+    re.IGNORECASE,
+)
+"""A tag of a quote with spaces, or written by HTML entities."""
+_OTHER_BEGINNING = re.compile(
+    r"(?:<\s{0,2}|&(?:l(?:t(?:;\s?)?)?)?)(?:/?\s?(?:q[a-z]{0,8}(?:[\s/][^<>]{0,300}|&(?:gt?)?)?)?)?", re.IGNORECASE
+)
+_TAG_IDS = re.compile(
+    rf"(?<![^\W\d_])(?P<ids>{_IDS})|\b(?:ids?|sources?|refs?)\s{{0,2}}=\W{{0,3}}(?P<numbers>{_NUMBER})", re.IGNORECASE
+)
 _AUTOLINK = re.compile(r"<(?P<text>(?:https?|ftp|mailto):[^<>\s]*)>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _SILENT_OPEN = re.compile(r"<(?P<name>script|style|iframe|object|svg|template)(?=[\s>])[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z!?][^<>]*>")
 
-_TRIGGER = re.compile(r"[\[【〔⟦［\\(<!]")
+_TRIGGER = re.compile(r"[\[【〔⟦［\\(<!&]")
 _TOUCHING = re.compile(r"(?<=<)(?=[A-Za-z/!?])|(?<=\])(?=[(:])|(?<=!)(?=\[)")
 """Neighbours that get a space between them, so that pieces cannot form a tag, link or image."""
 
@@ -83,7 +110,9 @@ class AnswerFilter:
         self.quotes: list[ProposedQuote] = []
         self._known = frozenset(known)
         self._buffer = ""
-        self._open_quote: str | None = None
+        self._open_quote: tuple[str, ...] | None = None
+        self._outer_quotes = self._outer_open = 0
+        self._has_marks = False
         self._shown = 0
         self._last = ""
         self._before = self._after = ""
@@ -102,6 +131,10 @@ class AnswerFilter:
         while self._buffer:
             if self._open_quote is not None:
                 if not self._read_quote(final=final):
+                    return
+                continue
+            if self._outer_open:
+                if not self._close_outer_quote(final=final):
                     return
                 continue
             trigger = _TRIGGER.search(self._buffer)
@@ -155,6 +188,8 @@ class AnswerFilter:
         match text[0]:
             case "<":
                 step = self._angle(final=final)
+            case "&":
+                step = self._other_quote_tag(final=final)
             case "(":
                 step = self._round(final=final)
             case "!":
@@ -173,14 +208,33 @@ class AnswerFilter:
             label = link["text"]
             return _Step(link.end(), again=f"[{label}]" if _MARK.fullmatch(f"[{label}]") else label)
         if mark := _MARK.match(text):
+            self._has_marks = True
             return _Step(mark.end(), self._marks(mark["ids"]) if "⟦" not in mark.group() else "")
+        if (marks := _NUMBER_MARKS.match(text)) and not self._has_marks:
+            return self._numbers(marks, final=final)
         if tag := _SOURCE_TAG.match(text):
             return _Step(tag.end())
         return _Step(1, text[0])
 
+    def _numbers(self, marks: re.Match[str], *, final: bool) -> _Step | None:
+        """Read numbers in brackets as marks if they end a sentence or part of one, and all are of known sources."""
+        ids = re.sub(_DAGGER, "", marks.group())
+        is_known = self._known.issuperset(_expand(ids))
+        rest = self._buffer[marks.end() :]
+        if is_known and not final and (not rest or _NUMBER_BEGINNING.fullmatch(rest)):
+            return None
+        following = rest[:1]
+        is_placed = self._last in (*".!?…。",) or not following or following in ".,;:!?)|<\n。"
+        is_apart = bool(self._last) and "\n" not in self._after and not (self._last.isalnum() and not self._after)
+        if not (is_known and ("†" in marks.group() or (is_placed and is_apart))):
+            return _Step(1, self._buffer[0])
+        spaces = len(marks.group()) - len(marks.group().rstrip())
+        return _Step(marks.end() - spaces, self._marks(ids))
+
     def _round(self, *, final: bool) -> _Step | None:
         text = self._buffer
         if mark := _ROUND_MARK.match(text):
+            self._has_marks = True
             return _Step(mark.end(), self._marks(mark["ids"]))
         if not final and len(text) < MAX_HELD_MARK_CHARS and _ROUND_BEGINNING.fullmatch(text):
             return None
@@ -197,38 +251,75 @@ class AnswerFilter:
     def _angle(self, *, final: bool) -> _Step | None:
         text = self._buffer
         if not re.match(r"<[A-Za-z/!?]", text):
-            return _Step(1, text[0])
+            return self._other_quote_tag(final=final)
         if not final and _is_open_angle(text):
             return None
         if quote := _QUOTE_OPEN.match(text):
-            found = re.search(r"S\s?(\d{1,4})", quote["attributes"], re.IGNORECASE)
-            self._open_quote = f"S{found.group(1)}" if found else ""
+            if not quote["attributes"].rstrip().endswith("/"):
+                self._has_marks = True
+                self._open_quote = _ids_of_tag(quote["attributes"])
             return _Step(quote.end())
         if link := _AUTOLINK.match(text):
             return _Step(link.end(), again=link["text"])
         end = _tag_end(text)
-        return _Step(end) if end else _Step(1, text[0])
+        return _Step(end) if end else self._other_quote_tag(final=final)
+
+    def _other_quote_tag(self, *, final: bool) -> _Step | None:
+        """Read a quote's tag with spaces in it, or one that is written by HTML entities."""
+        text = self._buffer
+        if tag := _OTHER_QUOTE_TAG.match(text):
+            return _Step(tag.end(), again=f"<{tag['slash']}{tag['name']}{tag['attributes']}>")
+        if not final and len(text) < MAX_HELD_MARK_CHARS and _OTHER_BEGINNING.fullmatch(text):
+            return None
+        return _Step(1, text[0])
 
     def _marks(self, ids: str) -> str:
         return "".join(f"[{citation_id}]" for citation_id in _expand(ids) if citation_id in self._known)
 
     def _read_quote(self, *, final: bool) -> bool:
-        """Move the open quote's text from the buffer to `quotes`; return False while its end is missing."""
+        """Move the open quote's text from the buffer to `quotes`; return False while its end is missing.
+
+        A quote ends at its closing tag; without one, at the end of its paragraph, item or row, or at the next quote.
+        """
         end = _QUOTE_END.search(self._buffer)
-        if end is not None and end.start() <= MAX_QUOTE_CHARS:
-            self._keep_quote(self._buffer[: end.start()])
-            self._buffer = self._buffer[end.end() :]
-        elif final or len(self._buffer) > MAX_QUOTE_CHARS + 50:
-            self._keep_quote(self._buffer[:MAX_QUOTE_CHARS])
-            self._buffer = self._buffer[MAX_QUOTE_CHARS:]
-        else:
+        if end is not None and end.start() > MAX_QUOTE_CHARS:
+            end = None
+        if end is None and not final and len(self._buffer) <= MAX_QUOTE_CHARS + MAX_QUOTE_TAG_CHARS:
             return False
+        if end is not None and end["close"]:
+            self._keep_quote(end.start(), end.end())
+            self._outer_open, self._outer_quotes = self._outer_quotes, 0
+            return True
+        length = end.start() if end else min(len(self._buffer), MAX_QUOTE_CHARS)
+        if limit := _QUOTE_LIMIT.search(self._buffer, 0, length):
+            self._keep_quote(limit.start(), limit.start())
+        else:
+            self._keep_quote(length, length)
+            self._outer_quotes += end is not None
         return True
 
-    def _keep_quote(self, text: str) -> None:
-        citation_id, self._open_quote = self._open_quote or None, None
-        if text.strip() and (citation_id is None or citation_id in self._known):
-            self.quotes.append(ProposedQuote(citation_id, text.strip(), self._shown))
+    def _close_outer_quote(self, *, final: bool) -> bool:
+        """Drop the rest of a quote that holds another one, if it is closed in its line; return False while unknown."""
+        end = _QUOTE_END.search(self._buffer)
+        line_end = self._buffer.find("\n", 0, end.start() if end else MAX_QUOTE_CHARS)
+        if end is None and line_end < 0 and not final and len(self._buffer) <= MAX_QUOTE_CHARS + MAX_QUOTE_TAG_CHARS:
+            return False
+        if end is not None and end["close"] and line_end < 0 and end.start() <= MAX_QUOTE_CHARS:
+            self._buffer = self._buffer[end.end() :]
+            self._outer_open -= 1
+        else:
+            self._outer_open = 0
+        return True
+
+    def _keep_quote(self, end: int, following: int) -> None:
+        """Keep the buffer's text up to `end` as the open quote; the buffer goes on at `following`."""
+        text, self._buffer = self._buffer[:end].strip(), self._buffer[following:]
+        ids = self._open_quote or ()
+        self._open_quote = None
+        if text and not ids:
+            self.quotes.append(ProposedQuote(None, text, self._shown))
+        elif text:
+            self.quotes += [ProposedQuote(one, text, self._shown) for one in ids if one in self._known]
 
 
 def _wider(before: str, after: str) -> str:
@@ -282,6 +373,12 @@ def _expand(ids: str) -> list[str]:
             numbers.extend(range(numbers[-1] + 1, number))
         numbers.append(number)
     return list(dict.fromkeys(f"S{number}" for number in numbers))
+
+
+def _ids_of_tag(attributes: str) -> tuple[str, ...]:
+    """Return the ids in the attributes of a quote's tag."""
+    ids = [found for match in _TAG_IDS.finditer(attributes) for found in _expand(match["ids"] or match["numbers"])]
+    return tuple(dict.fromkeys(ids))
 
 
 def plain_text(text: str) -> str:

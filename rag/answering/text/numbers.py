@@ -184,6 +184,49 @@ def is_computed(sentence: str, quotes: Iterable[str], *, scales: Scales = None) 
     return bool(claimed) and bool(_computed(sentence, claimed, _absent(claimed, list(quotes), scales)))
 
 
+def is_shown_by_equation(sentence: str, figure: Number, known: Sequence[Number]) -> bool:
+    """Return whether an equation of `sentence` yields `figure`, of figures that are all `known`."""
+    claimed = find_numbers(sentence)
+    values = frozenset(value for number in known for value in number.values)
+    missing = [number for number in claimed if not number.values & values or number.start == figure.start]
+    return _key(figure) in _computed(sentence, claimed, missing)
+
+
+def results_of_equations(sentence: str) -> frozenset[str]:
+    """Return the figures that equations of `sentence` yield, as written."""
+    claimed = find_numbers(sentence)
+    found = set()
+    for sign in _EQUALS.finditer(sentence):
+        left = _expression_before(sentence, sign.start(), claimed)
+        right = _expression_after(sentence, sign.start(), claimed)
+        for operands, result in ((left, right), (right, left)):
+            if len(operands.numbers) > 1 and len(result.numbers) == 1:
+                found.add(result.numbers[0].text)
+    return frozenset(found)
+
+
+def wrong_results(sentence: str) -> tuple[str, ...]:
+    """Return the results of equations in `sentence` that their operands do not give."""
+    claimed = find_numbers(sentence)
+    found = []
+    for sign in _EQUALS.finditer(sentence):
+        left = _expression_before(sentence, sign.start(), claimed)
+        right = _expression_after(sentence, sign.start(), claimed)
+        for operands, result in ((left, right), (right, left)):
+            is_equation = len(operands.numbers) > 1 and len(result.numbers) == 1
+            if is_equation and not _yields(operands, result.numbers[0]):
+                found.append(result.numbers[0].text)
+    return tuple(found)
+
+
+def is_rounded(claimed: Number, value: float) -> bool:
+    """Return whether `claimed`, with its scale, is `value` within half a unit of its last digit."""
+    return any(
+        abs(reading * (claimed.scale or 1.0) - abs(value)) <= 1.0001 * _half_unit(claimed.text) * (claimed.scale or 1.0)
+        for reading in claimed.values
+    )
+
+
 def shows_computation(sentence: str) -> bool:
     """Return whether `sentence` has an equation of figures."""
     return _EQUALS.search(sentence) is not None and len(find_numbers(sentence)) > 2

@@ -18,8 +18,9 @@ _WORD_BOX = rf"(?:yes|no|ja|nein)\s*{CHECK_BOX}"
 _BOX_WORD = rf"{CHECK_BOX}\s*(?:yes|no|ja|nein)\b"
 _CHECKED = rf"(?i:\b{_WORD_BOX}(?:\s*{_WORD_BOX})*|{_BOX_WORD}(?:\s*{_BOX_WORD})*|{CHECK_BOX}[ \t]*(?=\n|$))"
 """The boxes that answer the sentence before them; a box with other words after it begins an item."""
-_CLOSERS = r"[\"'”’»›)\]}）」』】〉》*_]*"
-_END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++{_CLOSERS}(?=\s)|[。！？｡．।॥]+{_CLOSERS}|{_CHECKED}")
+_CLOSERS = r"(?:[^\S\n]?[»›]|[\"'”’»›)\]}）」』】〉》*_⁰¹²³⁴⁵⁶⁷⁸⁹†‡])*+(?:\[\d{1,3}\]){0,5}"
+_FOOTNOTE = r"(?<=[^\W\d_]{2}\.)\d{1,2}(?=\s+[^\W\d_])"
+_END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++(?:{_CLOSERS}(?=\s)|{_FOOTNOTE})|[。！？｡．।॥]+{_CLOSERS}|{_CHECKED}")
 _ANSWERED = re.compile(_CHECKED)
 _ANSWERED_NEXT = re.compile(rf"\s*{_CHECKED}")
 _BULLET = re.compile(r"[ \t]*(?:(?:[•‣◦▪▸●○■□–—*+\-·]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|#{1,6})(?=\s)[ \t]*)+")
@@ -27,16 +28,32 @@ _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.$")
 _NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\S)")
 
 _NEVER_LAST = word_set(
-    "mr mrs ms dr prof messrs gen col sgt capt lt rev hon sen rep gov pres vs viz e.g i.e cf approx ca dept bzw z.b "
-    "d.h u.a evtl ggf vgl mme mlle sra srta resp rs"
+    "mr mrs ms mx dr drs prof messrs gen col sgt capt lt maj rev hon sen rep gov pres supt vs viz e.g i.e eg ie cf "
+    "approx ca dept incl excl resp rs "
+    "bzw z.b d.h u.a u.u v.a i.d.r i.h.v i.v.m o.g z.t evtl ggf vgl ggü inkl exkl zzgl abzgl einschl bspw sog gem rd "
+    "mme mmes mlle env sr sra sres srta dra ud uds sig sigg dott avv ej p.ej es.g dhr mevr mw bijv o.a t.o.v m.b.t "
+    "bl.a f.eks t.ex dvs т.е см"
 )
 """Abbreviations that do not end sentences."""
 
 _SOMETIMES_LAST = word_set(
-    "fig figs eq eqs sec sect ch chap no nos nr vol vols pp p art arts para abs ziff tab app ed eds pág núm st mt ft "
-    "inc ltd co corp plc llc bros jr sr etc al usw est jan feb mar apr jun jul aug sep sept oct nov dec ph.d"
+    "fig figs eq eqs sec sect ch chap no nos nr núm num vol vols pp p art arts artt para paras abs ziff tab app ed eds "
+    "pág págs pag pagg blz kap lit anh rn st mt ft "
+    "inc ltd co corp cos plc llc bros cie cia cía ltda jr sr mio mrd mill mia tsd aprox exec vice "
+    "etc al usw ecc enz est cir jan feb mar apr jun jul aug sep sept oct nov dec janv févr juil déc ph.d рис стр им ул"
 )
 """Abbreviations that end a sentence only before a common first word."""
+
+_BEFORE_NUMBERS = word_set(
+    "max min avg ex exh exhs ref refs tbl cl par anm tz bd tel ext apt ste pt pos cap all ss ff rev ver nº note"
+)
+"""Abbreviations that end a sentence, but not before a number."""
+
+_UNIT = re.compile(
+    r"\d[\s-]?(?:in|ft|yd|mi|lbs?|oz|gal|qt|sq|cu|hrs?|mins?|secs?|mm|cm|km|kg|mg|ml|wks?|yrs?|mos?|bbl|std|sek|cv)$",
+    re.IGNORECASE,
+)
+"""A unit behind its figure, which ends a sentence, but not before a further figure."""
 
 _FIRST_WORDS = word_set(
     "the a an this that these those it its he she they we i you his her their our in on at as if when while although "
@@ -44,6 +61,14 @@ _FIRST_WORDS = word_set(
     "der die das ein eine es er sie wir im in le la les un une il elle nous el los las una en por"
 )
 _MONTHS = word_set("januar februar märz april mai juni juli august september oktober november dezember")
+_BEFORE_ORDINAL = word_set("im am der die das des dem den zum zur vom beim ab bis seit jedes")
+"""Words after which a number with a full stop is an ordinal number, as German writes it."""
+
+_NEVER_FIRST = "×=≈≠≤≥<>±÷/&%,;:)]}·"
+"""Signs that do not begin sentences."""
+
+MAX_BRACKET_CHARS = 300
+"""Maximum length of a remark in brackets within a sentence."""
 
 
 def split_sentences(text: str) -> list[Span]:
@@ -68,9 +93,16 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     if following is None:
         return True
     word = following.group(1)
-    if word[0].islower():
+    if word[0].islower() or word in _NEVER_FIRST or _is_in_brackets(text, start, match.end()):
         return False
     return mark != "." or not _is_abbreviation(text[start : match.start()], word)
+
+
+def _is_in_brackets(text: str, start: int, position: int) -> bool:
+    """Return whether `position` is within a remark in brackets, after which the sentence at `start` goes on."""
+    sentence = text[max(start, position - MAX_BRACKET_CHARS) : position].lstrip()
+    is_open = sentence[1:].count("(") > sentence[1:].count(")")
+    return is_open and text.find(")", position, position + MAX_BRACKET_CHARS) >= 0
 
 
 def _is_abbreviation(before: str, following: str) -> bool:
@@ -78,15 +110,19 @@ def _is_abbreviation(before: str, following: str) -> bool:
     if not before or before[-1].isspace():
         return False
     *earlier, word = before.rsplit(maxsplit=1)
-    last = word.lstrip("\"'“‘«([").casefold()
-    if not earlier and _ENUMERATOR.fullmatch(last + "."):
+    last = re.split("['’]", word.lstrip("\"'“‘«([*_"))[-1].casefold()
+    if _ENUMERATOR.fullmatch(last + ".") and (not earlier or earlier[0].endswith((":", ";"))):
         return True
     if last in _NEVER_LAST:
         return True
+    is_before_number = following[0].isdigit() or not following[0].isalnum()
+    if is_before_number and (last in _BEFORE_NUMBERS or _UNIT.search(before[-20:])):
+        return True
     if last.isdigit():
-        return len(last) <= 2 and following.casefold() in _MONTHS
+        is_ordinal = bool(earlier) and earlier[0].rsplit(maxsplit=1)[-1].casefold() in _BEFORE_ORDINAL
+        return len(last) <= 2 and (following.casefold() in _MONTHS or (is_ordinal and not is_before_number))
     is_initial = len(last) == 1 and last.isalpha()
-    is_acronym = re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", last) is not None
+    is_acronym = re.fullmatch(r"(?:[^\W\d_]{1,2}\.)+-?[^\W\d_]{1,4}", last) is not None
     return (is_initial or is_acronym or last in _SOMETIMES_LAST) and following.casefold() not in _FIRST_WORDS
 
 

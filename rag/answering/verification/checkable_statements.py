@@ -1,12 +1,12 @@
 """Extract the statement of an answer's sentence that a source can be asked to prove."""
 
 import re
-from collections.abc import Sequence
 
 from rag import prompts
 from rag.answering.text.analyzed_text import Text
+from rag.answering.text.answer_sentences import markdown_row, strip_markup
 from rag.answering.text.markup import CITATION_MARK
-from rag.answering.verification.quote_matching import normalize
+from rag.answering.text.normalized_text import normalize
 from rag.types import Sentence
 
 _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text.rstrip(".")
@@ -71,11 +71,20 @@ _LEAD_IN = re.compile(
     r"(?:states?|says?|shows?|reports?|notes?|mentions?|indicates?|confirms?|discloses?)(?: clearly)? that\s+|"
     r"\s*(?:it is (?:stated|reported|noted|mentioned)|note|please note|specifically|in (?:summary|short|fact|addition|"
     r"particular|total|conclusion|other words)|overall|to summari[sz]e|in brief)\s*[,:]?\s+(?:that\s+)?|"
-    r"\s*(?:yes|no|answer|ja|nein|oui|non|sí)\s*[,:]\s+",
+    r"\s*(?:yes|no|answer|ja|nein|oui|non|sí)\s*(?:[,:!–—-]|\.(?=\s+[^\W\d_]))\s+",
     re.IGNORECASE,
 )
-_BARE_REPLY = re.compile(r"\W*(?:yes|no|ja|nein|oui|non|sí|sì)\W*", re.IGNORECASE)
-_MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_BARE_REPLY = re.compile(
+    r"\W*(?:(?:short |final )?answer\W+|antwort\W+|réponse\W+)?"
+    r"(?:yes|no|ja|nein|nee|oui|non|sí|si|sì|sim|não|да|нет|是的?|否|不是|はい|いいえ)\W*",
+    re.IGNORECASE,
+)
+_ENDS_OPEN = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|includes?|including|follow(?:s|ing)?|below|that|sind|ist|war(?:en)?|hat|haben|lauten?|"
+    r"folgende[rns]?|sont|est|suivante?s?|son|es|siguientes?|sono|è|seguenti|zijn|são|como segue)\s*:$",
+    re.IGNORECASE,
+)
+"""The end of an announcement: what it says stands below."""
 
 
 def checkable_statement(sentence: Sentence, answer: str = "") -> str:
@@ -86,7 +95,12 @@ def checkable_statement(sentence: Sentence, answer: str = "") -> str:
     row = markdown_row(blank.split("\n"), before.count("\n"))
     if row is not None:
         return row
-    return strip_lead_ins(sentence.text) if is_checkable(sentence.text, before, after) else ""
+    text = sentence.text
+    if not sentence.citation_ids and is_bare_reply(text):  # the sentences after it give the facts
+        return ""
+    if sentence.citation_ids and text.endswith(":") and not _ENDS_OPEN.search(text):  # "It has two segments [S1]:"
+        text = text.removesuffix(":")
+    return strip_lead_ins(text) if is_checkable(text, before, after) else ""
 
 
 def is_bare_reply(statement: str) -> bool:
@@ -95,8 +109,8 @@ def is_bare_reply(statement: str) -> bool:
 
 
 def strip_lead_ins(sentence: str) -> str:
-    """Return `sentence` without markup and lead-ins such as "According to the report, …"."""
-    bare = _MARKUP.sub("", sentence).strip()
+    """Return `sentence` without markup and lead-ins such as "According to the report, …"; formulas as plain text."""
+    bare = strip_markup(sentence)
     while (lead := _LEAD_IN.match(bare)) and lead.end() < len(bare) and Text(bare[lead.end() :]).content:
         bare = bare[lead.end() :]
     return bare
@@ -112,7 +126,7 @@ def is_checkable(sentence: str, before: str = "", after: str = "") -> bool:
 
     Headings, questions, announcements ("The figures are:") and offers state nothing.
     """
-    text = _MARKUP.sub("", sentence).strip()
+    text = strip_markup(sentence)
     line = before.rsplit("\n", 1)[-1]
     if re.match(r"\s*#{1,6}\s", line) or text.endswith(("?", "？")):
         return False
@@ -123,35 +137,3 @@ def is_checkable(sentence: str, before: str = "", after: str = "") -> bool:
         return bool(Text(text).numbers) and not is_bold_line
     made = Text(text)
     return bool(made.content or made.numbers)
-
-
-# --- tables in Markdown -----------------------------------------------------------------------------
-
-_ROW = re.compile(r"\s*\|.*\|?\s*$")
-_RULE = re.compile(r"\s*+(?:\|\s*+)?:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*(?:\|\s*)?$")
-
-
-def markdown_row(lines: Sequence[str], index: int) -> str | None:
-    """Return line `index` as a statement if it is a row of a Markdown table: its cells with their column names.
-
-    Returns "" for the header row and None for a line outside a table.
-    """
-    if not _ROW.match(lines[index]):
-        return None
-    start = index
-    while start > 0 and _ROW.match(lines[start - 1]):
-        start -= 1
-    if start + 1 >= len(lines) or not _RULE.match(lines[start + 1]):
-        return None
-    if index <= start + 1:
-        return ""
-    names, cells = _cells(lines[start]), _cells(lines[index])
-    if len(names) != len(cells):
-        return " ".join(cells)
-    return f"{cells[0]} – " + "; ".join(
-        f"{name}: {cell}" for name, cell in zip(names[1:], cells[1:], strict=True) if cell
-    )
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]

@@ -1,18 +1,33 @@
 """Parse an answer into sentences, the sources they cite and the quotes proposed for them."""
 
 import bisect
+import itertools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from rag.answering.text import numbers
+from rag.answering.text.analyzed_text import Text
+from rag.answering.text.answer_sentences import (
+    SOURCES_LINE,
+    answer_sentences,
+    markdown_row,
+    strip_markup,
+    without_marks,
+)
 from rag.answering.text.markup import CITATION_MARK, AnswerFilter, ProposedQuote
-from rag.answering.text.sentences import split_sentences, without_bullet
+from rag.answering.verification.checkable_statements import checkable_statement, is_refusal
 from rag.types import Sentence, Span
 
 _LINE = re.compile(r"[^\n]+")
 _MARKS = re.compile(rf"(?:(?<!\s)\s+)?{CITATION_MARK.pattern}")
 _CUT_MARK = re.compile(r"(?:(?<!\s)\s+)?\[S?\d*$")
 """What is left of a mark where the output was cut off."""
+
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
+_ITEM = re.compile(r"(?P<indent>[ \t>]*)(?:[•‣◦▪●○–—*+-]|\(?(?:\d{1,3}|[a-zA-Z])[.)])[ \t]")
+MIN_COVERED = 0.6
+"""Minimum share of a sentence's words in the quotes of the next one, with which it shares their sources."""
 
 _SPACE_BEFORE_STOP = re.compile(r"(?<!\s)\s+(?=[.,;:!?)](?:\s|$))")
 
@@ -40,7 +55,8 @@ def parse(raw: str, known: Collection[str]) -> ParsedAnswer:
 def parse_filtered(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
     """Split `text`, the output of an AnswerFilter, into claims with its `quotes`.
 
-    A sentence with a quote but no citation mark gets the mark of the quote's source.
+    A sentence without a citation mark gets the marks of its quotes' sources, or of the table, list or paragraph that it
+    belongs to.
     """
     answer = ParsedAnswer(text, tuple(_claims(text, quotes)))
     quoted = {
@@ -48,7 +64,8 @@ def parse_filtered(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
         for index, claim in enumerate(answer.claims)
         if not claim.sentence.citation_ids
     }
-    return with_citations(answer, quoted)
+    answer = with_citations(answer, quoted)
+    return with_citations(answer, _inherited(answer))
 
 
 def with_citations(answer: ParsedAnswer, sources: Mapping[int, Sequence[str]]) -> ParsedAnswer:
@@ -72,10 +89,110 @@ def with_citations(answer: ParsedAnswer, sources: Mapping[int, Sequence[str]]) -
     return answer if text == answer.text else ParsedAnswer(text, tuple(_claims(text, quotes)))
 
 
+class _Block(NamedTuple):
+    """Lines of an answer of one kind: "row", "item", "sources", "heading" or "text"; the last three are one line."""
+
+    kind: str
+    lines: list[int]
+
+
+def _blocks(lines: Sequence[str]) -> list[_Block]:
+    found: list[_Block] = []
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        if markdown_row(lines, number) is not None:
+            kind = "row"
+        elif SOURCES_LINE.fullmatch(line):
+            kind = "sources"
+        elif _HEADING.match(line):
+            kind = "heading"
+        else:
+            kind = "item" if _ITEM.match(line) else "text"
+        if found and found[-1].kind == kind and kind in ("row", "item"):
+            found[-1].lines.append(number)
+        else:
+            found.append(_Block(kind, [number]))
+    return found
+
+
+def _inherited(answer: ParsedAnswer) -> dict[int, Sequence[str]]:
+    """Return the ids that statements without marks take over, by the index of their sentence.
+
+    A row has the sources of its table, else those of the sentence before or after it. A list item has the sources at
+    its own end, else those of the item or sentence that introduces it, else of a line of marks below the list. A
+    sentence in a paragraph has those of the next one if that one's quotes cover it.
+    """
+    lines = without_marks(answer.text).split("\n")
+    ids: dict[int, Sequence[str]] = {i: claim.sentence.citation_ids for i, claim in enumerate(answer.claims)}
+    claims: list[list[int]] = [[] for _ in lines]
+    for index, claim in enumerate(answer.claims):
+        claims[answer.text.count("\n", 0, claim.sentence.start)].append(index)
+    blocks = _blocks(lines)
+    around = [_Block("heading", []), *blocks, _Block("heading", [])]
+    for before, block, after in zip(around, blocks, around[2:], strict=False):
+        lead = _last_ids(ids, claims[before.lines[-1]]) if before.kind == "text" else ()
+        own = [index for number in block.lines for index in claims[number]]
+        if block.kind == "row":
+            below = _last_ids(ids, claims[after.lines[0]][:1]) if after.kind == "text" else ()
+            shared = tuple(dict.fromkeys(one for index in own for one in ids[index]))
+            ids |= {index: shared or lead or below for index in own if not ids[index]}
+        elif block.kind == "item":
+            is_lead = bool(lead) and (
+                lines[before.lines[-1]].rstrip().endswith(":") or before.lines[-1] + 1 == block.lines[0]
+            )
+            row = answer.text.split("\n")[after.lines[0]] if after.kind == "sources" else ""
+            ids |= _of_items(lines, block, claims, ids, lead if is_lead else CITATION_MARK.findall(row))
+        elif block.kind == "text":
+            for index, following in reversed(list(itertools.pairwise(own))):
+                if not ids[index] and _covers(answer.claims[following].quotes, answer.claims[index].sentence.text):
+                    ids[index] = ids[following]
+    return {
+        index: inherited
+        for index, inherited in ids.items()
+        if inherited and not (sentence := answer.claims[index].sentence).citation_ids
+        if checkable_statement(sentence, answer.text) and not is_refusal(sentence.text)
+    }
+
+
+def _last_ids(ids: Mapping[int, Sequence[str]], indices: Sequence[int]) -> Sequence[str]:
+    return ids[indices[-1]] if indices else ()
+
+
+def _of_items(
+    lines: Sequence[str],
+    block: _Block,
+    claims: Sequence[Sequence[int]],
+    ids: Mapping[int, Sequence[str]],
+    lead: Sequence[str],
+) -> dict[int, Sequence[str]]:
+    """Return the ids of the sentences of a list; `lead` are those of the whole list."""
+    found: dict[int, Sequence[str]] = {}
+    above: list[tuple[int, Sequence[str]]] = []
+    for number in block.lines:
+        item = _ITEM.match(lines[number])
+        indent = len(item["indent"].expandtabs(4)) if item else 0
+        while above and above[-1][0] >= indent:
+            above.pop()
+        inherited = above[-1][1] if above else lead
+        for index in reversed(claims[number]):
+            inherited = found[index] = ids[index] or inherited
+        above.append((indent, inherited))
+    return found
+
+
+def _covers(quotes: Sequence[ProposedQuote], sentence: str) -> bool:
+    """Return whether quotes have the figures and most words of a sentence."""
+    words = [quote.text for quote in quotes]
+    said, quoted = Text(strip_markup(sentence)), Text("\n".join(words))
+    shared = len(said.content_keys & quoted.keys)
+    return shared > 0 and shared >= MIN_COVERED * len(said.content_keys) and not numbers.unsupported(said.text, words)
+
+
 def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
-    blank = CITATION_MARK.sub(lambda match: " " * len(match.group()), text)
+    blank = without_marks(text)
     lines = [Span(*match.span()) for match in _LINE.finditer(text)]
-    spans = [span for line in lines for span in _line_sentences(blank, line)]
+    spans = answer_sentences(text)
     owner = _SentenceFinder(lines, spans)
     marks: list[list[re.Match[str]]] = [[] for _ in spans]
     for match in CITATION_MARK.finditer(text):
@@ -89,13 +206,6 @@ def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
         Claim(_sentence(blank, span, own), tuple(proposed))
         for span, own, proposed in zip(spans, marks, owned, strict=True)
     ]
-
-
-def _line_sentences(blank: str, line: Span) -> list[Span]:
-    """Split one line into sentences, without its bullet."""
-    line = without_bullet(blank, line)
-    found = (Span(line.start + s, line.start + e) for s, e in split_sentences(blank[line.start : line.end]))
-    return [span for span in found if any(character.isalnum() for character in blank[span.start : span.end])]
 
 
 class _SentenceFinder:

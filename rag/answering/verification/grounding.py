@@ -2,7 +2,8 @@
 
 For each claim: take the quotes that the model proposed; if they do not prove it, widen them to whole sentences, then
 align the claim with the best sentences of the cited passages, then look for a paraphrase. The verdict comes from
-`entailment.judge`, which compares words. What that leaves open goes to a judge of meaning, all claims at once.
+`entailment.judge`, which compares words. A judge of meaning decides what that leaves open, and a language model about
+all claims.
 """
 
 import functools
@@ -16,12 +17,14 @@ from rag import errors
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import clauses, numbers
 from rag.answering.text.analyzed_text import analyze
+from rag.answering.text.normalized_text import normalize
 from rag.answering.verification import checkable_statements, entailment
 from rag.answering.verification.citations import Claim, ParsedAnswer, with_citations
 from rag.answering.verification.entailment import Judgement
-from rag.answering.verification.meaning import MeaningJudge, MeaningVerdict
+from rag.answering.verification.figure_places import FigureIndex, check_figures
+from rag.answering.verification.meaning import NOTHING_PROMPTED, MeaningJudge, MeaningVerdict, Prompted
 from rag.answering.verification.open_claims import OpenClaim, open_claim
-from rag.answering.verification.quote_matching import MIN_COVERAGE, QuotablePassage, Quote
+from rag.answering.verification.quote_matching import MIN_COVERAGE, MIN_SHARED, QuotablePassage, Quote
 from rag.retrieval import Reranker
 from rag.types import SAME_WORDS, Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
 
@@ -33,6 +36,9 @@ MIN_STATED_WORDS = 3
 
 MOST_WORDS = 0.8
 """Share of a statement's words with which a source is taken before a better ranked one with fewer."""
+
+LOWER = (Support.PARTLY, Support.NOT_STATED, Support.CONTRADICTED)
+"""Verdicts of a judge that change nothing about a claim which its source has word for word."""
 
 QuotesBySource = Mapping[str, Sequence[Quote]]
 """The quotes of a claim by the ids of their sources."""
@@ -63,7 +69,7 @@ class _Compared(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether a judge is asked about a statement with sources: words did not decide."""
+        """Whether it is a statement with sources about which words did not decide."""
         is_statement = bool(self.statement) and not checkable_statements.is_refusal(self.claim.sentence.text)
         return is_statement and bool(self.claim.sentence.citation_ids) and not self.judgement.is_decided
 
@@ -78,13 +84,19 @@ class Grounder:
         locate: Locate,
         reranker: Reranker | None = None,
         judge: MeaningJudge | None = None,
+        prompted: Prompted = NOTHING_PROMPTED,
     ) -> None:
-        """`sources` maps citation ids to hits; a `reranker` also finds paraphrases, a `judge` decides about them."""
+        """`sources` maps citation ids to hits; a `reranker` also finds paraphrases, a `judge` decides about them.
+
+        `prompted` is what the writer of the answer was given.
+        """
         self._sources = sources
         self._locate = locate
         self._reranker = reranker
         self._judge = judge
+        self._prompted = prompted
         self._passages: dict[str, QuotablePassage] = {}
+        self._indexes: dict[str, FigureIndex] = {}
         self._found: dict[tuple[object, ...], tuple[QuotesBySource, Judgement]] = {}
 
     def ground(self, claims: Sequence[Claim], text: str = "", *, by_meaning: bool = True) -> Grounded:
@@ -99,7 +111,7 @@ class Grounder:
         citations: list[Citation] = []
         for index, (one, verdict) in enumerate(zip(compared, verdicts, strict=True)):
             sentence, found, judgement = _with_verdict(one), one.found, one.judgement
-            if verdict is not None:
+            if verdict is not None and not (verdict.support in LOWER and self._is_verbatim(one)):
                 sentence = _with_meaning(sentence, verdict)
                 found, judgement = self._quotes_of(one, verdict), judgement._replace(support=verdict.support)
             sentences.append(sentence)
@@ -108,7 +120,7 @@ class Grounder:
 
     def leaves_open(self, claims: Sequence[Claim], text: str = "") -> bool:
         """Return whether words leave a claim to the judge; False if there is none."""
-        return self._judge is not None and any(self._compare(claim, text).is_open for claim in claims)
+        return self._judge is not None and any(self._is_asked(self._compare(claim, text)) for claim in claims)
 
     def attribute(self, answer: ParsedAnswer) -> ParsedAnswer:
         """Return `answer` with citations for statements that cite nothing, or a source that says something else.
@@ -152,14 +164,18 @@ class Grounder:
         statement = checkable_statements.checkable_statement(claim.sentence, text)
         return _Compared(claim, statement, *self._find_quotes(statement or claim.sentence.text, claim))
 
-    # --- what words leave open ---
+    # --- what a judge decides ---
+
+    def _is_asked(self, one: _Compared) -> bool:
+        """Return whether the judge is asked about a claim."""
+        return bool(one.statement) if self._judge and self._judge.reads_all else one.is_open
 
     def _judge_meaning(self, compared: Sequence[_Compared]) -> list[MeaningVerdict | None]:
-        """Return the judge's verdict for each claim that words leave open, None for the others."""
+        """Return the judge's verdict for each claim that it is asked about, None for the others."""
         verdicts: list[MeaningVerdict | None] = [None] * len(compared)
-        asked = [number for number, one in enumerate(compared) if one.is_open] if self._judge else []
+        asked = [number for number, one in enumerate(compared) if self._is_asked(one)] if self._judge else []
         if self._judge and asked:
-            judged = self._judge.judge([self._open_claim(number, compared) for number in asked])
+            judged = self._judge.judge([self._open_claim(number, compared) for number in asked], self._prompted)
             for number, verdict in zip(asked, judged, strict=True):
                 verdicts[number] = verdict
         return verdicts
@@ -176,7 +192,26 @@ class Grounder:
             judgement=one.judgement,
             before=before.statement if before is not None and is_proved else "",
             names=names.pop() if len(names) == 1 else (),
+            absent=self._absent(number, compared) if self._judge and self._judge.reads_all else (),
         )
+
+    def _absent(self, number: int, compared: Sequence[_Compared]) -> tuple[str, ...]:
+        """Return the figures of a claim that stand in no source and follow neither from these nor from other claims."""
+        indexes = {source: self._index(source) for source in self._sources}
+        statement = compared[number].statement
+        known = [
+            figure
+            for other in compared
+            if other is not compared[number]
+            for figure in analyze(other.statement).numbers
+            if figure.year is None
+        ]
+        return check_figures(statement, indexes, {}, known).absent
+
+    def _index(self, citation_id: str) -> FigureIndex:
+        if citation_id not in self._indexes:
+            self._indexes[citation_id] = FigureIndex(self.passage(citation_id))
+        return self._indexes[citation_id]
 
     def _quotes_of(self, one: _Compared, verdict: MeaningVerdict) -> QuotesBySource:
         """Return the sentences that a verdict rests on; sources without one keep the quotes of the comparison."""
@@ -184,7 +219,19 @@ class Grounder:
         for place in verdict.places:
             quote = self.passage(place.citation_id).quote_at(one.statement, place.span)
             found.setdefault(place.citation_id, []).append(quote)
-        return {source: found.get(source) or one.found[source] for source in one.found}
+        for words in verdict.words:
+            named = [words.citation_id] if words.citation_id and words.citation_id in self._sources else []
+            for source in dict.fromkeys([*named, *one.found, *self._sources]):
+                if located := self.passage(source).find(words.text):
+                    found.setdefault(source, []).append(located)
+                    break
+        kept = {source: found.get(source) or quotes for source, quotes in one.found.items()}
+        return kept | {source: quotes for source, quotes in found.items() if source not in kept}
+
+    def _is_verbatim(self, one: _Compared) -> bool:
+        """Return whether a source that the claim cites has it word for word."""
+        words = normalize(one.statement).text.rstrip(".")
+        return any(words in self.passage(source).normalized for source in one.claim.sentence.citation_ids)
 
     # --- which words prove a claim ---
 
@@ -215,11 +262,23 @@ class Grounder:
         return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
 
     def _locate_proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
-        """Return the located quotes that the model proposed, if they have words in common with the claim."""
+        """Return the located quotes that the model proposed.
+
+        A verbatim one stays if it has any word or figure of the claim, or stands beside one that has, as a table's head
+        beside its row; a corrected one needs more of them.
+        """
         passage = self.passage(citation_id)
         proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
         found = [quote for text in proposed if (quote := passage.find(text))]
-        return list(dict.fromkeys(quote for quote in found if passage.is_related(claimed, quote.span)))
+        verbatim = [quote for quote in found if quote.verdict is Verdict.VERIFIED]
+        is_kept = any(passage.shared(claimed, quote.span) > 0 for quote in verbatim)
+        return list(
+            dict.fromkeys(
+                quote
+                for quote in found
+                if (is_kept and quote in verbatim) or passage.shared(claimed, quote.span) >= MIN_SHARED
+            )
+        )
 
     def _judgement(self, claimed: str, found: QuotesBySource) -> Judgement:
         evidence = [

@@ -1,17 +1,19 @@
-"""Judge by meaning what the comparison of words leaves open.
+"""Judge the claims of an answer by meaning.
 
-A judge gets the sentences of an answer that words did not prove, each with the best sentences of its cited passages.
-The entailment model runs on this machine; a language model is asked once for all of them. Facts stay a veto: a claim
-whose figures, counts or names its evidence lacks is not accepted, whatever a judge says.
+The entailment model runs on this machine. It gets the claims that the comparison of words leaves open, each with the
+best sentences of its cited passages; facts stay a veto. A language model reads the sources once and judges all claims.
 """
 
-import json
+import contextlib
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import pydantic
+import pydantic_core
 
 from rag import errors, prompts
+from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.open_claims import OpenClaim, Place
 from rag.retrieval import Completions
 from rag.types import SAME_MEANING, Support
@@ -31,24 +33,43 @@ Of 623 claims with a random word in its place (`benchmarks claims`, "other word"
 MIN_DOUBT = 0.5
 """Probability from which a claim that words contradict is not struck out, but left unverified; figures decide alone."""
 
-MIN_SECOND = 0.05
-"""Least probability of the entailment model for what a language model calls supported."""
+MAX_SOURCES_CHARS = 400_000
+"""Most characters of the sources in the prompt of a judge, halved until they fit into its window."""
+
+JUDGE_TOKENS = 4096
+"""Room for the verdicts on about forty claims."""
 
 
 class MeaningVerdict(NamedTuple):
-    """How far the evidence entails a claim, by whom it was judged, and the sentences that prove it."""
+    """How far the sources state a claim, and by whom it was judged.
+
+    `places` are the sentences that decide it; `words` the same as a language model copied them, still to be located.
+    """
 
     support: Support
     judged_by: str
     probability: float | None = None
     missing: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
+    words: tuple[ProposedQuote, ...] = ()
+
+
+class Prompted(NamedTuple):
+    """What an answer was written from: the question, and the sources as they were shown to its writer."""
+
+    question: str = ""
+    sources: str = ""
+
+
+NOTHING_PROMPTED = Prompted()
 
 
 class MeaningJudge(Protocol):
-    """Judges claims by meaning."""
+    """Judges claims by meaning; one that `reads_all` is asked about claims that words decide, too."""
 
-    def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+    reads_all: bool
+
+    def judge(self, claims: Sequence[OpenClaim], prompted: Prompted) -> list[MeaningVerdict | None]:
         """Return a verdict for each claim, None for one that it cannot decide."""
         ...
 
@@ -60,17 +81,16 @@ class EntailmentJudge:
     say something else there, which the model overlooks more often than not (two facts combined, names exchanged).
     """
 
+    reads_all = False
+
     def __init__(self, model: "EntailmentModel") -> None:
         self._model = model
 
-    def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+    def judge(self, claims: Sequence[OpenClaim], prompted: Prompted = NOTHING_PROMPTED) -> list[MeaningVerdict | None]:
         """Return "supported", "not verified" where words contradict what the model takes for entailed, or None."""
-        return [verdict for _, verdict in self.judge_with_probabilities(claims)]
-
-    def judge_with_probabilities(self, claims: Sequence[OpenClaim]) -> list[tuple[float, MeaningVerdict | None]]:
-        """Return the same with the probability of each claim."""
+        del prompted  # a small model reads sentences, not sources
         values = self._model.probabilities([(claim.evidence, claim.text) for claim in claims])
-        return [(value, self._verdict(claim, value)) for claim, value in zip(claims, values, strict=True)]
+        return [self._verdict(claim, value) for claim, value in zip(claims, values, strict=True)]
 
     def _verdict(self, claim: OpenClaim, value: float) -> MeaningVerdict | None:
         if claim.is_contradicted:
@@ -100,21 +120,34 @@ def _with_most_words(claim: OpenClaim) -> tuple[Place, ...]:
     return tuple(ranked[:MAX_LOCATED])
 
 
+_LIST = re.compile(r"\[\s*\{")
+
+
+class _Words(pydantic.BaseModel):
+    source: str = ""
+    text: str
+
+
 class _Reply(pydantic.BaseModel):
     """A language model's verdict on one claim."""
 
     claim: int
-    verdict: str
-    sentences: list[int] = []
+    verdict: Literal["supported", "partly", "contradicted", "not_stated"]
+    words: list[_Words] = []
     missing: str = ""
 
 
-_REPLIES = pydantic.TypeAdapter(list[_Reply])
+_WORDS = {
+    "type": "object",
+    "properties": {"source": {"type": "string"}, "text": {"type": "string"}},
+    "required": ["source", "text"],
+    "additionalProperties": False,
+}
 _VERDICT_FIELDS = {
     "claim": {"type": "integer"},
-    "sentences": {"type": "array", "items": {"type": "integer"}},
+    "words": {"type": "array", "items": _WORDS},
     "missing": {"type": "string"},
-    "verdict": {"type": "string", "enum": ["supported", "partly", "not"]},
+    "verdict": {"type": "string", "enum": ["supported", "partly", "contradicted", "not_stated"]},
 }
 _VERDICT = {
     "type": "object",
@@ -132,68 +165,60 @@ VERDICTS_SCHEMA = {
 
 
 class LanguageModelJudge:
-    """Judges all claims of an answer by one cached request to the language model that wrote it.
+    """Judges all claims of an answer by one cached request to a language model, which reads all sources.
 
-    What it cannot read or accept goes to `second`, the entailment model's judge. That also has to find an accepted
-    claim possible, because small models call nearly everything supported.
+    A claim with a figure that is in no source, and follows from none, is at best partly supported. Claims without a
+    readable verdict go to `second`, the entailment model's judge, as far as words leave them open.
     """
 
-    def __init__(self, completions: Completions, name: str, second: EntailmentJudge | None = None) -> None:
+    reads_all = True
+
+    def __init__(self, completions: Completions, name: str, second: MeaningJudge | None = None) -> None:
         self._completions = completions
         self._name = name
         self._second = second
 
-    def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+    def judge(self, claims: Sequence[OpenClaim], prompted: Prompted) -> list[MeaningVerdict | None]:
         """Return the model's verdict for each claim, else the second judge's."""
-        seconds: list[tuple[float, MeaningVerdict | None]] = [(1.0, None)] * len(claims)
-        if self._second is not None:
-            seconds = self._second.judge_with_probabilities(claims)
-        replies = {} if all(claim.is_contradicted for claim in claims) else self._replies(claims)
-        return [
-            self._verdict(claim, replies.get(number), second)
-            for number, (claim, second) in enumerate(zip(claims, seconds, strict=True), start=1)
-        ]
+        replies = self._replies(claims, prompted)
+        verdicts = [self._verdict(claim, replies.get(number)) for number, claim in enumerate(claims, start=1)]
+        left = [i for i, verdict in enumerate(verdicts) if verdict is None and not claims[i].is_decided]
+        if self._second is not None and left:
+            others = self._second.judge([claims[i] for i in left], prompted)
+            for i, other in zip(left, others, strict=True):
+                verdicts[i] = other
+        return verdicts
 
-    def _verdict(
-        self, claim: OpenClaim, reply: _Reply | None, second: tuple[float, MeaningVerdict | None]
-    ) -> MeaningVerdict | None:
-        probability, other = second
-        if reply is None or claim.is_contradicted:
-            return other
-        chosen = [claim.places[number - 1] for number in reply.sentences if 0 < number <= len(claim.places)]
-        places = tuple(chosen) or (other.places if other else ()) or claim.places[:1]
-        if reply.verdict == "supported" and not claim.vetoes and probability >= MIN_SECOND:
-            return MeaningVerdict(Support.SUPPORTED, self._name, places=places)
-        if reply.verdict in ("supported", "partly"):
-            missing = claim.vetoes or ((reply.missing,) if reply.missing else ())
-            return MeaningVerdict(Support.PARTLY, self._name, missing=missing, places=places) if missing else other
-        return None
+    def _verdict(self, claim: OpenClaim, reply: _Reply | None) -> MeaningVerdict | None:
+        if reply is None:
+            return None
+        support = Support(reply.verdict)
+        missing = tuple(filter(None, [reply.missing.strip()]))
+        if support is Support.SUPPORTED:
+            support, missing = (Support.PARTLY, claim.absent) if claim.absent else (support, ())
+        words = tuple(ProposedQuote(one.source.strip("[]") or None, one.text, 0) for one in reply.words)
+        return MeaningVerdict(support, self._name, missing=missing, words=words)
 
-    def _replies(self, claims: Sequence[OpenClaim]) -> dict[int, _Reply]:
+    def _replies(self, claims: Sequence[OpenClaim], prompted: Prompted) -> dict[int, _Reply]:
         """Return the model's verdicts by the number of their claim; none if it fails or replies with something else."""
+        numbered = "\n".join(
+            prompts.JUDGE_CLAIM.format(number=number, text=" ".join(claim.wording.split()))
+            for number, claim in enumerate(claims, start=1)
+        )
 
         def prompt(chars: int) -> str:
-            items = "\n".join(_item(number, claim, chars) for number, claim in enumerate(claims, start=1))
-            return prompts.JUDGE.format(items=items)
+            return prompts.JUDGE.format(sources=prompted.sources[:chars], question=prompted.question, claims=numbered)
 
         try:
-            asked = self._completions.longest(prompt, MAX_EVIDENCE_CHARS)
+            asked = self._completions.longest(prompt, MAX_SOURCES_CHARS)
             text = self._completions.complete("verdicts", asked, VERDICTS_SCHEMA)
-            start, end = text.index("["), text.rindex("]") + 1
-            replies = _REPLIES.validate_python(json.loads(text[start:end]))
-        except (errors.ProviderError, ValueError):  # the answer stands without it; pydantic's errors are ValueErrors
+            start, end = _LIST.search(text), text.rindex("]") + 1
+            read = pydantic_core.from_json(text[start.start() : end] if start else "", allow_partial=True)
+        except (errors.ProviderError, ValueError):  # the answer stands without it
             return {}
-        return {reply.claim: reply for reply in replies}
-
-
-MAX_EVIDENCE_CHARS = 600
-"""Most characters of a sentence of evidence in the prompt; longer ones are rare."""
-
-
-def _item(number: int, claim: OpenClaim, chars: int) -> str:
-    sentences = "\n".join(
-        prompts.JUDGE_SENTENCE.format(number=index, text=" ".join(place.text[:chars].split()))
-        for index, place in enumerate(claim.places, start=1)
-    )
-    before = prompts.JUDGE_BEFORE.format(text=claim.before) if claim.before else ""
-    return prompts.JUDGE_ITEM.format(number=number, claim=claim.text, before=before, sentences=sentences)
+        replies: dict[int, _Reply] = {}
+        for row in read if isinstance(read, list) else []:
+            with contextlib.suppress(pydantic.ValidationError):  # the last one may be cut off
+                reply = _Reply.model_validate(row)
+                replies[reply.claim] = reply
+        return replies

@@ -41,13 +41,15 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class OpenClaim:
-    """A claim that words did not prove.
+    """A claim that a judge is asked about.
 
-    `text` is its wording; the name of the company that wrote the document is replaced by "the company" where the
-    evidence says "we". `places` are the sentences of its sources that may prove it, in reading order; `before` is the
-    sentence of the answer before it, if that is proved and the claim refers back to it. `vetoes` are facts that speak
-    against it. `replaced` are its words that stand where the evidence has others, `has_other_words` is whether the
-    evidence lacks words of it, `is_contradicted` whether its words contradict the evidence.
+    `wording` is what the answer says; in `text` the name of the company that wrote the document is replaced by "the
+    company" where the evidence says "we". `places` are the sentences of its sources that may prove it, in reading
+    order; `before` is the sentence of the answer before it, if that is proved and the claim refers back to it. `vetoes`
+    are facts that speak against it. `replaced` are its words that stand where the evidence has others,
+    `has_other_words` is whether the evidence lacks words of it, `is_contradicted` whether its words contradict the
+    evidence, `is_decided` whether words and facts decide about it. `absent` are its figures that are in no source of
+    the answer and follow from none.
     """
 
     text: str
@@ -57,6 +59,9 @@ class OpenClaim:
     replaced: tuple[str, ...] = ()
     has_other_words: bool = True
     is_contradicted: bool = False
+    is_decided: bool = False
+    wording: str = ""
+    absent: tuple[str, ...] = ()
 
     @property
     def evidence(self) -> str:
@@ -72,14 +77,17 @@ def open_claim(
     judgement: Judgement = UNRELATED,
     before: str = "",
     names: Sequence[str] = (),
+    absent: Sequence[str] = (),
 ) -> OpenClaim:
     """Return `claim` with its evidence from the cited `passages`, the sentences of the `quotes` first.
 
     `judgement` is that of the comparison of words, `before` the proved sentence before it, `names` are the name and
-    title of the document if only one is cited.
+    title of the document if only one is cited, `absent` figures of the claim that no source has.
     """
     chosen = {
-        citation_id: _closest_spans(claim, passage, quotes.get(citation_id, ()), MAX_EVIDENCE_CHARS // len(passages))
+        citation_id: _closest_spans(
+            claim, passage, quotes.get(citation_id, ()), MAX_EVIDENCE_CHARS // max(len(passages), 1)
+        )
         for citation_id, passage in passages.items()
     }
     places = tuple(
@@ -103,6 +111,9 @@ def open_claim(
         judgement.replaced,
         has_other_words=not analyze(text).content_keys <= known,
         is_contradicted=judgement.support is Support.CONTRADICTED,
+        is_decided=judgement.is_decided,
+        wording=claim,
+        absent=tuple(absent),
     )
 
 

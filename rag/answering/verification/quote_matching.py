@@ -4,26 +4,29 @@ A model's quote is only a hint: what is shown and highlighted is always a slice 
 """
 
 import functools
+import html
 import itertools
 import re
-import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from rag.answering.passages.boilerplate import placed_lines
 from rag.answering.passages.captions import declared_scales, scales_of_row
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.text import numbers, term_weights
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.measurement_units import currencies
+from rag.answering.text.normalized_text import Undecorated, has_signs, normalize, undecorated
 from rag.answering.text.sentences import one_line
 from rag.answering.verification.evidence import Evidence, Weights
 from rag.answering.verification.table_figures import Column
 from rag.ingestion.language_detection import detect
 from rag.retrieval import Reranker
-from rag.types import BlockKind, Passage, Span, Verdict
+from rag.types import BlockKind, Line, Passage, Span, Verdict
 
 NEAR_MATCH = 85.0
 """Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a misspelt quote; below it is made up."""
@@ -65,47 +68,29 @@ class Quote(NamedTuple):
     verdict: Verdict
 
 
-class NormalizedText(NamedTuple):
-    """Text reduced for comparison, and the original offset of each of its characters."""
-
-    text: str
-    offsets: tuple[int, ...]
-
-
-_SAME = str.maketrans(
-    {"⟦": "[", "⟧": "]", "⟨": "<", "⟩": ">", "…": "..."}
-    | dict.fromkeys('‘’‚‛`´′ʼ＇“”„‟«»″＂"', "'")
-    | dict.fromkeys("‐‑‒–—―−﹣－", "-")
-    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
-)
-_WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _ELISION = re.compile(r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
+_LEADING_BULLET = re.compile(r"^[-–—]\s+(?=\D)")
+_MARKDOWN = re.compile(r"\*\*|`|\\(?=[^\w\s])")
+_FIGURE = re.compile(r"[$€£¥₹]?\s?\d[\d.,]*\d|[$€£¥₹]?\s?\d")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _EDGES = " \t\r\n\"'“”‘’«»*_`"
+_CONTEXT_MARKS = re.compile(r"\[Page \d+\]|\|(?:\s*:?-{3,}:?\s*\|)+")
+"""What the context of an answer adds to a passage: page marks, and the rules of Markdown tables."""
 
 
-def normalize(text: str) -> NormalizedText:
-    """Remove white space, case, ligatures, typographic quotes and dashes, and hyphens between letters.
-
-    Quotes then match across line breaks, hyphenation and spaces that PDFs lose.
-    """
-    characters: list[str] = []
-    offsets: list[int] = []
-    for offset, character in enumerate(text):
-        for part in _fold(character):
-            if not part.isspace():
-                characters.append(part)
-                offsets.append(offset)
-    joined = "".join(characters)
-    dropped = {match.start() for match in _WORD_HYPHEN.finditer(joined)}
-    if dropped:
-        joined = "".join(c for i, c in enumerate(joined) if i not in dropped)
-        offsets = [o for i, o in enumerate(offsets) if i not in dropped]
-    return NormalizedText(joined, tuple(offsets))
-
-
-@functools.lru_cache(maxsize=4096)
-def _fold(character: str) -> str:
-    return unicodedata.normalize("NFKC", character.translate(_SAME)).translate(_SAME).casefold()
+def _repeated_edges(passage: Passage) -> list[Span]:
+    """Return the first and last two lines of its pages that other pages have, too, but for their numbers."""
+    pages: dict[int, list[tuple[int, Line]]] = {}
+    for offset, line in placed_lines(passage):
+        pages.setdefault(line.page_number, []).append((offset, line))
+    edges = [dict([*placed[:2], *placed[-2:]]) for placed in pages.values()]
+    counts = Counter(text for page in edges for text in {re.sub(r"\d+", "0", line.text) for line in page.values()})
+    return [
+        Span(offset, offset + len(line.text))
+        for page in edges
+        for offset, line in page.items()
+        if counts[re.sub(r"\d+", "0", line.text)] > 1
+    ]
 
 
 class QuotablePassage:
@@ -116,6 +101,7 @@ class QuotablePassage:
         self.text = passage.text
         self.titles = tuple(titles)
         self.units: list[Unit] = split_passage(passage)
+        self._page_edges = _repeated_edges(passage)
         self.scales: numbers.Scales = declared_scales(self.text) or None
         self._normalized = normalize(self.text)
         self._words = [term_weights.content_words(self.read(unit.span)) for unit in self.units]
@@ -135,6 +121,19 @@ class QuotablePassage:
     def evidence(self, span: Span) -> list[Evidence]:
         """Return the text at `span` with its context, sentence by sentence; table rows are always whole."""
         return [self._evidence_at(index, span) for index in self._indices(span)]
+
+    def evidence_of(self, index: int) -> Evidence:
+        """Return the whole unit of that index with its context."""
+        return self._evidence_at(index, self.units[index].span)
+
+    def weight(self, key: str) -> float:
+        """Return the weight of a word of this passage, the rarer the greater."""
+        return self._word_weights.of(key)
+
+    @property
+    def normalized(self) -> str:
+        """The text reduced for comparison."""
+        return self._normalized.text
 
     def units_at(self, span: Span) -> list[Span]:
         """Return the whole sentences and rows that `span` touches."""
@@ -256,8 +255,8 @@ class QuotablePassage:
 
     def find(self, proposed: str) -> Quote | None:
         """Find `proposed` exactly, in parts, or nearly; return None if it does not occur."""
-        proposed = proposed.strip(_EDGES)
-        exact = self._find_exact(proposed)
+        proposed = _CONTEXT_MARKS.sub(" ", proposed).strip(_EDGES)
+        exact = self._find_exact(proposed) or self._find_exact(html.unescape(proposed)) or self._find_loose(proposed)
         if exact is not None:
             return Quote(exact, Verdict.VERIFIED)
         parts = [part for part in _ELISION.split(proposed) if part.strip(_EDGES)]
@@ -265,7 +264,7 @@ class QuotablePassage:
 
     def _find_parts(self, parts: Sequence[str]) -> Quote | None:
         """Return the span from the first to the last part if they are close, else the longest part found."""
-        spans = [span for span in map(self._find_exact, parts) if span]
+        spans = [span for part in parts if (span := self._find_exact(part) or self._find_loose(part))]
         if not spans:
             return None
         in_order = all(a.end <= b.start <= a.end + MAX_ELISION_CHARS for a, b in itertools.pairwise(spans))
@@ -284,6 +283,30 @@ class QuotablePassage:
                 found = self._normalized.text.find(wanted, found + 1)
         return None
 
+    def _find_loose(self, proposed: str) -> Span | None:
+        """Find a quote that leaves out bullets, cell borders, footnote marks, currency signs or empty cells."""
+        proposed = _MARKDOWN.sub("", html.unescape(proposed)).strip(_EDGES + ".,;:")
+        wanted = undecorated(_LEADING_BULLET.sub("", proposed))
+        if not any(map(str.isalnum, wanted.normalized.text)):
+            return None
+        for text in self._undecorated:
+            found = text.normalized.text.find(wanted.normalized.text)
+            while found >= 0:
+                end = found + len(wanted.normalized.text)
+                span = Span(text.normalized.offsets[found], text.normalized.offsets[end - 1] + 1)
+                if has_signs(wanted, text, found, end) and self._is_whole(span):
+                    return span
+                found = text.normalized.text.find(wanted.normalized.text, found + 1)
+        return None
+
+    @functools.cached_property
+    def _undecorated(self) -> list[Undecorated]:
+        """The passage without what a quote may leave out; then also without running heads and page numbers."""
+        tables = [unit.span for unit in self.units if unit.kind is BlockKind.TABLE]
+        boilerplate = [unit.span for unit in self.units if unit.is_boilerplate]
+        heads = [offset for span in (*boilerplate, *self._page_edges) for offset in range(*span)]
+        return [undecorated(self.text, left_out, tables) for left_out in ([], heads)[: 2 if heads else 1]]
+
     def _find_near(self, proposed: str) -> Quote | None:
         wanted = normalize(proposed).text
         if len(wanted) < MIN_NEAR_CHARS or len(wanted) > len(self._normalized.text):
@@ -291,15 +314,30 @@ class QuotablePassage:
         match = fuzz.partial_ratio_alignment(wanted, self._normalized.text, score_cutoff=NEAR_MATCH)
         if match is None or match.dest_end <= match.dest_start:
             return None
-        return Quote(self._extend_to_words(self._span(match.dest_start, match.dest_end)), Verdict.CORRECTED)
+        span = self._extend_to_words(self._span(match.dest_start, match.dest_end))
+        is_same = set(_NUMBER.findall(proposed)) <= set(_NUMBER.findall(self.slice(span)))
+        return Quote(span, Verdict.CORRECTED) if is_same else None
 
     def _span(self, start: int, end: int) -> Span:
         offsets = self._normalized.offsets
         return Span(offsets[start], offsets[end - 1] + 1)
 
     def _is_whole(self, span: Span) -> bool:
-        """Return whether neither end cuts a word or a number."""
-        return not (self._cuts_word(span.start) or self._cuts_word(span.end))
+        """Return whether neither end cuts a word or a number, or leaves the sign of a number out."""
+        return not (self._cuts_word(span.start) or self._cuts_word(span.end) or self._cuts_sign(span.start))
+
+    def _cuts_sign(self, position: int) -> bool:
+        """Return whether a minus sign, or the brackets of a negative figure, stand before and around the figure."""
+        figure = _FIGURE.match(self.text, position)
+        before = self.text[max(0, position - 3) : position].rstrip("$€£¥₹ ")
+        if figure is None or not before:
+            return False
+        if before[-1] == "(":
+            in_table = any(
+                self.units[index].kind is BlockKind.TABLE for index in self._indices(Span(position, position + 1))
+            )
+            return in_table and self.text[figure.end() : figure.end() + 3].lstrip(" \t%")[:1] == ")"
+        return before[-1] in "-−–" and self.text[position - 1] != " " and not before[:-1][-1:].isalnum()
 
     def _cuts_word(self, position: int) -> bool:
         around = self.text[max(0, position - 1) : position + 1]
@@ -385,11 +423,11 @@ class QuotablePassage:
             self._paraphrases[key] = self.units[index].span if score >= MIN_RERANK_SCORE else None
         return self._paraphrases[key]
 
-    def is_related(self, claim: str, span: Span) -> bool:
-        """Return whether the text at `span` has some of the claim's weighted words."""
+    def shared(self, claim: str, span: Span) -> float:
+        """Return the share of the claim's weighted words that the text at `span` has."""
         weights = self._weights(claim)
-        shared = sum(weights.get(word, 0.0) for word in set(term_weights.content_words(self.read(span))))
-        return shared >= MIN_SHARED * (sum(weights.values()) or 1.0)
+        words = set(term_weights.content_words(self.read(span)))
+        return sum(weights.get(word, 0.0) for word in words) / (sum(weights.values()) or 1.0)
 
     # --- numbers that a quote leaves open ---
 

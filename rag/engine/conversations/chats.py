@@ -134,17 +134,23 @@ class Chats:
         conversation = self.get(conversation_id)
         earlier = self._earlier_turns(conversation_id, before)[-answering.CONDENSED_MESSAGES :]
         narrowed = {"top_k": top_k} if top_k else {}
-        usual = AnswerOptions()
-        more = max((top_k or 0) / RetrievalOptions().top_k, 1.0)
         scope = conversation.document_ids if document_ids is None else tuple(document_ids)
+        generation = GenerationOptions(model=model)
         return AnswerRequest(
             index_name=str(conversation.index_id),
             question=question,
             history=tuple(_history(earlier)),
             retrieval=RetrievalOptions(filters=filters.model_copy(update={"document_ids": scope}), **narrowed),
-            generation=GenerationOptions(model=model),
-            options=usual.model_copy(update={"max_context_tokens": int(usual.max_context_tokens * more)}),
+            generation=generation,
+            options=self._with_room_for(top_k, generation) if top_k else AnswerOptions(),
         )
+
+    def _with_room_for(self, top_k: int, generation: GenerationOptions) -> AnswerOptions:
+        """Return options with more room for sources if more passages than usual are asked for."""
+        models = self._workspace.models
+        options = models.with_context_budget(AnswerOptions(), models.language_model(generation))
+        more = max(top_k / RetrievalOptions().top_k, 1.0)
+        return options.model_copy(update={"max_context_tokens": int((options.max_context_tokens or 0) * more)})
 
     def _earlier_turns(self, conversation_id: uuid.UUID, turn: uuid.UUID | None) -> Sequence[ChatMessage]:
         if turn is None:

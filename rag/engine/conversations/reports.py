@@ -71,7 +71,7 @@ class Reports:
             if message.role == "user":
                 question = message.content
             elif message.response is not None:
-                claims = export.claims_of(message.response, evidence_of)
+                claims = export.claims_of(message.response, evidence_of, say)
                 turns.append(_turn(question, message, message.response, claims, say))
         return export.Report(title=title, made_at=dt.datetime.now(dt.UTC), turns=tuple(turns))
 
@@ -106,7 +106,8 @@ def _turn(
         id=message.id,
         question=question,
         understood=response.question,
-        answer=export.labelled_answer(response, say),
+        answer=export.marked_answer(response, response.labels, say),
+        summary=export.summary_of(response, say),
         status=response.status,
         model=response.model,
         at=message.created_at,

@@ -8,23 +8,19 @@ from typing import NamedTuple
 
 from rag import errors, parsing
 from rag.engine.workspace import Workspace
-from rag.export import Translate
+from rag.export import Translate, mark_of, reason_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.store.users.audit_log import Subject
 from rag.types import (
     AnswerResponse,
     BlockKind,
     Chunk,
-    Citation,
     Highlight,
     OutlineEntry,
     PageCount,
     Passage,
     Region,
-    Sentence,
     Span,
-    Support,
-    Verdict,
 )
 
 ZOOM_RANGE = (0.1, 6.0)
@@ -139,20 +135,12 @@ def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Translate
     """Return the quoted regions; words quoted twice are marked once, with both notes."""
     notes: dict[Region, list[str]] = defaultdict(list)
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
-        if hit.passage.document_id == document_id and citation.sentence not in response.struck:
+        if hit.passage.document_id == document_id:
+            sentence, mark = response.sentences[citation.sentence], mark_of(response, citation.sentence, say)
+            verdict = " · ".join(filter(None, [label, mark, reason_of(sentence, say)]))
             for region in citation.regions:
-                notes[region].append(_note(label, citation, response.sentences[citation.sentence], say))
+                notes[region].append(f"{verdict}\n{sentence.text}")
     return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
-
-
-def _note(label: str, citation: Citation, sentence: Sentence, say: Translate) -> str:
-    missing = ", ".join(sentence.missing or citation.unsupported_numbers)
-    warning = f"\n{say('Not confirmed by the quotes')}: {missing}" if missing else ""
-    verdicts: list[str] = [part for part in (sentence.support, sentence.basis) if part]
-    if sentence.support is not Support.QUOTED or citation.verdict is not Verdict.VERIFIED:
-        verdicts.append(f"quote {citation.verdict}")
-    shown = ", ".join(map(say, verdicts))
-    return f"{label} · {shown}\n{sentence.text}{warning}"
 
 
 MAX_WORDS_CHARS = 2000

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pydantic_core
 
-from rag import answering, errors
+from rag import errors, export
 from rag.contract import CitationBody
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
@@ -186,14 +186,19 @@ def _conversation(index: Index, conversation: Conversation, messages: Sequence[C
 
 def _message(message: ChatMessage) -> dict[str, Any]:
     line: dict[str, Any] = {"role": message.role, "content": message.content, "createdAt": message.created_at}
-    if message.response is None:
+    response = message.response
+    if response is None:
         return line
-    response = answering.drop_struck(message.response)
     return {
         **line,
         "content": response.answer,
         "status": response.status,
         "model": response.model,
+        "summary": export.summary_of(response),
+        "sentences": [
+            {"text": sentence.text, "support": sentence.support, "reason": export.reason_of(sentence)}
+            for sentence in response.sentences
+        ],
         "citations": [_citation(CitationBody.of(*cited)) for cited in response.cited],
     }
 

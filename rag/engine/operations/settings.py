@@ -13,8 +13,11 @@ from pydantic import SecretStr
 from rag import errors, providers
 from rag.config import Config
 from rag.engine.models import Models, is_unset
+from rag.engine.request_parsing import parse
 from rag.store import Preferences
 from rag.types import (
+    AnswerOptions,
+    ContextSize,
     FoundServer,
     GenerationOptions,
     KeyPlace,
@@ -27,7 +30,7 @@ from rag.types import (
     VendorModels,
 )
 
-WRITER, EMBEDDER = "rag_gen_model", "rag_embed_model"
+WRITER, EMBEDDER, CONTEXT_TOKENS = "rag_gen_model", "rag_embed_model", "rag_max_context_tokens"
 
 TEST_PROMPT = "Reply with the single word: ready"
 MAX_SHOWN_CHARS = 60
@@ -40,13 +43,17 @@ _KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
 
 
 class Settings:
-    """The models of an installation; `keys` are those of their vendors, `downloads` those on request."""
+    """The models of an installation; `keys` are those of their vendors, `downloads` those on request.
+
+    `context_budget` is how much text the model that writes gets for a question.
+    """
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
         self._environment = environment
         self._preferences = preferences
         self._models = models
         self.keys = VendorKeys(environment, preferences, models)
+        self.context_budget = ContextBudget(environment, preferences, models)
         self.downloads = providers.ModelDownloads(environment)
 
     # --- models ---
@@ -189,6 +196,45 @@ class Settings:
         provider = model.partition(":")[0]
         labels = {row.name: row.label for row in self._models.registry.providers()}
         return ModelChoice(model=model, label=labels.get(provider, provider), origin=origin, problem=problem)
+
+
+class ContextBudget:
+    """How much text of the documents a language model gets for a question, in tokens."""
+
+    def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
+        self._environment = environment
+        self._preferences = preferences
+        self._models = models
+
+    def get(self) -> ContextSize:
+        """Return the most tokens, who chose them, and what so many cost.
+
+        Raises:
+            errors.ConfigError: the model that writes cannot be used.
+            errors.ValidationError: there is no such model.
+        """
+        saved = self._preferences.get().choices.get(CONTEXT_TOKENS)
+        origin = Origin.KEPT if saved else Origin.DEFAULT
+        if not is_unset(self._environment, CONTEXT_TOKENS):
+            origin = Origin.ENVIRONMENT
+        llm = self._models.language_model()
+        tokens = self._models.with_context_budget(AnswerOptions(), llm).max_context_tokens
+        cost = providers.reading_cost(llm, tokens) if llm and tokens else None
+        return ContextSize(tokens=tokens or 0, origin=origin, cost_usd=cost)
+
+    def choose(self, tokens: int | None) -> ContextSize:
+        """Set the most tokens; None lets the model's context window decide.
+
+        Raises as `get`, and:
+
+        Raises:
+            errors.ValidationError: it is no number from 200 to 1,000,000.
+            errors.ConfigError: the environment sets another.
+        """
+        _require_unset(self._environment, CONTEXT_TOKENS)
+        checked = parse(AnswerOptions, {"max_context_tokens": tokens}).max_context_tokens
+        self._preferences.choose(CONTEXT_TOKENS, None if checked is None else str(checked))
+        return self.get()
 
 
 class VendorKeys:

@@ -27,6 +27,7 @@ from rag.engine.questions.composite_answers import CompositeAnswers, single_answ
 from rag.engine.questions.document_mentions import aliases
 from rag.engine.questions.search import Search
 from rag.engine.questions.suggestions import Suggestions
+from rag.engine.questions.whole_documents import WholeDocuments
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
@@ -86,16 +87,21 @@ class Answerer:
         *,
         llm: "LLM | None" = None,
         stop: answering.Stop = answering.never_stop,
+        read_documents: answering.ReadDocuments | None = None,
         tools: Tools | None = None,
     ) -> None:
-        """Without `llm` the answer is quoted. Once `stop` returns True, writing ends; `tools` replace our own."""
+        """Without `llm` the answer is quoted. Once `stop` returns True, writing ends.
+
+        `read_documents` reads those that may be given whole; `stream` finds them itself. `tools` replace our own.
+        """
         self.workspace = workspace
         self.index = index
-        self.request = request  # as it is understood, from the first step on
-        self.options = request.options
+        self.options = workspace.models.with_context_budget(request.options, llm)
+        self.request = request.model_copy(update={"options": self.options})  # as understood, from the first step on
         self.generation = request.generation
         self.llm = llm
         self.stop = stop
+        self.read_documents = read_documents
         self._asked = request.question
         self._rewritten: str | None = None
         self._started = time.perf_counter()
@@ -217,6 +223,8 @@ class Answerer:
         """Search, and return the events of the answer from what is found; or ask back which document is meant."""
         query = retrieval.Query(self.request.question)
         hits: Sequence[Hit] = self.composite.model_passages(self.request.question) if self.llm else ()
+        whole = WholeDocuments(self.workspace, self.index, self.request, only_found=bool(hits))
+        self.read_documents = whole.read
         if hits:
             events = self.answer_from(self.request.question, hits)
         else:
@@ -301,14 +309,17 @@ class Answerer:
     def choose_sources(self, question: str, hits: Sequence[Hit], *, quoted: bool = False) -> answering.Context:
         """Return the context of an answer from `hits`, within the options, the model's window and its reading time.
 
-        What is `quoted` needs no window and no reading time.
+        All but small models get those documents whole that fit. What is `quoted` needs no window and no reading time.
 
         Raises:
             errors.ConfigError: the model's window is too small for any source.
         """
-        llm, most = self.llm, self.options.max_context_tokens
-        if llm is None or quoted or not hits:
-            return answering.build_context(hits, budget_tokens=most)
+        llm = None if quoted else self.llm
+        budget = self.options.max_context_tokens or answering.default_budget(llm)
+        is_strong = llm is not None and not providers.is_small(llm)
+        documents = self.read_documents(hits, budget) if self.read_documents and is_strong else ()
+        if llm is None or not (hits or documents):
+            return answering.build_context(hits, budget_tokens=budget)
         room = providers.remaining_tokens(llm, *(one.content or "" for one in prompt_messages(llm, question, "")))
         if room < MIN_SOURCE_TOKENS:
             raise errors.ConfigError(
@@ -316,8 +327,8 @@ class Answerer:
                 f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with "
                 "a larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
             )
-        in_time = providers.reading_budget(llm) or most
-        return build_fitting_context(hits, budget_tokens=min(most, in_time), room=room)
+        in_time = providers.reading_budget(llm) or budget
+        return build_fitting_context(hits, budget_tokens=min(budget, in_time), room=room, documents=documents)
 
     # --- write, cite, verify ------------------------------------------------------------------------
 

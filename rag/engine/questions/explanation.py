@@ -56,12 +56,17 @@ class Explainer:
         response = self._answerer.search.run(retrieval.Query(self._query))
         trace = response.trace or SearchTrace(variants=(), candidates=())
         traced = {candidate.chunk_id: candidate for candidate in trace.candidates}
+        context = self._answerer.choose_sources(self._query, response.results)
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
         if followed:
             candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
-            explanation = self._explain_candidate(candidate, place, response, passage)
+            explanation = self._explain_candidate(candidate, place, response, passage, context)
         else:
             explanation = self._not_found(live)
+        if explanation.stage != "given" and (whole := _given_whole(context, response, live, passage)):
+            place, citation_id = whole
+            message = f"Its document is short enough to be given whole: it is read as {citation_id}."
+            explanation = _explanation("given", place, message, explanation.candidate)
         return explanation.model_copy(update={"rewritings": trace.rewritings})
 
     def _places(self, passage: str) -> list[Finding]:
@@ -110,7 +115,12 @@ class Explainer:
         return [place for place in places if place.chunk_id in inside]
 
     def _explain_candidate(
-        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str
+        self,
+        candidate: CandidateTrace,
+        place: Finding,
+        response: SearchResponse,
+        passage: str,
+        context: answering.Context,
     ) -> Explanation:
         options = self._answerer.request.retrieval
         stage = OUTCOMES[candidate.outcome]
@@ -124,8 +134,7 @@ class Explainer:
         if message:
             return _explanation(stage, place, message, candidate)
         hit = response.results[(candidate.hit or 1) - 1]
-        shown = self._answerer.choose_sources(self._query, response.results)
-        source = next((source for source in shown.sources if source.hit is hit), None)
+        source = next((source for source in context.sources if source.hit.chunk.id == hit.chunk.id), None)
         if source is None or not _contains_passage(source, passage):
             message = f"It is part of hit {candidate.hit}, but there was no room for it. Raise the budget of tokens."
             return _explanation("context", place, message, candidate)
@@ -146,6 +155,19 @@ def _explanation(stage: Stage, place: Finding, message: str, candidate: Candidat
 
 def _score(candidate: CandidateTrace) -> str:
     return f"{candidate.final_score or 0.0:.3f}"
+
+
+def _given_whole(
+    context: answering.Context, response: SearchResponse, places: Sequence[Finding], passage: str
+) -> tuple[Finding, str] | None:
+    """Return the place and the id of a source with the passage that is no hit."""
+    found = {hit.chunk.id for hit in response.results}
+    for source in context.sources:
+        for place in places:
+            of_document = source.hit.passage.document_id == place.document_id
+            if of_document and source.hit.chunk.id not in found and _contains_passage(source, passage):
+                return place, source.citation_id
+    return None
 
 
 def _contains_passage(source: answering.Source, passage: str) -> bool:

@@ -9,6 +9,7 @@ from rag.engine.questions.answerer import Answerer
 from rag.engine.questions.explanation import Explainer
 from rag.engine.questions.search import Search
 from rag.engine.questions.suggestions import Suggestions
+from rag.engine.questions.whole_documents import WholeDocuments
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -121,7 +122,9 @@ class Questions:
             embedding=searched.embedding,
         )
         index, llm = self._workspace.requested_index(searched.index_name), self._workspace.models.language_model()
-        return Explainer(self._workspace.store, Answerer(self._workspace, index, asked, llm=llm)).explain(passage)
+        whole = WholeDocuments(self._workspace, index, asked)
+        answerer = Answerer(self._workspace, index, asked, llm=llm, read_documents=whole.read)
+        return Explainer(self._workspace.store, answerer).explain(passage)
 
     @property
     def has_language_model(self) -> bool:

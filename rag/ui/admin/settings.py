@@ -24,7 +24,7 @@ from rag.types import (
 )
 from rag.ui import session
 from rag.ui.admin.model_downloads import model_downloads
-from rag.ui.formatting import decimal, escape
+from rag.ui.formatting import decimal, escape, plural
 from rag.ui.language import LANGUAGES, N_, _, browser_language
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
@@ -41,9 +41,15 @@ STEPS = N_("""
 3. Come back, press *Refresh*, and press *Use* next to the model.
 4. Press *Test* under *Answers* to check that it works.
 
-Or use a provider's key: create one on the provider's site and press *Add* below. Your questions and the passages
-found for them are then sent to that provider.
+Or use a provider's key: create one on the provider's site and press *Add* below. Your questions are then sent to that
+provider with text to answer them: the passages found, and short documents whole.
 """)
+CONTEXT_SIZES = (5_000, 10_000, 30_000, 60_000, 100_000)
+"""Offered numbers of tokens."""
+SHOWN_IN_CENTS = 0.01
+"""Dollars below which a price has four decimals."""
+PAGE_TOKENS = 1_200
+"""Of a full page of an English report."""
 SERVERS_TTL_SECONDS = 5
 """How long the list of servers is cached."""
 VENDORS_TTL_SECONDS = 300
@@ -119,9 +125,52 @@ def answer_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]
             st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
             return
         st.caption(
-            _("Each question and the passages found for it are sent to {label}.").format(label=escape(choice.label))
+            _(
+                "Each question is sent to {label} with text to answer it: the passages found, and short documents "
+                "whole."
+            ).format(label=escape(choice.label))
         )
+        if not choice.problem:
+            _context_budget()
         _test_button(settings.try_writer, "writer")
+
+
+def _context_budget() -> None:
+    """Choose how much text the model gets for a question, and tell what that costs."""
+    budget = _settings().context_budget
+    size = budget.get()
+    chosen = None if size.origin is Origin.DEFAULT else size.tokens
+    sizes = sorted({*CONTEXT_SIZES, *([chosen] if chosen else [])})
+    automatic = _("{choice}: {tokens} tokens").format(choice=_(AUTOMATIC), tokens=decimal(size.tokens))
+    wanted = st.selectbox(
+        _("Most text per question"),
+        [None, *sizes],
+        index=sizes.index(chosen) + 1 if chosen else 0,
+        key=f"context-{chosen}-{size.tokens}",
+        format_func=lambda tokens: (
+            _("{tokens} tokens").format(tokens=decimal(tokens)) if tokens else _(AUTOMATIC) if chosen else automatic
+        ),
+        disabled=size.origin is Origin.ENVIRONMENT,
+        help=_(
+            "Documents that fit are given to the model whole; of others it gets the passages found. "
+            "Less text costs less; a model on this machine gets no more than it can read in time."
+        ),
+    )
+    pages = plural(
+        round(size.tokens / PAGE_TOKENS), "About {count} page of a report.", "About {count} pages of a report."
+    )
+    if size.cost_usd is None:
+        st.caption(pages)
+    else:
+        cost = decimal(size.cost_usd, 2 if size.cost_usd >= SHOWN_IN_CENTS else 4)
+        st.caption(pages + " " + _("So many cost ${cost} by the list price.").format(cost=cost))
+    if size.origin is Origin.ENVIRONMENT:
+        st.caption(_("Set in the environment or in .env, which takes precedence."))
+    if wanted != chosen:
+        with error_boundary():
+            budget.choose(wanted)
+            st.toast(_("Saved. It applies from now on."), icon=":material/check:")
+            st.rerun()
 
 
 def embedding_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]) -> None:

@@ -14,29 +14,75 @@ function add(parent, tag, className, text = "") {
   return node;
 }
 
-/** Shows where a quote is in a later version of its document, with a link. */
-function addLater(item, { number, later, change, leads }) {
-  const note = add(item, leads ? "button" : "span", `later ${change}`, later);
-  if (leads) note.dataset.later = number;
+/** A citation's button. */
+function chip(parent, { number, label }) {
+  const button = add(parent, "button", "chip", label);
+  button.dataset.citation = number;
+  button.ariaLabel = _("Citation {number}", { number: label });
 }
 
-function source(row) {
-  const { number, label, name, place, verdict, verdictText, explanation, quote, warning } = row;
+/** A folded card of a page, whose quotes are shown on demand. */
+function card({ number, label, name, place, quotes, later }) {
   const item = document.createElement("li");
-  item.dataset.citation = number;
-  const button = add(item, "button", "source");
-  button.dataset.citation = number;
-  add(button, "span", `chip ${verdict}`, label);
-  const where = add(button, "span", "where");
+  const head = add(item, "button", "source");
+  head.dataset.citation = number;
+  add(head, "span", "chip", label);
+  const where = add(head, "span", "where");
   add(where, "b", "", name);
   const [page, ...section] = place.split(" · ");
   add(where, "span", "page-label", ` · ${page}`);
   if (section.length) add(where, "span", "section", ` · ${section.join(" · ")}`);
-  add(button, "span", `verdict ${verdict}`, verdictText).title = explanation ?? "";
-  add(button, "span", "quote", quote);
-  if (warning) add(button, "span", "warning", warning);
-  if (row.later) addLater(item, row);
+  for (const { number: from, text, change, leads } of later) {
+    const note = add(item, leads ? "button" : "span", `later ${change}`, text);
+    if (leads) note.dataset.later = from;
+  }
+  if (!quotes.length) return item;
+  add(head, "span", "words", quotes[0].text);
+  head.ariaExpanded = "false";
+  const list = add(item, "ul", "quotes");
+  list.hidden = true;
+  for (const { text, chips } of quotes) {
+    const quote = add(list, "li", "quote");
+    if (quotes.length > 1 || chips.length > 1) for (const each of chips) chip(quote, each);
+    quote.append(text);
+  }
   return item;
+}
+
+/** Unfolds or folds the quotes of a card; returns whether they are shown. */
+function unfold(head) {
+  const list = head.parentElement.querySelector(".quotes");
+  if (!list) return true;
+  list.hidden = !list.hidden;
+  head.ariaExpanded = String(!list.hidden);
+  return !list.hidden;
+}
+
+/** Shows the line about the verdicts, and the sentences that are not verified with their reasons. */
+function verify(details, { summary, unproved }) {
+  details.hidden = !summary;
+  details.open = false;
+  details.classList.toggle("plain", !unproved.length);
+  const line = details.querySelector("summary");
+  line.textContent = summary;
+  line.tabIndex = unproved.length ? 0 : -1;
+  const list = details.querySelector("ul");
+  list.replaceChildren();
+  for (const { sentence, text, kind, mark, reason } of unproved) {
+    const item = add(list, "li", "");
+    item.dataset.sentence = sentence;
+    add(item, "span", `mark ${kind}`, mark);
+    add(item, "span", "said", text);
+    add(item, "span", "reason", reason);
+  }
+}
+
+/** Opens the details at a sentence. */
+function explain(answer, number) {
+  const details = answer.querySelector(".verification");
+  details.open = true;
+  for (const item of details.querySelectorAll("li")) item.classList.toggle("asked", item.dataset.sentence === number);
+  details.querySelector(".asked").scrollIntoView({ block: "nearest" });
 }
 
 /** Shows the author, the probability with its explanation, and the time taken. */
@@ -67,25 +113,25 @@ function foresee(marks) {
     if (places.length) document.dispatchEvent(new CustomEvent(NEAR, { detail: { document: id, page: places[0][0] } }));
 }
 
-/** Shows the quote of a citation that is hovered or focused. */
+/** Shows the quote of a citation, or the reason of a mark, that is hovered or focused. */
 function tooltip(answer) {
   const tip = answer.querySelector(".quote-tip");
-  const show = (chip) => {
-    tip.hidden = !chip;
-    if (!chip) return;
-    const [head, ...quote] = chip.dataset.tip.split("\n");
+  const show = (node) => {
+    tip.hidden = !node;
+    if (!node) return;
+    const [head, ...quote] = node.dataset.tip.split("\n");
     tip.replaceChildren();
     add(tip, "b", "", head);
     add(tip, "span", "", quote.join(" "));
-    const [own, at] = [answer.getBoundingClientRect(), chip.getBoundingClientRect()];
+    const [own, at] = [answer.getBoundingClientRect(), node.getBoundingClientRect()];
     tip.style.left = `${Math.max(0, Math.min(at.left - own.left - 8, own.width - tip.offsetWidth))}px`;
     const above = at.top - tip.offsetHeight - 6 > 8;
     tip.style.top = `${above ? at.top - own.top - tip.offsetHeight - 6 : at.bottom - own.top + 6}px`;
   };
-  const chipOf = (event) => event.target.closest?.(".chip[data-tip]");
-  answer.addEventListener("pointerover", (event) => event.pointerType === "mouse" && show(chipOf(event)));
+  const tipped = (event) => event.target.closest?.("[data-tip]");
+  answer.addEventListener("pointerover", (event) => event.pointerType === "mouse" && show(tipped(event)));
   answer.addEventListener("mouseleave", () => show(null));
-  answer.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && show(chipOf(event)));
+  answer.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && show(tipped(event)));
   answer.addEventListener("focusout", () => show(null));
   answer.addEventListener("keydown", (event) => event.key === "Escape" && show(null));
 }
@@ -96,19 +142,21 @@ function isDark(node) {
 }
 
 /** A tooltip of our own: the browser's appear late, and not for the keyboard. */
-function nameChips(text) {
-  for (const chip of text.querySelectorAll(".chip[title]")) {
-    chip.dataset.tip = chip.title;
-    chip.ariaLabel = _("Citation {number}", { number: chip.textContent });
-    chip.ariaDescription = chip.title;
-    chip.removeAttribute("title");
+function nameTips(text) {
+  for (const node of text.querySelectorAll("[title]")) {
+    node.dataset.tip = node.title;
+    node.ariaLabel = node.dataset.citation ? _("Citation {number}", { number: node.textContent }) : node.textContent;
+    node.ariaDescription = node.title;
+    if (node.matches("span")) node.role = "img"; // what has a name and a description needs a role
+    node.removeAttribute("title");
   }
 }
 
 function draw(answer, data) {
   answer.querySelector(".text").innerHTML = data.html;
-  nameChips(answer.querySelector(".text"));
-  answer.querySelector(".sources").replaceChildren(...data.sources.map(source));
+  nameTips(answer.querySelector(".text"));
+  verify(answer.querySelector(".verification"), data);
+  answer.querySelector(".sources").replaceChildren(...data.sources.map(card));
   answer.querySelector(".hint").textContent = data.hint;
   answer.querySelector("footer").replaceChildren(...footer(data));
 }
@@ -121,7 +169,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     for (const node of answer.querySelectorAll("[data-citation]"))
       node.classList.toggle("active", lit === own(node.dataset.citation));
   };
-  const drawn = JSON.stringify([data.id, data.html, data.sources]);
+  const drawn = JSON.stringify([data.id, data.html, data.summary, data.sources]);
   if (answer.drawn === undefined) tooltip(answer);
   if (answer.drawn !== drawn) {
     answer.drawn = drawn;
@@ -147,9 +195,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   answer.onclick = (event) => {
     const followed = event.target.closest("[data-later]");
+    const asked = event.target.closest("[data-unproved]");
+    const head = event.target.closest(".source");
     const chosen = event.target.closest("[data-citation]");
     if (followed) setTriggerValue("later", Number(followed.dataset.later));
-    else if (chosen) cite(Number(chosen.dataset.citation));
+    else if (asked) explain(answer, asked.dataset.unproved);
+    else if (chosen && (!head || unfold(head))) cite(Number(chosen.dataset.citation));
   };
   answer.onpointerover = answer.onfocusin = (event) => {
     const near = event.target.closest("[data-citation]");

@@ -10,10 +10,10 @@ import streamlit as st
 
 from rag.answering import EXTRACTIVE_MODEL
 from rag.contract import NOTHING_LATER
+from rag.export import append, cite, mark_of, plain_words, reason_of, rewrite, strike, summary_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
     LIKELY_THRESHOLD,
-    SAME_WORDS,
     AnswerResponse,
     BlockKind,
     Citation,
@@ -21,56 +21,24 @@ from rag.types import (
     LaterPlace,
     Line,
     Passage,
-    Sentence,
-    Support,
     Usage,
-    Verdict,
     any_recognized,
 )
 from rag.ui.chat.quoted_row import row_html
 from rag.ui.components import component
 from rag.ui.formatting import decimal, percent, plural, render
-from rag.ui.language import N_, _, ngettext
+from rag.ui.language import _
 from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.pdf_viewer import Mark
 
-VERDICT_EXPLANATIONS = {
-    Verdict.VERIFIED: N_("These words are in the document."),
-    Verdict.CORRECTED: N_("Nearly these words are in the document; its own wording is shown."),
-    Verdict.UNVERIFIED: N_("No words in the passage support this sentence."),
-}
-VERDICTS = {
-    Verdict.VERIFIED: N_("quote verified"),
-    Verdict.CORRECTED: N_("not word for word"),
-    Verdict.UNVERIFIED: N_("quote unverified"),
-}
-SUPPORT = {
-    Support.QUOTED: N_("quoted word for word"),
-    Support.SUPPORTED: N_("✓ supported"),
-    Support.PARTLY: N_("◐ partly supported"),
-    Support.NOT_STATED: N_("✗ not stated"),
-    Support.NOT_VERIFIED: N_("? not verified"),
-    Support.CONTRADICTED: N_("✗ contradicted"),
-    Support.UNCITED: N_("? no source"),
-}
-SUPPORT_EXPLANATIONS = {
-    Support.QUOTED: N_("Quoted: these are the document's own words."),
-    Support.SUPPORTED: N_("Supported: the quotes say all of it."),
-    Support.PARTLY: N_("Partly supported: the quotes say only part of it."),
-    Support.NOT_STATED: N_("Not stated: the sources do not say this."),
-    Support.NOT_VERIFIED: N_("Not verified: it is unclear whether the document says this. Read the page."),
-    Support.CONTRADICTED: N_("Contradicted: the document says otherwise."),
-    Support.UNCITED: N_("No source: it makes a claim without a citation."),
-}
-"""What a sentence's verdict means."""
-
-MARK = (
-    r"\[(?P<id>S\d+)\]|(?P<struck>\ue010)|\ue011(?:(?P<labelled>\d+)\ue012)?|\ue013(?P<unverified>\d+)\ue012"
-    r"|\ue014(?P<row>\d+)\ue015[^\ue016]*\ue016|(?P<place>\ue017)|(?P<placed>\ue018)"
-)
-"""Pattern of a citation and of the signs that `_with_signs` inserts: start and end of a struck sentence or cell (with
-its number at the end), end of an unverified sentence, a sentence that is a table row, and start and end of a location.
-"""
+TAGS = {"\ue010": '<s class="struck">', "\ue011": "</s>", "\ue012": '<span class="place">', "\ue013": "</span>"}
+"""HTML for the signs at the start and end of a struck sentence or cell, and of a location."""
+SIGN = rf"[{''.join(TAGS)}]|(?P<kind>[\ue014-\ue016])(?P<number>\d+)\ue017"
+MARK, ROW, CHIP = "\ue014", "\ue015", "\ue016"
+"""Signs for the mark of a sentence, a sentence that is a table row, and a citation, by number."""
+NO_BREAK = "\N{NO-BREAK SPACE}"
+STRIKE = ("\ue010\u200a", "\u200a\ue011")
+"""Hair spaces, so that emphasis next to the signs is recognised."""
 
 
 def show_answer(
@@ -81,8 +49,9 @@ def show_answer(
     on_cite: Callable[[int, int], None],
     later: Mapping[int, LaterPlace] = NOTHING_LATER,
     on_later: Callable[[LaterPlace], None] | None = None,
+    is_provisional: bool = False,
 ) -> None:
-    """Show `response`.
+    """Show `response`, whose verdicts may be provisional.
 
     `on_cite` receives the number of the clicked citation or nearest passage, and the number of the click. `later` maps
     citations to their place in later versions; `on_later` receives the place that was clicked.
@@ -103,8 +72,10 @@ def show_answer(
         key=key,
         data={
             "id": str(message_id),
-            "html": answer_html(response),
-            "sources": source_rows(response, later),
+            "html": answer_html(response, is_provisional=is_provisional),
+            "summary": summary(response, is_provisional=is_provisional),
+            "unproved": [] if is_provisional else unproved(response),
+            "sources": source_cards(response, later),
             "insufficient": response.status != "ok",
             "hint": translate_message(response.hint or ""),
             "writer": " · ".join([_("Stopped")] * response.stopped + [_writer(response)]),
@@ -119,141 +90,114 @@ def show_answer(
     )
 
 
-def answer_html(response: AnswerResponse) -> str:
-    """Return the answer as safe HTML; each citation mark becomes buttons with its citation numbers."""
-    text = _with_signs(response)
+def answer_html(response: AnswerResponse, *, is_provisional: bool = False) -> str:
+    """Return the answer as safe HTML: citations are buttons, and each sentence ends with the mark of its verdict.
 
-    def insert(match: re.Match[str]) -> str | None:
-        if match["id"] is None:
-            return _html_of_sign(response, match)
-        numbers = _citations_at(response, match["id"], match.start() - _inserted_before(text, match.start()))
-        return "".join(_chip(response, number) for number in numbers) or None
+    Of provisional verdicts, nothing is struck, and what is not proved yet is being checked.
+    """
 
-    return render(text, insert, MARK)
+    def html_of(sign: re.Match[str]) -> str:
+        if sign[0] in TAGS:
+            return TAGS[sign[0]]
+        number = int(sign["number"])
+        if sign["kind"] == CHIP:
+            return _chip(response, number)
+        mark = _mark(response, number, is_provisional=is_provisional)
+        cited = response.rows[number] if sign["kind"] == ROW else None
+        row = response.citations[cited].row if cited is not None else None
+        return row_html(row, _chip(response, cited) + mark) if row and cited is not None else mark
 
-
-def _html_of_sign(response: AnswerResponse, sign: re.Match[str]) -> str:
-    """Return the HTML for a sign that is not a citation."""
-    match sign.lastgroup:
-        case "struck":
-            return '<s class="unproved">'
-        case "row":
-            number = response.rows[int(sign["row"])]
-            row = response.citations[number].row
-            return row_html(row, _chip(response, number)) if row else ""
-        case "unverified":
-            return _label(response.sentences[int(sign["unverified"])])
-        case "place":
-            return '<span class="place">'
-        case "placed":
-            return "</span>"
-        case _:
-            return "</s>" + (_label(response.sentences[int(sign["labelled"])]) if sign["labelled"] else "")
+    return render(_with_signs(response, is_provisional=is_provisional), html_of, SIGN)
 
 
 def _chip(response: AnswerResponse, number: int) -> str:
-    citation = response.citations[number]
-    sentence = response.sentences[citation.sentence]
-    title = html.escape(
-        f"{support_explanation(sentence)}\n{citation.shown_quote or verdict_explanation(citation)}".strip()
-    )
-    tone = tone_of(sentence, citation)
-    return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
+    citation, hit = response.cited[number]
+    place = f"{hit.document_name} · {location_text(citation.lines_in(hit), citation.cells, hit)}"
+    title = html.escape(f"{place}\n{citation.shown_quote or _snippet(hit.chunk)}")
+    return f'<button class="chip" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
 
 
-def _label(sentence: Sentence) -> str:
-    """Return the label at the end of a sentence that is contradicted, not verified or without a source."""
-    if sentence.support is None:
+def _mark(response: AnswerResponse, number: int, *, is_provisional: bool) -> str:
+    sentence = response.sentences[number]
+    mark, reason = mark_of(response, number, translate_message), reason_of(sentence, translate_message)
+    if not mark:
         return ""
-    words = _(SUPPORT[sentence.support]).lstrip("✗? ")
-    title = html.escape(support_explanation(sentence))
-    return f' <span class="unproved-label {sentence.support.value}" title="{title}">{words}</span>'
+    kind = sentence.support.value if sentence.support else ""
+    if is_provisional:
+        mark, reason = mark if sentence.is_proved else "…", _("Being checked …")
+        kind = "provisional"
+    title = html.escape(f"{mark}\n{reason}")
+    if sentence.is_proved or is_provisional:
+        return f'<span class="mark {kind}" title="{title}">{mark}</span>'
+    return f'<button class="mark {kind}" data-unproved="{number}" title="{title}">{mark}</button>'
 
 
-_CELL = re.compile(r"[^|\s](?:[^|]*[^|\s])?")
-_EMPHASIS = "*_"
 _NOTE = re.compile(r"^\*([^*\n]+)\*$", re.MULTILINE)
-_INSERTED = re.compile(r"\ue010|\ue011(?:\d+\ue012)?|\ue013\d+\ue012|\ue014\d+\ue015|[\ue016-\ue018]")
 
 
-def _with_signs(response: AnswerResponse) -> str:
-    """Return the answer's text with the signs that `MARK` matches, and no other private-use characters."""
-    said_ = response.answer if response.status == "ok" else translate_message(response.answer)
-    text = re.sub("[\ue010-\ue018]", " ", said_)
-    signed, end = "", 0
-    for number, sentence in enumerate(response.sentences):
-        own = text[sentence.start : sentence.end]
-        if number in response.struck:
-            own = _mark_struck(own, number)
-        elif number in response.unverified:
-            own = _mark_unverified(own, number)
-        elif number in response.rows:
-            own = f"\ue014{number}\ue015{own}\ue016"
-        signed += _mark_location(text[end : sentence.start], response) + own
-        end = sentence.end
-    return signed + text[end:]
+def _with_signs(response: AnswerResponse, *, is_provisional: bool) -> str:
+    """Return the answer's text with the signs that `SIGN` matches, and no other private-use characters."""
+    said = response.answer if response.status == "ok" else translate_message(response.answer)
+
+    rows = _rows_shown(response)
+
+    def chip(number: int) -> str:
+        return _sign(CHIP, number)
+
+    def sentence(number: int, own: str) -> str:
+        if number in rows:
+            return _sign(ROW, number)
+        own = cite(response, own, number, chip)
+        if number in response.struck and not is_provisional:
+            own = strike(own, *STRIKE)
+        return append(own, _sign(MARK, number), NO_BREAK) if mark_of(response, number) else own
+
+    def between(text: str) -> str:
+        return _mark_location(cite(response, text, None, chip), response)
+
+    return rewrite(response, re.sub("[\ue010-\ue017]", " ", said), sentence, between)
 
 
-def _mark_struck(own: str, number: int) -> str:
-    """Add signs around a struck sentence, cell by cell in a table row.
-
-    They stand inside emphasis marks, which would otherwise not be recognised.
-    """
-    if own.lstrip().startswith("|"):
-        own = _CELL.sub("\ue010\\g<0>\ue011", own)
-    else:
-        start = len(own) - len(own.lstrip(_EMPHASIS))
-        end = max(len(own.rstrip(_EMPHASIS)), start)
-        own = f"{own[:start]}\ue010{own[start:end]}\ue011{own[end:]}"
-    before, _, after = own.rpartition("\ue011")
-    return f"{before}\ue011{number}\ue012{after}"
-
-
-def _mark_unverified(own: str, number: int) -> str:
-    """Add a sign at the end of a sentence that gets a label."""
-    return re.sub("\ue010|\ue011(?!\\d+\ue012)", "", _mark_struck(own, number)).replace("\ue011", "\ue013")
+def _sign(kind: str, number: int) -> str:
+    return f"{kind}{number}\ue017"
 
 
 def _mark_location(between: str, response: AnswerResponse) -> str:
     """Translate a note, and add signs around the location that precedes a quoted sentence in its own paragraph."""
-    if response.model == EXTRACTIVE_MODEL:
-        between = _NOTE.sub(lambda note: f"*{translate_message(note[1])}*", between)
-    before, line_break, lead = between.rpartition("\n")
-    if response.model != EXTRACTIVE_MODEL or not lead.strip():
+    if response.model != EXTRACTIVE_MODEL:
         return between
-    return f"{before}{line_break}\ue017{lead}\ue018"
+    between = _NOTE.sub(lambda note: f"*{translate_message(note[1])}*", between)
+    before, line_break, lead = between.rpartition("\n")
+    return f"{before}{line_break}\ue012{lead}\ue013" if lead.strip() else between
 
 
-def _inserted_before(text: str, position: int) -> int:
-    return sum(len(sign.group()) for sign in _INSERTED.finditer(text, 0, position))
+def summary(response: AnswerResponse, *, is_provisional: bool = False) -> str:
+    """Return the line about the verdicts; of provisional ones, how many sentences are verified so far."""
+    if not is_provisional:
+        return summary_of(response, translate_message)
+    checked = [sentence for sentence in response.sentences if sentence.support]
+    proved = sum(sentence.is_proved for sentence in checked)
+    return plural(
+        len(checked),
+        "Being checked … {proved} of {count} sentence verified so far",
+        "Being checked … {proved} of {count} sentences verified so far",
+        proved=decimal(proved),
+    )
 
 
-def tone_of(sentence: Sentence, citation: Citation) -> str:
-    """Return the colour class of a citation: its sentence's verdict, but never supported without a quote."""
-    if sentence.support is Support.SUPPORTED and citation.quote is None:
-        return Support.PARTLY.value
-    return sentence.support.value if sentence.support else ""
-
-
-def support_explanation(sentence: Sentence) -> str:
-    """Explain the verdict of a sentence."""
-    if sentence.support is None:
-        return ""
-    proved = _(SUPPORT_EXPLANATIONS[sentence.support])
-    if sentence.support is Support.SUPPORTED and sentence.judged_by != SAME_WORDS:
-        proved = _("Supported: the document says the same in other words.")
-    if not sentence.missing:
-        return proved
-    named = _("Not confirmed by the quotes: {missing}.").format(missing=", ".join(sentence.missing))
-    return f"{proved} {named}"
-
-
-def _citations_at(response: AnswerResponse, citation_id: str, position: int) -> list[int]:
-    """Return the citations of a mark at `position`: those of its sentence, else the first with its id."""
-    sentences = [i for i, sentence in enumerate(response.sentences) if sentence.start <= position]
-    same_id = [i for i, citation in enumerate(response.citations) if citation.citation_id == citation_id]
-    of_sentence = [i for i in same_id if sentences and response.citations[i].sentence == sentences[-1]]
-    return of_sentence or same_id[:1]
+def unproved(response: AnswerResponse) -> list[dict[str, Any]]:
+    """Return the sentences that are not verified, each with its mark and the reason."""
+    return [
+        {
+            "sentence": number,
+            "text": plain_words(sentence),
+            "kind": sentence.support.value,
+            "mark": mark_of(response, number, translate_message),
+            "reason": reason_of(sentence, translate_message),
+        }
+        for number, sentence in enumerate(response.sentences)
+        if sentence.support and not sentence.is_proved
+    ]
 
 
 def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
@@ -287,49 +231,57 @@ def found_pages(response: AnswerResponse) -> dict[str, list[int]]:
     return {document: sorted(pages) for document, pages in found.items()}
 
 
-def source_rows(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
-    """Return the rows below an answer: its citations, or the nearest passages if there is no answer."""
-    if response.status == "ok":
-        in_answer = _rows_shown(response)
-        return [
-            _cited_row(number, label, response.sentences[cited[0].sentence], *cited)
-            | ({"quote": ""} if number in in_answer else {})
-            | _later(later.get(number))
-            for number, (label, cited) in enumerate(zip(response.labels, response.cited, strict=True))
-        ]
-    return [_nearest_row(number, hit) for number, hit in enumerate(response.nearest)]
+def source_cards(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
+    """Return the cards below an answer: a card for each page that is cited, or for each of the nearest passages."""
+    if response.status != "ok":
+        return [_nearest_card(number, hit) for number, hit in enumerate(response.nearest)]
+    pages: dict[tuple[uuid.UUID, int], list[int]] = {}
+    for number, (citation, hit) in enumerate(response.cited):
+        page_number = citation.lines_in(hit)[0].page_number
+        pages.setdefault((hit.passage.document_id, page_number), []).append(number)
+    return [_page_card(response, numbers, later) for numbers in pages.values()]
 
 
-def _cited_row(number: int, label: str, sentence: Sentence, citation: Citation, hit: Hit) -> dict[str, Any]:
-    missing = ", ".join(sentence.missing or citation.unsupported_numbers)
-    proves = citation.quote is not None or sentence.support is not Support.SUPPORTED
-    verdict = [_(SUPPORT[sentence.support])] if sentence.support and proves else []
-    verdict += [basis] if proves and (basis := translate_message(sentence.basis)) else []
-    verdict += [about] if (about := _about_quote(sentence, citation)) else []
+def _page_card(response: AnswerResponse, numbers: Sequence[int], later: Mapping[int, LaterPlace]) -> dict[str, Any]:
+    """Return the card of a page with the quotes of some citations; equal ones are shown once."""
+    in_answer = {response.rows[sentence] for sentence in _rows_shown(response)}
+    quotes: dict[str, list[int]] = {}
+    for number in numbers:
+        citation, hit = response.cited[number]
+        text = "" if number in in_answer else _quoted(citation) or _snippet(hit.chunk)
+        quotes.setdefault(text, []).append(number)
+    citation, hit = response.cited[numbers[0]]
+    ids = dict.fromkeys(response.citations[number].citation_id for number in numbers)
+    places = {place.label: {"number": number, **_later(place)} for number in numbers if (place := later.get(number))}
     return {
-        **_source_row(number, label, hit),
+        "number": numbers[0],
+        "label": response.labels[numbers[0]] if len(numbers) == 1 else ", ".join(ids),
+        "name": hit.document_name,
         "place": location_text(citation.lines_in(hit), citation.cells, hit),
-        "verdict": tone_of(sentence, citation),
-        "verdictText": " · ".join(verdict),
-        "explanation": f"{support_explanation(sentence)} {verdict_explanation(citation)}".strip(),
-        "quote": _quoted(citation) or _snippet(hit.chunk),
-        "warning": _("⚠ Not confirmed by the quotes: {missing}").format(missing=missing) if missing else "",
+        "quotes": [
+            {"text": text, "chips": [{"number": number, "label": response.labels[number]} for number in same]}
+            for text, same in quotes.items()
+            if text
+        ],
+        "later": [*places.values()],
     }
 
 
-def _about_quote(sentence: Sentence, citation: Citation) -> str | None:
-    """Return how the quote relates to the sentence, or None if the sentence's verdict says it."""
-    is_told = (sentence.support is Support.QUOTED and citation.verdict is Verdict.VERIFIED) or (
-        sentence.judged_by not in (None, SAME_WORDS) and citation.verdict is Verdict.CORRECTED
-    )
-    return None if is_told else _(VERDICTS[citation.verdict]) if citation.quote else _("no quote")
+def _nearest_card(number: int, hit: Hit) -> dict[str, Any]:
+    label = f"P{number + 1}"
+    return {
+        "number": number,
+        "label": label,
+        "name": hit.document_name,
+        "place": location_text(hit.chunk.lines, hit=hit),
+        "quotes": [{"text": _snippet(hit.chunk), "chips": [{"number": number, "label": label}]}],
+        "later": [],
+    }
 
 
-def _later(place: LaterPlace | None) -> dict[str, Any]:
+def _later(place: LaterPlace) -> dict[str, Any]:
     """Return the fields that describe a quote's place in the current version."""
-    if place is None:
-        return {}
-    return {"later": translate_message(place.label), "change": place.change.value, "leads": bool(place.regions)}
+    return {"text": translate_message(place.label), "change": place.change.value, "leads": bool(place.regions)}
 
 
 def _quoted(citation: Citation) -> str | None:
@@ -340,34 +292,8 @@ def _quoted(citation: Citation) -> str | None:
 
 
 def _rows_shown(response: AnswerResponse) -> set[int]:
-    """Return the citations whose table row is the answer itself, so that their quote need not be repeated."""
-    marked = {*response.struck, *response.unverified}
-    return {citation for sentence, citation in response.rows.items() if sentence not in marked}
-
-
-def verdict_explanation(citation: Citation) -> str:
-    """Explain the verdict of a citation."""
-    numbers = citation.unsupported_numbers
-    if not numbers or citation.quote is None:
-        return _(VERDICT_EXPLANATIONS[citation.verdict])
-    named = ", ".join(numbers)
-    return ngettext(
-        len(numbers),
-        "These words are in the document, but {named} is not in any quote.",
-        "These words are in the document, but {named} are not in any quote.",
-    ).format(named=named)
-
-
-def _nearest_row(number: int, hit: Hit) -> dict[str, Any]:
-    return {
-        **_source_row(number, f"P{number + 1}", hit),
-        "place": location_text(hit.chunk.lines, hit=hit),
-        "quote": _snippet(hit.chunk),
-    }
-
-
-def _source_row(number: int, label: str, hit: Hit) -> dict[str, Any]:
-    return {"number": number, "label": label, "name": hit.document_name, "verdict": ""}
+    """Return the sentences that are shown as the table row that they quote."""
+    return {*response.rows}.difference(response.struck, response.unverified)
 
 
 def location_text(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:

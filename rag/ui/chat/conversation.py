@@ -74,8 +74,15 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             if not messages and not suggestion:
                 suggestion = suggested_questions(first, is_alone=is_alone)
             later = later_places(shown)
+            judged = shown[-1].id if pending and pending.so_far else None
             for message in shown:
-                _show_message(message, later.get(message.id, NOTHING_LATER), document_ids, is_asked=not is_written)
+                _show_message(
+                    message,
+                    later.get(message.id, NOTHING_LATER),
+                    document_ids,
+                    is_asked=not is_written,
+                    is_provisional=message.id == judged,
+                )
             if messages and not pending and not is_written:
                 suggestion = _follow_ups(messages, document_ids)
                 suggest_model()
@@ -155,9 +162,17 @@ def _later_places(
 
 
 def _show_message(
-    message: ChatMessage, later: Mapping[int, LaterPlace], document_ids: tuple[uuid.UUID, ...], *, is_asked: bool
+    message: ChatMessage,
+    later: Mapping[int, LaterPlace],
+    document_ids: tuple[uuid.UUID, ...],
+    *,
+    is_asked: bool,
+    is_provisional: bool,
 ) -> None:
-    """Show a turn and, while nothing is being written (`is_asked`), its actions."""
+    """Show a turn, of an answer that is being judged with provisional verdicts.
+
+    While nothing is being written (`is_asked`), its actions are shown, too.
+    """
     if message.role == "user":
         with st.container(key=f"question-{message.id}"):
             st.text(message.content)
@@ -173,6 +188,7 @@ def _show_message(
             on_cite=partial(cite, message),
             later=later,
             on_later=show_later_place,
+            is_provisional=is_provisional,
         )
         if is_asked:
             answer_actions(message, partial(_ask_again, document_ids))

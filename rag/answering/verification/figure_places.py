@@ -1,0 +1,387 @@
+"""Find where the figures of a claim stand in its sources, and whether they stand there for the same thing.
+
+A figure in a table belongs to its row, its column and their period; one in a sentence to the words around it. A claim
+may round it, give it in another scale, or compute it from others.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rag.answering.passages.captions import declared_scales
+from rag.answering.text import numbers
+from rag.answering.text.analyzed_text import Text, analyze
+from rag.answering.text.measurement_units import PERCENT, POINTS, is_same_unit
+from rag.answering.text.numbers import Number
+from rag.answering.text.periods import find_quarters
+from rag.answering.verification.evidence import Evidence
+from rag.answering.verification.quote_matching import QuotablePassage
+
+NEAR_CHARS = 70
+"""Distance within which words of a sentence belong to a figure."""
+
+MIN_ROUNDED_DIGITS = 2
+"""Digits that a rounded figure needs at least: "3" is no rounded 2.7."""
+
+MIN_SWAPPED = 1.0
+"""Weight of words by which two figures must fit better the other way round, to be taken for exchanged."""
+
+MAX_OPERANDS = 12
+"""Figures from which another one may be computed; more of them give any result by chance."""
+
+_BOUNDARY = re.compile(
+    r"[;,]\s|\b(?:and|or|but|plus|while|whereas|from|to|compared|versus|vs|against|which)\b|[(–—]", re.IGNORECASE
+)
+"""Boundaries between the words of one figure and those of the next."""
+
+_YEAR_BEFORE = re.compile(
+    r"\b(?:year (?:earlier|ago|before)|(?:prior|previous|preceding|last|same period (?:of )?last)[- ]year)\b",
+    re.IGNORECASE,
+)
+_SHORT_YEAR = re.compile(r"\bFY\s?['’]?(\d\d)\b", re.IGNORECASE)
+_LIST_NUMBER = re.compile(r"\s*\(?\d{1,3}(?:[.)]\s|\s–\s)")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_DAY = re.compile(rf"\b{_MONTH}\s\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?!\w)", re.IGNORECASE)
+_COLUMN_NAME = re.compile(r"(?<=[;–] )[^;–]{1,60}: ")
+"""The name of a column in a row of the answer: "Fees – 2021: 4; 2022: 5"."""
+
+MAX_COUNT = 100
+"""Largest number without a unit that may be the count of things that the source lists without counting them."""
+
+
+class Place(NamedTuple):
+    """A figure of a source: its unit, its cell there if that is a table row, and the keys of the words it belongs to.
+
+    `named` are those of its row and column, or those near it; `around` those of the whole sentence, or of the section.
+    """
+
+    unit: int
+    cell: int | None
+    number: Number
+    named: frozenset[str]
+    around: frozenset[str]
+    years: frozenset[int]
+    evidence: Evidence
+
+
+class Figure(NamedTuple):
+    """A figure of a claim with the keys of the words and the year that it belongs to there."""
+
+    number: Number
+    words: frozenset[str]
+    year: int | None
+
+
+class Found(NamedTuple):
+    """A figure of a claim and its place in a source."""
+
+    figure: Figure
+    citation_id: str
+    place: Place
+    score: float
+
+
+class FigureCheck(NamedTuple):
+    """What became of a claim's figures.
+
+    `found` have a place, `computed` follow from others, `absent` do neither. `misplaced` stand in the source for
+    another row, column, period or thing.
+    """
+
+    found: tuple[Found, ...] = ()
+    computed: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    misplaced: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The figures that the sources do not confirm."""
+        return (*self.absent, *self.misplaced)
+
+
+class FigureIndex:
+    """The figures of a passage with what they belong to."""
+
+    def __init__(self, passage: QuotablePassage) -> None:
+        """Index the figures of all sentences and cells of `passage`."""
+        self.passage = passage
+        self.weight = passage.weight
+        self.places = [place for index in range(len(passage.units)) for place in self._places(index)]
+
+    def _places(self, index: int) -> Iterator[Place]:
+        unit, evidence = self.passage.units[index], self.passage.evidence_of(index)
+        if not unit.cells:
+            text = evidence.quoted
+            years = years_of(text.text)
+            for number in text.figures:
+                near = _keys(text, number.start - NEAR_CHARS, number.end + NEAR_CHARS)
+                yield Place(index, None, number, near, text.content_keys, years, evidence)
+            return
+        label = self._content(unit.label)
+        around = self._content(unit.section) | self._content(unit.caption)
+        for number in analyze(self.passage.read(unit.label)).numbers if unit.label else ():
+            yield Place(index, -1, number, label, around, frozenset(), evidence)
+        for cell, column in enumerate(evidence.columns):
+            years = years_of(column.name)
+            named = label | analyze(column.name).content_keys
+            for number in column.cell.numbers:
+                yield Place(index, cell, number, named, around, years, evidence)
+
+    def _content(self, span: object) -> frozenset[str]:
+        return analyze(self.passage.read(span)).content_keys if span else frozenset()  # type: ignore[arg-type]
+
+
+def check_figures(
+    claim: str,
+    indexes: Mapping[str, FigureIndex],
+    quoted: Mapping[str, Sequence[int]],
+    known: Sequence[Number] = (),
+    asked: str = "",
+) -> FigureCheck:
+    """Look up the figures of `claim` in its sources.
+
+    `quoted` are the units that the claim quotes, which are preferred. A figure may also be computed from `known` ones,
+    those of other sentences. The only year of `asked`, the question, is meant where the claim names none.
+    """
+    text = analyze(claim)
+    found: list[Found] = []
+    left: list[Figure] = []
+    results = numbers.results_of_equations(claim)
+    for figure in _figures(text, years_of(asked)):
+        if figure.number.text in results:
+            left.append(figure)
+            continue
+        best = max(_candidates(figure, text, indexes, quoted), key=lambda one: one.score, default=None)
+        if best is None:
+            left.append(figure)
+        else:
+            found.append(best)
+    operands = [*(one.figure.number for one in found), *known, *_beside(found)]
+    computed: list[Figure] = []
+    for _ in range(2):  # a result may be an operand of the next one
+        new = [figure for figure in left if figure not in computed and _is_computed(figure.number, text, operands)]
+        computed += new
+        operands = [*(figure.number for figure in new), *operands]
+    misplaced = [
+        *numbers.wrong_results(claim),
+        *_misplaced(found, text, indexes),
+        *_exchanged(found, indexes),
+        *_turned(found, text),
+    ]
+    return FigureCheck(
+        tuple(found),
+        tuple(figure.number.text for figure in computed),
+        tuple(one.number.text for one in left if one not in computed and not _is_count(one.number)),
+        tuple(dict.fromkeys(misplaced)),
+    )
+
+
+def years_of(text: str) -> frozenset[int]:
+    """Return the years that `text` names, also as "FY19"."""
+    found = numbers.find_numbers(_SHORT_YEAR.sub(r"20\1", text))
+    return frozenset(number.year for number in found if number.year is not None)
+
+
+# --- what the claim says ---
+
+
+def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figure]:
+    """Yield the figures of a claim, without years, days, quarters, and the numbers of list items and of columns."""
+    numbered = _LIST_NUMBER.match(claim.text)
+    left_out = [numbered.span()] if numbered else []
+    left_out += [(period.start, period.end) for period in find_quarters(claim.text)]
+    left_out += [match.span() for pattern in (_DAY, _COLUMN_NAME) for match in pattern.finditer(claim.text)]
+    own = [
+        number
+        for number in claim.numbers
+        if number.year is None and not any(start <= number.start < end for start, end in left_out)
+    ]
+    scales = declared_scales(claim.text)
+    years = years_of(claim.text)
+    for number, segment in zip(own, _segments(claim, own), strict=False):
+        named = years_of(segment)
+        if not named and len(own) == 1:
+            named = years or asked
+        year = next(iter(named)) if len(named) == 1 and not _YEAR_BEFORE.search(segment) else None
+        is_scaled = len(scales) == 1 and number.scale is None and not number.is_share
+        scaled = number._replace(scale=next(iter(scales))) if is_scaled else number
+        yield Figure(scaled, analyze(segment).content_keys, year)
+
+
+def _segments(claim: Text, figures: Sequence[Number]) -> list[str]:
+    """Split a claim into the words around each figure."""
+    cuts = [0]
+    for one, other in itertools.pairwise(figures):
+        between = list(_BOUNDARY.finditer(claim.text, one.end, other.start))
+        cuts.append(between[-1].start() if between else one.end)
+    return [claim.text[start:end] for start, end in zip(cuts, [*cuts[1:], len(claim.text)], strict=False)]
+
+
+def _keys(text: Text, start: int, end: int) -> frozenset[str]:
+    return frozenset(word.key for word in text.content if start <= word.start < end)
+
+
+def _is_count(number: Number) -> bool:
+    value = numbers.plain_value(number)
+    return number.unit is None and number.scale is None and value <= MAX_COUNT and value == int(value)
+
+
+# --- where it stands ---
+
+
+def _candidates(
+    figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[int]]
+) -> Iterator[Found]:
+    is_operand = numbers.shows_computation(claim.text)
+    for citation_id, index in indexes.items():
+        preferred = quoted.get(citation_id, ())
+        for place in index.places:
+            if is_same_figure(figure.number, place, is_operand=is_operand):
+                score = _fit(figure, claim.content_keys, place, index) + (0.5 if place.unit in preferred else 0.0)
+                yield Found(figure, citation_id, place, score)
+
+
+def is_same_figure(claimed: Number, place: Place, *, is_operand: bool = False) -> bool:
+    """Return whether a figure of a source is the claimed one, exactly or rounded as the claim writes it.
+
+    An operand of an equation may leave out its scale.
+    """
+    evidence, given = place.evidence, place.number
+    if numbers.is_same(claimed, given, evidence.scales, evidence.currency):
+        return True
+    if is_operand and claimed.scale is None and claimed.values & given.values:
+        return True
+    if claimed.year or given.year or not is_same_unit(claimed.unit, given.unit, evidence.currency):
+        return False
+    if len(re.sub(r"\D", "", claimed.text).lstrip("0")) < MIN_ROUNDED_DIGITS:
+        return False
+    scales = (given.scale,) if given.scale is not None else (1.0, *(evidence.scales or ()))
+    value = numbers.plain_value(given, with_scale=False)
+    return any(numbers.is_rounded(claimed, value * scale) for scale in scales)
+
+
+def _fit(figure: Figure, claim: frozenset[str], place: Place, index: FigureIndex) -> float:
+    """Return how well the words and the year of a figure fit a place."""
+    score = _share(place.named, claim, index) + 0.7 * _share(place.named, figure.words, index)
+    score += 0.5 * _share(place.around, claim, index)
+    if place.cell is None:
+        score += _share(figure.words, place.around, index)
+    return score + 1.2 * _year_fit(figure, place)
+
+
+def _year_fit(figure: Figure, place: Place) -> float:
+    if figure.year is None or not place.years:
+        return 0.0
+    return 1.0 if figure.year in place.years else -1.0
+
+
+def _share(part: frozenset[str], whole: frozenset[str], index: FigureIndex) -> float:
+    """Return the weighted share of the words `part` that are in `whole`."""
+    total = sum(map(index.weight, part))
+    return sum(index.weight(key) for key in part if key in whole) / total if total else 0.0
+
+
+def _misplaced(found: Sequence[Found], claim: Text, indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
+    """Yield figures of another period than the claim names, or of another row or column than it names in full."""
+    for one in found:
+        is_named = one.place.cell is not None and _is_named_otherwise(one, claim, indexes[one.citation_id])
+        if is_named or _year_fit(one.figure, one.place) < 0 or _has_other_sign(one, claim):
+            yield one.figure.number.text
+
+
+def _is_named_otherwise(one: Found, claim: Text, index: FigureIndex) -> bool:
+    """Return whether the words of a figure name another cell of its table in full, and the claim not its own cell."""
+    if one.place.named <= claim.content_keys:
+        return False
+    header = index.passage.units[one.place.unit].header
+    return any(
+        other.cell is not None
+        and bool(other.named)
+        and index.passage.units[other.unit].header == header
+        and other[:2] != one.place[:2]
+        and other.named <= one.figure.words
+        and not other.named < one.place.named
+        and _year_fit(one.figure, other) >= 0
+        and not is_same_figure(one.figure.number, other)
+        for other in index.places
+    )
+
+
+def _has_other_sign(one: Found, claim: Text) -> bool:
+    """Return whether the claim writes a minus sign where the source has a positive figure."""
+    before = claim.text[: one.figure.number.start].rstrip("$€£¥ ")
+    is_negative = before[-1:] in "-−–" and not before[-2:-1].isalnum() and not before[:-1].rstrip()[-1:].isalnum()
+    given, text = one.place.number, one.place.evidence
+    cell = (
+        text.columns[one.place.cell].cell.text if one.place.cell is not None and one.place.cell >= 0 else text.own.text
+    )
+    return is_negative and one.place.cell is not None and cell[: given.start].strip("$€£¥ ") == ""
+
+
+def _exchanged(found: Sequence[Found], indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
+    """Yield pairs of figures whose words fit clearly better the other way round."""
+    for one, other in itertools.combinations(found, 2):
+        if one.citation_id != other.citation_id or one.figure.number.values == other.figure.number.values:
+            continue
+        ours, theirs = one.figure.words - other.figure.words, other.figure.words - one.figure.words
+        here, there = one.place.named - other.place.named, other.place.named - one.place.named
+        weigh = indexes[one.citation_id].weight
+        kept = sum(map(weigh, (ours & here) | (theirs & there)))
+        turned = sum(map(weigh, (ours & there) | (theirs & here)))
+        is_mutual = bool(ours & there) and bool(theirs & here)
+        if is_mutual and turned >= 2 * kept + MIN_SWAPPED:
+            yield from (one.figure.number.text, other.figure.number.text)
+
+
+_FROM = re.compile(r"\bfrom\b[^\d]{0,40}$", re.IGNORECASE)
+_TO = re.compile(r"\bto\b[^\d]{0,40}$", re.IGNORECASE)
+
+
+def _turned(found: Sequence[Found], claim: Text) -> Iterator[str]:
+    """Yield the figures of a change whose first figure is of the later period."""
+    first = [one for one in found if _FROM.search(claim.text[: one.figure.number.start])]
+    last = [one for one in found if _TO.search(claim.text[: one.figure.number.start])]
+    if len(first) != 1 or len(last) != 1 or first[0].place.unit != last[0].place.unit:
+        return
+    before, after = first[0].place.years, last[0].place.years
+    if len(before) == len(after) == 1 and min(before) > min(after):
+        yield from (first[0].figure.number.text, last[0].figure.number.text)
+
+
+# --- what is computed ---
+
+
+def _beside(found: Sequence[Found]) -> Iterator[Number]:
+    """Yield the other figures of the rows that have a figure, of which a change may be computed."""
+    for one in found:
+        if one.place.cell is not None:
+            for column in one.place.evidence.columns:
+                yield from (number for number in column.cell.numbers if number.year is None)
+
+
+def _is_computed(figure: Number, claim: Text, operands: Sequence[Number]) -> bool:
+    """Return whether a figure is that of another sentence, shown by an equation, or computed from others.
+
+    It may be the sum of all figures of the claim, or the sum, difference, ratio or change of two.
+    """
+    if any(figure.values & known.values and figure.unit == known.unit for known in operands):
+        return True
+    if numbers.is_shown_by_equation(claim.text, figure, operands):
+        return True
+    values = list(dict.fromkeys(numbers.plain_value(number, with_scale=False) for number in operands))[:MAX_OPERANDS]
+    bare = figure._replace(scale=None)
+    own = {number.start: numbers.plain_value(number, with_scale=False) for number in claim.numbers if not number.year}
+    own.pop(figure.start, None)
+    if len(own) > 2 and numbers.is_rounded(bare, sum(own.values())):
+        return True
+    is_share = figure.unit in (PERCENT, POINTS)
+    for one, other in itertools.permutations(values, 2):
+        results = [one - other] if is_share else [one - other, one + other]
+        if other and is_share:
+            results += [100 * one / other, 100 * (one - other) / other]
+        elif other and figure.unit is None:
+            results.append(one / other)
+        if any(numbers.is_rounded(bare, result) for result in results):
+            return True
+    return False

@@ -1,0 +1,79 @@
+"""Read short documents page by page, so that a language model can be given all of them."""
+
+import contextlib
+import itertools
+import uuid
+from collections.abc import Sequence
+
+from rag import errors
+from rag.answering.extraction.summary import to_hit
+from rag.engine.library import saved_filters
+from rag.engine.workspace import Workspace
+from rag.types import Chunk, Document, DocumentQuery, Hit, Index, Line, RetrievalRequest
+
+MAX_DOCUMENTS = 8
+"""In a scope of more documents, only those with hits are read whole."""
+
+MIN_CHUNK_TOKENS = 60
+"""A document of more chunks than the room has this number of tokens is not read; a full chunk has 200 to 300."""
+
+
+class WholeDocuments:
+    """The documents that a request asks; `only_found` if the question names those that the hits are from."""
+
+    def __init__(
+        self, workspace: Workspace, index: Index, request: RetrievalRequest, *, only_found: bool = False
+    ) -> None:
+        self._store = workspace.store
+        self._index = index
+        self._only_found = only_found
+        self._options = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
+
+    def read(self, hits: Sequence[Hit], budget_tokens: int) -> list[list[Hit]]:
+        """Return the documents that may fit into `budget_tokens`, those with hits first, as hits page by page.
+
+        None if the request wants passages of another kind: only chunks, or only those with certain words.
+        """
+        if self._options.must_include or self._options.passage == "chunk":
+            return []
+        ids = dict.fromkeys(hit.passage.document_id for hit in hits)
+        if not self._only_found:
+            scope = DocumentQuery(filters=self._options.filters, disabled=False)
+            listed = self._store.documents.list(self._index.id, scope, limit=MAX_DOCUMENTS + 1)
+            ids |= dict.fromkeys(document.id for document in listed if len(listed) <= MAX_DOCUMENTS)
+        return [pages for document_id in ids if (pages := self._pages(document_id, budget_tokens // MIN_CHUNK_TOKENS))]
+
+    def _pages(self, document_id: uuid.UUID, max_chunks: int) -> list[Hit]:
+        with contextlib.suppress(errors.NotFoundError):  # purged meanwhile, or a node of the caller's own
+            document = self._store.documents.get(document_id)
+            if document.chunk_count <= max_chunks:
+                return page_hits(document, self._store.chunks.of_document(document_id))
+        return []
+
+
+def page_hits(document: Document, chunks: Sequence[Chunk]) -> list[Hit]:
+    """Return the pages of a document with these `chunks` as hits, in reading order.
+
+    A page has all its lines, and the rest of its chunks that begin or end on another page, so that a sentence across a
+    page break is whole in one of both.
+    """
+    of_page: dict[int, list[Chunk]] = {}
+    lines: dict[object, Line] = {}
+    for chunk in chunks:
+        of_page.setdefault(chunk.main_page, []).append(chunk)
+        for line in chunk.lines:
+            lines.setdefault(_key(line), line)
+    in_order = sorted(lines.values(), key=lambda line: (line.page_number, line.number))
+    on_page = {page: [*group] for page, group in itertools.groupby(in_order, key=lambda line: line.page_number)}
+    hits = []
+    for page, own in sorted(of_page.items()):
+        beyond = {_key(line) for chunk in own for line in chunk.lines if line.page_number != page}
+        near = sorted({page, *(number for chunk in own for number in chunk.pages)})
+        kept = (line for number in near for line in on_page[number] if number == page or _key(line) in beyond)
+        hits.append(to_hit(own[0], document, tuple(kept), score=0.0))
+    return hits
+
+
+def _key(line: Line) -> object:
+    # the parts of a long line have one number
+    return line.page_number, line.number, line.text, line.bbox

@@ -1,0 +1,150 @@
+"""The verdicts of an answer in words: a mark for each sentence, its reason, and one line for the whole answer.
+
+The pages, exports, MCP and the command line say the same; `say` translates.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from rag import answering
+from rag.types import SAME_WORDS, AnswerResponse, Sentence, Support
+
+Translate = Callable[[str], str]
+"""A translation function for English words; `str` leaves them untranslated."""
+
+MARKS = {
+    Support.QUOTED: "✓",
+    Support.SUPPORTED: "✓",
+    Support.PARTLY: "◐ partly",
+    Support.NOT_STATED: "✗ not stated",
+    Support.NOT_VERIFIED: "? not verified",
+    Support.CONTRADICTED: "✗ contradicted",
+    Support.UNCITED: "? no source",
+}
+"""The mark at the end of a sentence, legible without colour."""
+REASONS = {
+    Support.QUOTED: "These are the document's own words.",
+    Support.SUPPORTED: "The sources say this.",
+    Support.PARTLY: "The sources say only a part of this.",
+    Support.NOT_STATED: "The sources do not say this.",
+    Support.NOT_VERIFIED: "It could not be decided whether the sources say this. Read the page.",
+    Support.CONTRADICTED: "The sources say otherwise.",
+    Support.UNCITED: "No source is named for this.",
+}
+IN_OTHER_WORDS = "The sources say this in other words."
+COUNTED = {
+    Support.CONTRADICTED: "contradicted by the sources",
+    Support.NOT_STATED: "not stated in the sources",
+    Support.PARTLY: "only partly stated in the sources",
+    Support.NOT_VERIFIED: "could not be decided",
+    Support.UNCITED: "without a source",
+}
+"""What follows the number of sentences with a verdict, in this order."""
+
+_CELL = re.compile(r"(?:\\.|[^|\s\\])(?:(?:\\.|[^|\\])*(?:\\.|[^|\s\\]))?")
+_EMPHASIS = "*_"
+
+
+def mark_of(response: AnswerResponse, number: int, say: Translate = str) -> str:
+    """Return the mark of a sentence; empty if it states nothing, or is a quotation of an extract."""
+    support = response.sentences[number].support
+    is_extract = support is Support.QUOTED and response.model == answering.EXTRACTIVE_MODEL
+    return "" if support is None or is_extract else say(MARKS[support])
+
+
+def written_mark(response: AnswerResponse, number: int, say: Translate = str) -> str:
+    """Return the mark of a sentence for running text, where its words would be read as part of the next sentence."""
+    mark = mark_of(response, number, say)
+    return f"({mark})" if " " in mark else mark
+
+
+def plain_words(sentence: Sentence) -> str:
+    """Return a sentence to be listed by itself: without emphasis, the cells of a row separated by dots."""
+    words = sentence.text.replace("**", "")
+    return " · ".join(filter(None, map(str.strip, words.split("|")))) if _is_row(sentence.text) else words
+
+
+def reason_of(sentence: Sentence, say: Translate = str) -> str:
+    """Return why a sentence has its verdict, in words; empty if it states nothing."""
+    if sentence.support is None:
+        return ""
+    is_same_words = sentence.judged_by in (None, SAME_WORDS)
+    in_other_words = sentence.support is Support.SUPPORTED and not is_same_words
+    reason = say(IN_OTHER_WORDS if in_other_words else REASONS[sentence.support])
+    if sentence.missing and not sentence.support.is_proved:
+        reason += " " + say(f"Not found there: {', '.join(sentence.missing)}.")
+    basis = "" if is_same_words else say(sentence.basis)
+    return f"{reason} ({basis})" if basis else reason
+
+
+def summary_of(response: AnswerResponse, say: Translate = str) -> str:
+    """Return one line about the verdicts: “5 of 6 sentences verified; 1 not stated in the sources”.
+
+    Empty for a refusal, and for an extract, which says itself that it is quoted.
+    """
+    supports = [sentence.support for sentence in response.sentences if sentence.support]
+    proved, total = sum(support.is_proved for support in supports), len(supports)
+    if response.status != "ok" or not supports:
+        return ""
+    if proved == total:
+        if response.model == answering.EXTRACTIVE_MODEL:
+            return ""
+        return say("1 sentence verified" if total == 1 else f"All {total} sentences verified")
+    counts = Counter(supports)
+    others = ", ".join(f"{counts[support]} {say(words)}" for support, words in COUNTED.items() if counts[support])
+    if total == 1:
+        return f"{say('The sentence is not verified')}: {say(COUNTED[supports[0]])}"
+    verified = f"{proved} of {total} sentences verified" if proved else f"None of {total} sentences verified"
+    return f"{say(verified)}; {others}"
+
+
+def rewrite(
+    response: AnswerResponse,
+    text: str,
+    sentence: Callable[[int, str], str],
+    between: Callable[[str], str] = str,
+) -> str:
+    """Return `text`, the answer's, with each sentence (number, text) and what is between them rewritten."""
+    parts, end = [], 0
+    for number, each in enumerate(response.sentences):
+        parts += [between(text[end : each.start]), sentence(number, text[each.start : each.end])]
+        end = each.end
+    return "".join([*parts, between(text[end:])])
+
+
+def cite(response: AnswerResponse, own: str, number: int | None, label: Callable[[int], str]) -> str:
+    """Replace the citation marks in the text of a sentence by the labels of its citations.
+
+    Outside of a sentence (`number` is None), or if the sentence has none with that id, it is the first with the id.
+    """
+
+    def labels(mark: re.Match[str]) -> str:
+        same_id = [at for at, citation in enumerate(response.citations) if citation.citation_id == mark[1]]
+        cited = [at for at in same_id if response.citations[at].sentence == number] or same_id[:1]
+        return "".join(dict.fromkeys(map(label, cited))) or mark[0]
+
+    return answering.CITATION_MARK.sub(labels, own)
+
+
+def strike(own: str, start: str, end: str) -> str:
+    """Put a sentence between `start` and `end`, of a row of a table each cell."""
+    if _is_row(own):
+        return _CELL.sub(lambda cell: f"{start}{cell[0]}{end}", own)
+    first, last = len(own) - len(own.lstrip(_EMPHASIS)), len(own.rstrip(_EMPHASIS))
+    body = own[first:last]
+    # emphasis that begins or ends in another sentence, or covers the whole one, stays outside
+    first = 0 if own[:first] and own[:first] in body else first
+    last = len(own) if own[last:] and own[last:] in body else last
+    return own if first >= last else f"{own[:first]}{start}{own[first:last]}{end}{own[last:]}"
+
+
+def append(own: str, mark: str, gap: str = " ") -> str:
+    """Add a mark after a gap to a sentence, of a row of a table to its last cell."""
+    cells = [*_CELL.finditer(own)] if _is_row(own) else []
+    end = cells[-1].end() if cells else len(own)
+    return f"{own[:end]}{gap}{mark}{own[end:]}"
+
+
+def _is_row(own: str) -> bool:
+    return own.startswith("|")

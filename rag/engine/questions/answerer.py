@@ -19,6 +19,7 @@ from rag.answering.verification import citations
 from rag.answering.verification.checkable_statements import is_refusal
 from rag.answering.verification.citations import ParsedAnswer
 from rag.answering.verification.grounding import Grounder
+from rag.answering.verification.meaning import Prompted
 from rag.engine.conversations.provenance import provenance
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
@@ -288,7 +289,11 @@ class Answerer:
             draft = yield from self._extract(question, context, rewritings)
         else:
             grounder = Grounder(
-                context.hits, locate=self.tools.locate, reranker=self.tools.reranker, judge=self.tools.judge
+                context.hits,
+                locate=self.tools.locate,
+                reranker=self.tools.reranker,
+                judge=self.tools.judge,
+                prompted=Prompted(question, context.text),
             )
             output = yield from self._write(self.llm, question, context)
             yield AnswerStage(name="checking")

@@ -164,7 +164,7 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
             request = SearchRequest(index_name=index_name, query=question.question, retrieval=retrieval)
             found = engine.search(request)
             read = question_intent.parse_question(question.question, found.trace.rewritings if found.trace else ())
-            hits = list(answering.read_context(question.question, found.results, None).hits.values())
+            hits = list(answering.build_context(found.results).hits.values())
             collected = collect_candidates(read, hits, models.reranker)
             candidates = read_answers(read, collected, models.reader)
             yield Case(question, scope, question.id in lookups, read, hits, candidates)

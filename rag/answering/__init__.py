@@ -1,18 +1,11 @@
-"""From what was found to an answer whose every claim is tied to the exact words of its source."""
+"""The parts of an answer: what a model reads and writes, extracts, citations, and the verdict of each sentence."""
 
 from typing import TYPE_CHECKING
 
 from rag import lazy_imports
+from rag.answering.conversation.followups import CONDENSED_MESSAGES, condense
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
 from rag.answering.extraction.quoted_answer import compose
-from rag.answering.generation.answer import (
-    CONDENSED_MESSAGES,
-    DEFAULT_GENERATION,
-    DEFAULT_OPTIONS,
-    condense,
-    read_context,
-    stream,
-)
 from rag.answering.generation.claim_filter import drop_sentences, drop_struck, drop_unproved
 from rag.answering.generation.context import Context, ReadDocuments, Source, build_context, default_budget
 from rag.answering.generation.model_answer import Stop, never_stop
@@ -48,8 +41,6 @@ else:
 __all__ = [
     "CITATION_MARK",
     "CONDENSED_MESSAGES",
-    "DEFAULT_GENERATION",
-    "DEFAULT_OPTIONS",
     "EXTRACTIVE_MODEL",
     "Context",
     "EntailmentJudge",
@@ -75,6 +66,4 @@ __all__ = [
     "drop_unproved",
     "final_answer",
     "never_stop",
-    "read_context",
-    "stream",
 ]

@@ -31,8 +31,9 @@ from rag.engine.operations import disk_space, status
 from rag.engine.operations.cleanup import Cleanup
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings
-from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.questions.answerer import Answerer
 from rag.engine.questions.questions import Questions
+from rag.engine.questions.search import Search
 from rag.engine.request_parsing import parse
 from rag.engine.resources import ResourceOverrides, Resources
 from rag.engine.retrieval_api import Collections
@@ -387,7 +388,8 @@ class RAGEngine:
         self, index_name: str = DEFAULT_INDEX, options: RetrievalOptions = DEFAULT_RETRIEVAL
     ) -> "retrieval.HybridRetriever":
         """Return the search as a LlamaIndex retriever of the `top_k` best chunks by fused score."""
-        return self._pipeline(index_name, options).retriever(options.top_k)
+        request = RetrievalRequest(index_name=index_name, retrieval=options)
+        return Search(self._workspace, self._workspace.requested_index(index_name), request).retriever(options.top_k)
 
     def as_query_engine(
         self,
@@ -406,10 +408,15 @@ class RAGEngine:
         model. The response is a `GroundedResponse`, or with `streaming` a `GroundedStream` (of `aquery` a
         `GroundedAsyncStream`), unless another synthesizer is given.
         """
-        pipeline = self._pipeline(index_name, options)
-        writer = llm or self._workspace.models.language_model()
-        synthesizer = response_synthesizer or pipeline.synthesizer(writer, streaming=streaming)
-        return pipeline.engine(synthesizer, retriever=retriever, postprocessors=node_postprocessors)
+        # each query has a question of its own
+        request = AnswerRequest.model_construct(index_name=index_name, question="", retrieval=options)
+        index, llm = self._workspace.requested_index(index_name), llm or self._workspace.models.language_model()
+        return Answerer(self._workspace, index, request, llm=llm).query_engine(
+            streaming=streaming,
+            retriever=retriever,
+            postprocessors=node_postprocessors,
+            synthesizer=response_synthesizer,
+        )
 
     def as_chat_engine(
         self,
@@ -422,7 +429,3 @@ class RAGEngine:
         """Return the same as a LlamaIndex chat engine, which keeps its history in memory only; `chats` are stored."""
         asked = query_engine or self.as_query_engine(index_name, options, llm=llm, streaming=True)
         return answering.GroundedChatEngine.from_query_engine(asked, llm or self._workspace.models.language_model())
-
-    def _pipeline(self, index_name: str, options: RetrievalOptions) -> QueryPipeline:
-        request = RetrievalRequest(index_name=index_name, retrieval=options)
-        return QueryPipeline(self._workspace, self._workspace.requested_index(index_name), request)

@@ -1,7 +1,7 @@
 """Parse and validate requests."""
 
 import uuid
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -13,7 +13,6 @@ from rag.types import AnswerRequest, Auth
 from rag.types.base import to_validation_error
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
-Event = TypeVar("Event")
 
 _REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
@@ -43,20 +42,18 @@ def request_key_errors(auth: Auth) -> Iterator[None]:
         ) from None
 
 
-def with_request_key_errors(events: Generator[Event, None, None], auth: Auth) -> Generator[Event, None, None]:
-    """Yield `events` under `request_key_errors`."""
-    with request_key_errors(auth):
-        yield from events
-
-
 def restrict_to_document(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
     """Restrict `request` to one document. Raises ValidationError if `document_id` is no UUID."""
     try:
-        wanted = uuid.UUID(str(document_id))
+        return restrict_to_documents(request, [uuid.UUID(str(document_id))])
     except ValueError:
         raise errors.ValidationError(
             f"document_id is not the id of a document: {document_id!r}.", details={"field": "document_id"}
         ) from None
-    filters = request.retrieval.filters.model_copy(update={"document_ids": (wanted,)})
+
+
+def restrict_to_documents(request: AnswerRequest, document_ids: Iterable[uuid.UUID]) -> AnswerRequest:
+    """Restrict `request` to some documents."""
+    filters = request.retrieval.filters.model_copy(update={"document_ids": (*document_ids,)})
     retrieval = request.retrieval.model_copy(update={"filters": filters})
     return request.model_copy(update={"retrieval": retrieval})

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag import answering, errors, retrieval
 from rag.engine.evaluation.retrieval_validation import validate, vector_chunk
-from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.questions.search import Search
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -52,9 +52,9 @@ class Collections:
         index = self._workspace.requested_index(parsed.collection)
         if parsed.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
             raise _wrong_model(parsed, index.space)
-        pipeline = QueryPipeline(self._workspace, index, _options(parsed.top_k))
+        search = Search(self._workspace, index, _options(parsed.top_k))
         query = retrieval.Query(parsed.query)
-        hits = self._search(pipeline, query)
+        hits = self._hits(search, query)
         return RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
             query_embedding=QueryVector(vector=query.embedding or [], model=index.space.name),
@@ -75,7 +75,7 @@ class Collections:
         parsed = parse(ValidationRequest, request)
         deadline = time.monotonic() + self._max_seconds
         index = self._workspace.requested_index(parsed.collection)
-        pipeline = QueryPipeline(self._workspace, index, _options(parsed.top_k))
+        indexed = Search(self._workspace, index, _options(parsed.top_k))
         sources = {expected.source for expected in parsed.expected_sources}
 
         def check() -> None:
@@ -90,7 +90,7 @@ class Collections:
 
         def search(query: str) -> list[Hit]:
             check()
-            return self._search(pipeline, retrieval.Query(query))
+            return self._hits(indexed, retrieval.Query(query))
 
         def relevance(query: str, text: str) -> float:
             check()
@@ -104,9 +104,9 @@ class Collections:
             relevance=relevance,
         )
 
-    def _search(self, pipeline: QueryPipeline, query: "retrieval.Query") -> list[Hit]:
+    def _hits(self, search: Search, query: "retrieval.Query") -> list[Hit]:
         """Return the hits, all with cosine similarities, also those found by keyword or position only."""
-        hits = pipeline.run(query).results
+        hits = search.run(query).results
         vectors = self._workspace.store.chunks.vectors([hit.chunk.id for hit in hits if hit.vector_score is None])
         asked = np.array(query.embedding or [])
         cosines = {key: min(max(float(vector @ asked), 0.0), 1.0) for key, vector in vectors.items()}

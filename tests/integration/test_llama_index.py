@@ -18,11 +18,12 @@ from llama_index.core.node_parser import NodeParser, SentenceSplitter
 from llama_index_instrumentation import get_dispatcher
 
 from rag import errors, prompts
-from rag.answering import GroundedAsyncStream, GroundedResponse, GroundedStream
+from rag.answering import GroundedAsyncStream, GroundedResponse, GroundedStream, GroundedSynthesizer
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.ingestion import BlockNodeParser, FileDocument
 from rag.types import AnswerResponse, Line, PageInfo, ParsedDocument, Rect, TextBlock
+from tests import answers
 from tests.vendor_servers import SLOW_SECONDS, Endless, Held, Refusal, VendorServer, openai_server
 
 TEXT = "The harbour handled 4,812 ships in 2023.\nThe pier was rebuilt in 1998."
@@ -80,6 +81,11 @@ def test_a_search_goes_through_the_query_engines_retriever_and_postprocessors(en
         assert engine.search({"query": "ships"}).results
     assert "HybridRetriever.retrieve" in names
     assert any(name.startswith("PageExpansion.") for name in names), names
+
+
+def test_the_synthesizer_answers_by_any_function_that_answers_from_hits() -> None:
+    synthesizer = GroundedSynthesizer(lambda question, hits, _: answers.stream(question, hits, llm=None))
+    assert synthesizer.get_response("When was the pier rebuilt?", [TEXT]) == "The pier was rebuilt in 1998. [S1]"
 
 
 # --- ingestion ---

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag import answering
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounded, Grounder
@@ -15,7 +14,7 @@ from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import QuotablePassage
 from rag.retrieval import Completions
 from rag.types import AnswerOptions, AnswerResponse, AnswerStage, BlockKind, Hit, Sentence, Support
-from tests import sources
+from tests import answers, sources
 from tests.unit.test_answering import ScriptedLLM
 
 HARBOUR = sources.hit(
@@ -336,11 +335,10 @@ PROVED = "It guided 4,812 ships that year [S1]."
 
 def written(judge: MeaningJudge | None, reply: str, **options: bool) -> tuple[list[AnswerResponse], AnswerResponse]:
     """The answers that were shown while they were judged, and the final one."""
-    *events, response = answering.stream(
+    *events, response = answers.stream(
         "What happened at the harbour?",
         [HARBOUR],
         llm=ScriptedLLM(reply=reply),
-        locate=sources.locate,
         judge=judge,
         options=AnswerOptions(**options),
     )

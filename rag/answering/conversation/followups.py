@@ -1,12 +1,16 @@
-"""Rewrite follow-up questions as standalone ones by rules: "And in 2020?". Pure functions.
+"""Rewrite follow-up questions as standalone ones: "And in 2020?". By a language model, or by rules.
 
-A follow-up names what is new and omits the rest. What it names replaces its kind in the question before: a period a
-period, a name a name, a measure a measure; without one of its kind it is added. Complete questions stay as they are.
+By the rules, a follow-up names what is new and omits the rest. What it names replaces its kind in the question before:
+a period a period, a name a name, a measure a measure; without one of its kind it is added. Complete questions stay as
+they are.
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from rag import prompts, providers
+from rag.answering.text.markup import CITATION_MARK
 from rag.answering.text.question_parts import (
     find_measure,
     find_owner,
@@ -18,7 +22,7 @@ from rag.answering.text.question_parts import (
     without_periods,
 )
 from rag.ingestion.language_detection import detect
-from rag.types import ENGLISH, Span
+from rag.types import ENGLISH, Message, Span
 from rag.vocabulary import (
     any_of,
     find_periods,
@@ -29,6 +33,16 @@ from rag.vocabulary import (
     years,
     years_away,
 )
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM
+
+CONDENSED_MESSAGES = 6
+CONDENSED_MESSAGE_CHARS = 1500
+"""Limits of the conversation that is read to understand a follow-up question."""
+
+MAX_CONDENSED_CHARS = 1000
+"""A longer model output is no standalone question."""
 
 MAX_WORDS = 12
 """Maximum length of a follow-up question."""
@@ -81,6 +95,33 @@ _AGAINST = re.compile(r"(?:compared\s+(?:to|with)|versus|vs\.?|relative\s+to|tha
 _MANNER = re.compile(
     r"(?:as\s+an?\s|in\s+(?:percent|per\s+cent|total|words|euros?|dollars?|usd|%)|per\s)", re.IGNORECASE
 )
+
+
+def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
+    """Rewrite `question` as a standalone question that needs no `history`.
+
+    Without a model, rules do it; they recognise `names` in any spelling.
+    """
+    if not history:
+        return question
+    if llm is None:
+        whole = standalone(question, [turn.content for turn in history if turn.role == "user"], names)
+        return whole if len(whole) <= MAX_CONDENSED_CHARS else question
+    import llama_index.core
+    from llama_index.core.llms import ChatMessage, MessageRole
+
+    turns = [
+        f"{message.role}: {CITATION_MARK.sub('', message.content)[:CONDENSED_MESSAGE_CHARS]}"
+        for message in history[-CONDENSED_MESSAGES:]
+    ]
+    while True:
+        prompt = prompts.CONDENSE_QUESTION.format(history="\n".join(turns), question=question)
+        if len(turns) <= 1 or providers.remaining_tokens(llm, prompt) >= 0:
+            break
+        turns = turns[1:]
+    reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
+    condensed = " ".join(reply.split()).strip("\"'“”")
+    return condensed if 0 < len(condensed) <= MAX_CONDENSED_CHARS else question
 
 
 def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ()) -> str:

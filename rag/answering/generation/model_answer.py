@@ -1,20 +1,15 @@
-"""Write an answer by a language model: prompt, stream, cut-off and broken outputs, verdicts."""
+"""Have a language model write: the prompt, the stream and its displayable text, cut-off and broken outputs."""
 
 import contextlib
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag import errors, prompts, providers, tracing
-from rag.answering.generation.context import Context
-from rag.answering.generation.draft import Draft
+from rag import errors, prompts, providers
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
 from rag.answering.text.normalized_text import normalize
-from rag.answering.verification import citations
-from rag.answering.verification.citations import ParsedAnswer
-from rag.answering.verification.grounding import Grounder
 from rag.retrieval import CompletionCache, request_digest
-from rag.types import AnswerStage, AnswerToken, GenerationOptions, Sentence, Support, Usage
+from rag.types import AnswerToken, GenerationOptions, Usage
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM, ChatMessage
@@ -49,15 +44,6 @@ class Output(NamedTuple):
     ending: Ending
 
 
-class Written(NamedTuple):
-    """What a model wrote: its sentences with the sources that they cite, not yet verified."""
-
-    model: str
-    is_small: bool
-    answer: ParsedAnswer
-    ending: Ending
-
-
 @dataclass(frozen=True)
 class Writer:
     """A language model with a cache of its answers."""
@@ -73,7 +59,9 @@ class Writer:
         Raises:
             errors.ProviderError: the model fails before its first word; after it, what was written is kept.
         """
-        key = self._key(messages)
+        options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
+        texts = [message.content or "" for message in messages]
+        key = request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
         known = self.memory.recall("answers", key) if self.memory else None
         if known is not None:
             yield known
@@ -83,7 +71,9 @@ class Writer:
         text = "".join(pieces)
         if self.memory and ending.is_complete:
             self.memory.keep("answers", key, text)
-        usage = ending.usage if ending.usage.output_tokens else _estimate_usage(messages, text)
+        usage = ending.usage
+        if not usage.output_tokens:  # the vendor reports none: estimated with the embedded model's tokenizer
+            usage = Usage(input_tokens=count_tokens(messages), output_tokens=providers.count_tokens(text))
         return ending._replace(usage=usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)}))
 
     def _ask(self, messages: "Sequence[ChatMessage]", pieces: list[str]) -> Generator[str, None, Ending]:
@@ -105,43 +95,6 @@ class Writer:
                 if self.stop():
                     return Ending(stopped=True)
 
-    def _key(self, messages: "Sequence[ChatMessage]") -> bytes:
-        options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
-        texts = [message.content or "" for message in messages]
-        return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
-
-
-def generate(
-    question: str, writer: Writer, grounder: Grounder, context: Context
-) -> Generator[AnswerStage | AnswerToken, None, Written]:
-    """Yield the stages and the text of the model's answer; return its sentences, each with a source if one says it.
-
-    Raises:
-        errors.ProviderError: the model fails before its first word.
-    """
-    prompt = prompt_messages(writer.llm, question, context.text)
-    if seconds := providers.reading_seconds(writer.llm, _count_tokens(prompt)):
-        yield AnswerStage(name="reading", seconds=seconds)
-    model = writer.llm.metadata.model_name
-    written = tracing.streaming("model", lambda: writer.write(prompt), model=model)
-    text, quotes, ending = yield from _stream_visible(written, context.hits)
-    yield AnswerStage(name="checking")
-    with tracing.span("attribute"):
-        answer = grounder.attribute(citations.parse_filtered(text, quotes))
-        return Written(model, providers.is_small(writer.llm), answer, ending)
-
-
-def check(written: Written, grounder: Grounder, *, by_meaning: bool) -> Draft:
-    """Return what a model wrote with citations and verdicts: of facts and words, and `by_meaning` of the judge."""
-    model, is_small, (text, claims), ending = written
-    with tracing.span("judge" if by_meaning else "ground") as step:
-        sentences, cited = grounder.ground(claims, text, by_meaning=by_meaning)
-        step.add(sentences=len(sentences), citations=len(cited))
-    if not ending.is_complete:
-        sentences = _drop_last_verdict(sentences)
-    hint, stopped = ending.hint, ending.stopped
-    return Draft(model, text, sentences, cited, ending.usage, hint=hint, stopped=stopped, is_by_small_model=is_small)
-
 
 def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessage]":
     """Return the instructions for `llm`, and the question with the `sources`."""
@@ -154,14 +107,7 @@ def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessag
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
-def _drop_last_verdict(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
-    """Drop the verdict "uncited" of a last sentence that was cut off before its citation."""
-    if not sentences or sentences[-1].support is not Support.UNCITED:
-        return sentences
-    return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
-
-
-def _stream_visible(
+def stream_visible(
     pieces: Generator[str, None, Ending], known: Collection[str]
 ) -> Generator[AnswerToken, None, Output]:
     """Yield the displayable text of `pieces`; return all of it. `known` are the ids of the sources.
@@ -181,7 +127,7 @@ def _stream_visible(
             except StopIteration as end:
                 ending = end.value or Ending()
                 held += markup.finish()
-            if held and (shown or not _may_refuse(held)):
+            if held and (shown or not _REFUSAL.startswith(normalize(held).text)):
                 shown += held
                 yield AnswerToken(text=held)
                 held = ""
@@ -192,18 +138,9 @@ def _stream_visible(
     return Output(markup.feed(answer) + markup.finish(), markup.quotes, ending)
 
 
-def _estimate_usage(messages: "Sequence[ChatMessage]", text: str) -> Usage:
-    """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
-    return Usage(input_tokens=_count_tokens(messages), output_tokens=providers.count_tokens(text))
-
-
-def _count_tokens(messages: "Sequence[ChatMessage]") -> int:
+def count_tokens(messages: "Sequence[ChatMessage]") -> int:
+    """Count the tokens of messages with the embedded model's tokenizer."""
     return sum(providers.count_tokens(message.content or "") for message in messages)
 
 
-_SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
-
-
-def _may_refuse(text: str) -> bool:
-    """Return whether `text` is a prefix of the refusal."""
-    return _SENTINEL.startswith(normalize(text).text)
+_REFUSAL = normalize(prompts.NOT_FOUND_SENTINEL).text

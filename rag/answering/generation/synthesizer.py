@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -20,24 +20,23 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.tools import ToolOutput
 
 from rag import errors, prompts
-from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, condense, stream
-from rag.answering.generation.context import ReadDocuments
-from rag.answering.generation.model_answer import Stop, never_stop
-from rag.answering.verification.grounding import Locate
-from rag.answering.verification.meaning import MeaningJudge
+from rag.answering.conversation.followups import condense
 from rag.async_streams import in_threads
-from rag.retrieval import CompletionCache, Query, Reranker, to_hits
+from rag.retrieval import Query, to_hits
 from rag.types import (
     MAX_TURN_CHARS,
     MAX_TURNS,
     AnswerEvent,
-    AnswerOptions,
     AnswerResponse,
     AnswerToken,
-    GenerationOptions,
+    Hit,
     Message,
+    Rewriting,
     bounded_question,
 )
+
+Answer = Callable[[str, Sequence[Hit], Sequence[Rewriting]], Generator[AnswerEvent, None, None]]
+"""Yield the events of an answer to a question from hits; the vocabulary's rewritings help to find extracts."""
 
 MEMORY_TOKENS = 8000
 """Words of a conversation that a chat engine remembers."""
@@ -109,45 +108,22 @@ class GroundedAsyncStream(AsyncStreamingResponse):
 
 
 class GroundedSynthesizer(BaseSynthesizer):
-    """Answer from nodes with verified citations; without `llm` by sentences of the documents.
+    """Answer from nodes with verified citations, by a function that does so from hits.
 
     The query engine's `query` and `aquery` return a `GroundedResponse`, or with `streaming` a `GroundedStream` and a
     `GroundedAsyncStream`.
     """
 
-    def __init__(
-        self,
-        *,
-        llm: LLM | None,
-        locate: Locate,
-        reranker: Reranker | None = None,
-        reader: Reranker | None = None,
-        judge: MeaningJudge | None = None,
-        memory: CompletionCache | None = None,
-        read_documents: ReadDocuments | None = None,
-        options: AnswerOptions = DEFAULT_OPTIONS,
-        generation: GenerationOptions = DEFAULT_GENERATION,
-        streaming: bool = False,
-        stop: Stop = never_stop,
-    ) -> None:
-        """See `rag.answering.generation.answer.stream`."""
+    def __init__(self, answer: Answer, *, streaming: bool = False) -> None:
+        """The last event that `answer` yields is the verified answer."""
         super().__init__(
-            # LlamaIndex would open OpenAI's where there is none, and load a vocabulary for prompts of its own
-            llm=llm or MockLLM(),
+            # LlamaIndex would open OpenAI's, and load a vocabulary for prompts of its own
+            llm=MockLLM(),
             prompt_helper=PromptHelper(tokenizer=str.split),
             chat_prompt_helper=ChatPromptHelper(tokenizer=str.split),
             streaming=streaming,
         )
-        self._writer = llm
-        self._locate = locate
-        self._reranker = reranker
-        self._reader = reader
-        self._judge = judge
-        self._memory = memory
-        self._read_documents = read_documents
-        self._options = options
-        self._generation = generation
-        self._stop = stop
+        self._answer = answer
 
     def synthesize(
         self,
@@ -187,21 +163,8 @@ class GroundedSynthesizer(BaseSynthesizer):
     def _events(
         self, query: schema.QueryType, nodes: Sequence[schema.NodeWithScore]
     ) -> Generator[AnswerEvent, None, None]:
-        return stream(
-            bounded_question(query if isinstance(query, str) else query.query_str),
-            to_hits(nodes),
-            llm=self._writer,
-            locate=self._locate,
-            reranker=self._reranker,
-            reader=self._reader,
-            judge=self._judge,
-            memory=self._memory,
-            rewritings=query.findings.rewritings if isinstance(query, Query) else (),
-            read_documents=self._read_documents,
-            options=self._options,
-            generation=self._generation,
-            stop=self._stop,
-        )
+        question = bounded_question(query if isinstance(query, str) else query.query_str)
+        return self._answer(question, to_hits(nodes), query.findings.rewritings if isinstance(query, Query) else ())
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:
         """Answer from bare texts, which have no place on a page."""

@@ -2,14 +2,13 @@
 
 import datetime as dt
 import uuid
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from typing import Any
 
 from rag import prompts, retrieval
 from rag.engine.workspace import Workspace
 from rag.types import (
-    AnswerEvent,
     AnswerRequest,
     AnswerResponse,
     Difference,
@@ -20,7 +19,6 @@ from rag.types import (
     Index,
     Provenance,
     UsedDocument,
-    with_changed_answer,
 )
 
 WRITING = ("provider", "model", "temperature", "max_output_tokens")
@@ -29,22 +27,10 @@ MAX_NAMED = 3
 PARAMETERS = {"configured": "search", "answering": "answer", "writing": "writing"}
 
 
-def with_provenance(
-    events: Generator[AnswerEvent, None, None], workspace: Workspace, index: Index, request: AnswerRequest
-) -> Generator[AnswerEvent, None, None]:
-    """Yield `events`, with the provenance added to the answer."""
-    at = dt.datetime.now(dt.UTC)
-
-    def add(answer: AnswerResponse) -> AnswerResponse:
-        return answer.model_copy(update={"provenance": _provenance(answer, workspace, index, request, at)})
-
-    for event in events:
-        yield with_changed_answer(event, add)
-
-
-def _provenance(
+def provenance(
     response: AnswerResponse, workspace: Workspace, index: Index, request: AnswerRequest, at: dt.datetime
 ) -> Provenance:
+    """Return what an answer to `request`, given `at` that time, was made from."""
     named = {hit.chunk.document_id for hit in (*response.contexts, *response.nearest)}
     versions = workspace.store.versions.list([*named]) if named else []
     return Provenance(

@@ -9,8 +9,8 @@ import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rag import errors, evaluation, ingestion, providers
-from rag.engine.questions.query_pipeline import QueryPipeline
+from rag import errors, evaluation, ingestion, providers, retrieval
+from rag.engine.questions.search import Search
 from rag.engine.workspace import Workspace
 from rag.types import (
     EmbeddingGeneration,
@@ -153,7 +153,7 @@ class EmbeddingGenerations:
 
         def find(question: evaluation.Question) -> Sequence[Hit]:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
-            return QueryPipeline(self._workspace, index, request).search(request.query).results
+            return Search(self._workspace, index, request).run(retrieval.Query(request.query)).results
 
         rows = evaluation.retrieval.ask(questions, find)
         measures = evaluation.retrieval.score(questions, rows, (RECALL_CUTOFF,)).means

@@ -1,18 +1,18 @@
 """Extractive answers that combine several searches: summaries, comparisons, calculations."""
 
 import re
-import time
 import uuid
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import NamedTuple
 
-from rag import answering, errors, prompts, retrieval, vocabulary
+from rag import answering, prompts, retrieval, vocabulary
 from rag.answering.extraction import answer_fit, document_comparison, lists, signers_and_parties, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
 from rag.engine.questions.document_mentions import Mention, aliases, find_mentions
-from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.questions.search import Search
+from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
@@ -25,7 +25,6 @@ from rag.types import (
     DocumentQuery,
     Hit,
     Index,
-    Usage,
 )
 from rag.vocabulary.common_questions import asks_parties
 
@@ -50,10 +49,18 @@ class Side(NamedTuple):
 class CompositeAnswers:
     """Answers one user's question to an index where a single search is not enough."""
 
-    def __init__(self, workspace: Workspace, index: Index, request: AnswerRequest) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        index: Index,
+        request: AnswerRequest,
+        quote: Callable[[AnswerRequest], AnswerResponse],
+    ) -> None:
+        """`quote` answers a part of the question by one search, in the documents' words."""
         self._workspace = workspace
         self._index = index
         self._request = saved_filters.resolve_saved_filter(workspace.store, request)
+        self._quote = quote
         self._locate = Pages(workspace).locate
         self._listed: list[Document] | None = None
 
@@ -115,16 +122,10 @@ class CompositeAnswers:
 
     def _answer_side(self, side: Side) -> AnswerResponse:
         """Answer one side's question from its documents alone."""
-        own = self._restricted_to(side.documents)
-        worked_out = own._calculate(side.question)
+        worked_out = self._restricted_to(side.documents)._calculate(side.question)
         if worked_out is not None:
             return worked_out
-        pipeline = own.pipeline()
-        synthesizer = pipeline.synthesizer(None, options=self._request.options)
-        response = pipeline.engine(synthesizer).query(retrieval.Query(side.question))
-        if not isinstance(response, answering.GroundedResponse) or response.answer is None:
-            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-        return response.answer
+        return self._quote(self._request_for(side.documents).model_copy(update={"question": side.question}))
 
     # --- lists and summaries ---
 
@@ -205,7 +206,7 @@ class CompositeAnswers:
         ]
         if inside:
             return inside
-        found = self._restricted_to((document,)).pipeline().search(part).results
+        found = self._search([document], part)
         least = RELATED_SCORE_SHARE * max((hit.final_score for hit in found), default=0.0)
         pages = {page for hit in found if hit.final_score >= least for page in hit.passage.pages}
         return [chunk for chunk in chunks if pages.intersection(chunk.pages)]
@@ -237,11 +238,10 @@ class CompositeAnswers:
         task = requested_figures.parse_request(question, words)
         if task is None or len(named) > 1 or (not named and len(documents) != 1):
             return None
-        own = self._restricted_to(subjects)
-        hits = [*own.pipeline().search(question).results] if len(subjects) > 1 else []
-        document_id = hits[0].chunk.document_id if hits else subjects[0].id
-        own = self._restricted_to([document for document in subjects if document.id == document_id])
-        hits = [hit for text in task.searches for hit in own.pipeline(top_k=STATEMENT_PAGES).search(text).results]
+        found = self._search(subjects, question) if len(subjects) > 1 else ()
+        document_id = found[0].chunk.document_id if found else subjects[0].id
+        own = [document for document in subjects if document.id == document_id]
+        hits = [hit for text in task.searches for hit in self._search(own, text, top_k=STATEMENT_PAGES)]
         places = {figure.place for figure in task.figures if figure.place}
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
         hits += self._statement_hits(document_id, {page for pages in statements.values() for page in pages}, hits)
@@ -329,27 +329,24 @@ class CompositeAnswers:
             return summary.passages(keys, self._with_pages(documents[0].id))
         sides = self.sides(question)
         most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
-        found = [self._restricted_to(side.documents).pipeline().search(side.question).results[:most] for side in sides]
+        found = [self._search(side.documents, side.question)[:most] for side in sides]
         return [hits[place] for place in range(most) for hits in found if place < len(hits)]
 
     # --- shared ---
 
-    def names(self) -> list[str]:
-        """Return the names of the documents in scope."""
-        found = {" ".join(alias) for document in self._documents() for alias in aliases(document) if len(alias) <= 3}
-        return sorted(found)
+    def _search(self, documents: Sequence[Document], text: str, *, top_k: int | None = None) -> Sequence[Hit]:
+        """Search for a text in some documents; `top_k` takes that many hits, whatever their scores."""
+        request = self._request_for(documents)
+        if top_k:
+            options = request.retrieval.model_copy(update={"top_k": top_k, "min_score": 0.0})
+            request = request.model_copy(update={"retrieval": options})
+        return Search(self._workspace, self._index, request).run(retrieval.Query(text)).results
 
-    def pipeline(self, *, top_k: int | None = None) -> QueryPipeline:
-        """Return a search pipeline over the same documents."""
-        update = {"min_score": 0.0} if top_k else {}
-        options = self._request.retrieval.model_copy(update={"top_k": top_k or self._request.retrieval.top_k, **update})
-        return QueryPipeline(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
+    def _request_for(self, documents: Sequence[Document]) -> AnswerRequest:
+        return restrict_to_documents(self._request, [document.id for document in documents])
 
     def _restricted_to(self, documents: Sequence[Document]) -> "CompositeAnswers":
-        ids: tuple[uuid.UUID, ...] = tuple(document.id for document in documents)
-        filters = self._request.retrieval.filters.model_copy(update={"document_ids": ids})
-        options = self._request.retrieval.model_copy(update={"filters": filters})
-        return CompositeAnswers(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
+        return CompositeAnswers(self._workspace, self._index, self._request_for(documents), self._quote)
 
     def _documents(self) -> list[Document]:
         """Return the searchable documents in scope, newest first."""
@@ -367,18 +364,6 @@ def single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
     """Yield the text of an answer that is there as a whole, then the answer."""
     yield AnswerToken(text=answer.answer)
     yield answer
-
-
-def with_retrieval_summary(
-    events: Generator[AnswerEvent, None, None], pipeline: QueryPipeline, started: float
-) -> Generator[AnswerEvent, None, None]:
-    """Yield `events`; add to the answer how it was retrieved and its latency since `started`."""
-    for event in events:
-        if not isinstance(event, AnswerResponse):
-            yield event
-            continue
-        usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
-        yield event.model_copy(update={"retrieval": pipeline.summary(len(event.sources)), "usage": usage})
 
 
 def _are_distinct(named: Sequence[Mention]) -> bool:

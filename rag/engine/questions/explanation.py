@@ -1,18 +1,16 @@
 """Explain why a passage is, or is not, used for an answer: the pipeline stage at which it was lost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rag import answering, retrieval
-from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.questions.answerer import Answerer
 from rag.store import UserStore
 from rag.types import (
     CandidateTrace,
     Explanation,
     Finding,
-    Hit,
     Outcome,
     Scope,
-    SearchRequest,
     SearchResponse,
     SearchTrace,
     Stage,
@@ -37,22 +35,15 @@ OUTCOMES: dict[Outcome, Stage] = {
 class Explainer:
     """Traces passages of an index through one request."""
 
-    def __init__(
-        self,
-        store: UserStore,
-        pipeline: QueryPipeline,
-        request: SearchRequest,
-        read_context: Callable[[Sequence[Hit]], answering.Context],
-    ) -> None:
-        """`pipeline` must search with a trace; `read_context` builds the context of an answer from hits."""
+    def __init__(self, store: UserStore, answerer: Answerer) -> None:
+        """`answerer` must search with a trace."""
         self._store = store
-        self._pipeline = pipeline
-        self._scope = pipeline.scope
-        self._request = request
-        self._read_context = read_context
+        self._answerer = answerer
+        self._scope = answerer.search.scope
+        self._query = answerer.request.question
 
     def explain(self, passage: str) -> Explanation:
-        """Trace `passage`, words as they stand in a document, through the search and the context.
+        """Trace `passage`, words as they stand in a document, through the search and the sources of the answer.
 
         Raises as `Questions.search`.
         """
@@ -62,10 +53,10 @@ class Explainer:
         if all(place.in_trash for place in places):
             return _explanation("trash", places[0], "The document is in the trash. Restore it to search in it again.")
         live = [place for place in places if not place.in_trash]
-        response = self._pipeline.search(self._request.query)
+        response = self._answerer.search.run(retrieval.Query(self._query))
         trace = response.trace or SearchTrace(variants=(), candidates=())
         traced = {candidate.chunk_id: candidate for candidate in trace.candidates}
-        context = self._read_context(response.results)
+        context = self._answerer.choose_sources(self._query, response.results)
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
         if followed:
             candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
@@ -107,7 +98,7 @@ class Explainer:
         if not having:
             words = ", ".join(self._scope.must_include)
             return _explanation("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
-        standing = self._pipeline.retriever().chunk_ranks(self._request.query, [place.chunk_id for place in having])
+        standing = self._answerer.search.retriever().chunk_ranks(self._query, [place.chunk_id for place in having])
         message = (
             f"Neither search has it among its first {retrieval.POOL}: {_format_ranks(standing)}. "
             "Ask in the words of the document, or search for rewrites of the question."
@@ -131,7 +122,7 @@ class Explainer:
         passage: str,
         context: answering.Context,
     ) -> Explanation:
-        options = self._request.retrieval
+        options = self._answerer.request.retrieval
         stage = OUTCOMES[candidate.outcome]
         message = {
             "considered": f"Its fused score is only the {candidate.fused_rank}th best; so many are not looked at. "

@@ -3,26 +3,16 @@
 import itertools
 import json
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import metadata
 
 import numpy as np
 
-from rag import answering, errors, providers, retrieval, vocabulary
+from rag import providers, retrieval, vocabulary
 from rag.answering.conversation import suggested_questions
-from rag.engine.questions.composite_answers import CompositeAnswers
 from rag.engine.workspace import Workspace
-from rag.types import (
-    LIKELY_THRESHOLD,
-    AnswerRequest,
-    AnswerResponse,
-    Chunk,
-    Document,
-    DocumentStatus,
-    Filters,
-    RetrievalOptions,
-)
+from rag.types import LIKELY_THRESHOLD, AnswerResponse, Chunk, Document, DocumentStatus
 
 MAX_SUGGESTIONS = 5
 """Maximum number of questions to begin with."""
@@ -40,6 +30,10 @@ OWN_QUESTIONS = (suggested_questions.term_questions, suggested_questions.topic_q
 """What a document is asked about itself, in its own words."""
 
 
+Ask = Callable[[Document, str], AnswerResponse]
+"""Ask a document a question; the answer is in its own words."""
+
+
 class Suggestions:
     """Questions that one user's documents answer.
 
@@ -50,8 +44,8 @@ class Suggestions:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def find(self, document_id: uuid.UUID) -> tuple[str, ...]:
-        """Return the questions that a document answers, the best first; asks it unless they are cached.
+    def find(self, document_id: uuid.UUID, ask: Ask) -> tuple[str, ...]:
+        """Return the questions that a document answers, the best first; asks it by `ask` unless they are cached.
 
         Raises:
             errors.NotFoundError: there is no such document.
@@ -62,7 +56,7 @@ class Suggestions:
             return ()
         known = self._known(document)
         if known is None:
-            known = tuple(itertools.islice(self._answered(document), MAX_SUGGESTIONS))
+            known = tuple(itertools.islice(self._answered(document, ask), MAX_SUGGESTIONS))
             digests = [_digest(question) for question in known]
             self._workspace.store.caches.keep("suggestions", _key(document), json.dumps(digests))
         return known
@@ -92,13 +86,13 @@ class Suggestions:
 
     # --- asking ---
 
-    def _answered(self, document: Document) -> Iterator[str]:
+    def _answered(self, document: Document, ask: Ask) -> Iterator[str]:
         """Yield the questions that the document answers, the best first, as long as they are wanted."""
         chunks, language = self._first_chunks(document), document.language
         words = " ".join(chunk.text for chunk in chunks[:MARKED_CHUNKS])
         kind = self._nearest_kind(document, chunks) or suggested_questions.marked_kind(words)
         usual = kind.questions.get(language, ()) if kind else ()
-        is_answered = partial(self._is_answered, document)
+        is_answered = partial(_is_answered, ask, document)
         best = [*itertools.islice(filter(is_answered, usual), MAX_SUGGESTIONS - 1)]
         for own_questions in OWN_QUESTIONS:
             if len(best) < ENOUGH:
@@ -128,26 +122,11 @@ class Suggestions:
         width = max(scale.related - scale.unrelated, 1e-9)
         return suggested_questions.nearest_kind({name: value / width for name, value in similarity.items()})
 
-    def _is_answered(self, document: Document, question: str) -> bool:
-        """Return whether the extract that answers is likely right; what is put together from several has no odds."""
-        answer = self._answer(document, question)
-        return answer.status == "ok" and (answer.likelihood is None or answer.likelihood >= LIKELY_THRESHOLD)
 
-    def _answer(self, document: Document, question: str) -> AnswerResponse:
-        filters = Filters(document_ids=(document.id,))
-        request = AnswerRequest(
-            index_name=str(document.index_id), question=question, retrieval=RetrievalOptions(filters=filters)
-        )
-        composite = CompositeAnswers(
-            self._workspace, self._workspace.store.indexes.get_by_id(document.index_id), request
-        )
-        if events := composite.events(question):
-            return answering.final_answer(events)
-        pipeline = composite.pipeline()
-        response = pipeline.engine(pipeline.synthesizer(None)).query(retrieval.Query(question))
-        if not isinstance(response, answering.GroundedResponse) or response.answer is None:
-            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-        return response.answer
+def _is_answered(ask: Ask, document: Document, question: str) -> bool:
+    """Return whether the extract that answers is likely right; what is put together from several has no odds."""
+    answer = ask(document, question)
+    return answer.status == "ok" and (answer.likelihood is None or answer.likelihood >= LIKELY_THRESHOLD)
 
 
 def _digest(question: str) -> str:

@@ -1,0 +1,570 @@
+"""Answer one question: understand → search → choose the sources → write or extract → cite → verify → finish."""
+
+import contextlib
+import datetime as dt
+import functools
+import time
+import uuid
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from rag import answering, errors, prompts, providers, retrieval, tracing
+from rag.answering.conversation import suggested_questions
+from rag.answering.conversation.page_notes import page_note
+from rag.answering.extraction import extractive_answer
+from rag.answering.generation.context import MIN_SOURCE_TOKENS, build_fitting_context
+from rag.answering.generation.model_answer import Output, Writer, count_tokens, prompt_messages, stream_visible
+from rag.answering.text.markup import plain_text
+from rag.answering.verification import citations
+from rag.answering.verification.checkable_statements import is_refusal
+from rag.answering.verification.citations import ParsedAnswer
+from rag.answering.verification.grounding import Grounder
+from rag.answering.verification.meaning import Prompted
+from rag.engine.conversations.provenance import provenance
+from rag.engine.library import saved_filters
+from rag.engine.library.pages import Pages
+from rag.engine.questions.ambiguity import WhichDocument
+from rag.engine.questions.composite_answers import CompositeAnswers, single_answer
+from rag.engine.questions.document_mentions import aliases
+from rag.engine.questions.search import Search
+from rag.engine.questions.suggestions import Suggestions
+from rag.engine.questions.whole_documents import WholeDocuments
+from rag.engine.request_parsing import request_key_errors, restrict_to_documents
+from rag.engine.workspace import Workspace
+from rag.ingestion.language_detection import detect
+from rag.types import (
+    LIKELY_THRESHOLD,
+    AnswerEvent,
+    AnswerRequest,
+    AnswerResponse,
+    AnswerStage,
+    AnswerToken,
+    Auth,
+    Citation,
+    Document,
+    DocumentQuery,
+    Hit,
+    Index,
+    RetrievalSummary,
+    Rewriting,
+    SearchResponse,
+    Sentence,
+    Support,
+    with_changed_answer,
+)
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.llms import LLM
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.query_engine import RetrieverQueryEngine
+    from llama_index.core.response_synthesizers import BaseSynthesizer
+
+Events = Generator[AnswerEvent, None, None]
+
+
+class Tools(NamedTuple):
+    """What answers are made with beside a language model; those of the workspace, unless others are given."""
+
+    locate: answering.Locate
+    reranker: retrieval.Reranker | None = None
+    reader: retrieval.Reranker | None = None
+    judge: answering.MeaningJudge | None = None
+    memory: retrieval.CompletionCache | None = None
+
+
+class Answerer:
+    """Answers one user's question to an index; what is the same for the whole question is bound here, once.
+
+    The methods stand in the order in which a question passes them. `stream` is the whole way. LlamaIndex's query engine
+    joins the search to `answer_from`, which is the way from the passages to the verified answer.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        index: Index,
+        request: AnswerRequest,
+        *,
+        llm: "LLM | None" = None,
+        stop: answering.Stop = answering.never_stop,
+        read_documents: answering.ReadDocuments | None = None,
+        tools: Tools | None = None,
+    ) -> None:
+        """Without `llm` the answer is quoted. Once `stop` returns True, writing ends.
+
+        `read_documents` reads those that may be given whole; `stream` finds them itself. `tools` replace our own.
+        """
+        self.workspace = workspace
+        self.index = index
+        self.options = workspace.models.with_context_budget(request.options, llm)
+        self.request = request.model_copy(update={"options": self.options})  # as understood, from the first step on
+        self.generation = request.generation
+        self.llm = llm
+        self.stop = stop
+        self.read_documents = read_documents
+        self._asked = request.question
+        self._rewritten: str | None = None
+        self._started = time.perf_counter()
+        if tools is not None:
+            self.tools = tools
+
+    @functools.cached_property
+    def model(self) -> str:
+        """The name of the model that writes."""
+        return self.llm.metadata.model_name if self.llm else answering.EXTRACTIVE_MODEL
+
+    @functools.cached_property
+    def tools(self) -> Tools:
+        """The models and stores of the workspace."""
+        models = self.workspace.models
+        judge = self._judge(self.llm) if self.llm else None
+        locate = Pages(self.workspace).locate
+        return Tools(locate, models.reranker, models.reader, judge, self.workspace.store.caches)
+
+    def _judge(self, llm: "LLM") -> answering.MeaningJudge:
+        """Return the judge of meaning for what `llm` writes: itself, the entailment model, or both."""
+        models = self.workspace.models
+        second = answering.EntailmentJudge(models.entailment_model)
+        wanted = self.options.judge_with_model
+        if wanted is False or (wanted is None and providers.is_small(llm)):
+            return second
+        exact = models.language_model(self.generation.model_copy(update={"temperature": 0.0}))
+        memory = self.workspace.store.caches if self.options.use_cache else None
+        return answering.LanguageModelJudge(retrieval.Completions(exact or llm, memory), self.model, second)
+
+    @functools.cached_property
+    def search(self) -> Search:
+        """The search for the request as it is understood."""
+        return Search(self.workspace, self.index, self.request)
+
+    @functools.cached_property
+    def composite(self) -> CompositeAnswers:
+        """The answers that combine several searches."""
+        return CompositeAnswers(self.workspace, self.index, self.request, self._quote_from_one_search)
+
+    # --- the whole way ------------------------------------------------------------------------------
+
+    def stream(self) -> Events:
+        """Return the stages and pieces of the answer, then the verified answer, which replaces them.
+
+        What fails before the answer begins is raised here. Raises as `Questions.answer`.
+        """
+        self._understand()
+        with request_key_errors(self.request.auth):
+            if composite := self._composite_events():
+                return self._finish(composite, self.request.auth)
+            events, found = self._search()
+        return self._finish(events, self.generation.auth, found)
+
+    def quote(self) -> AnswerResponse:
+        """Answer without a language model and a conversation, by several searches or by one."""
+        if events := self.composite.events(self.request.question):
+            return answering.final_answer(events)
+        return self._quote_from_one_search(self.request)
+
+    def _quote_from_one_search(self, request: AnswerRequest) -> AnswerResponse:
+        """Answer a request, such as for a part of the question, by one search and in the documents' words."""
+        part = Answerer(self.workspace, self.index, request)
+        response = part.query_engine().query(retrieval.Query(request.question))
+        if not isinstance(response, answering.GroundedResponse) or response.answer is None:
+            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+        return response.answer
+
+    # --- understand ---------------------------------------------------------------------------------
+
+    def _understand(self) -> None:
+        """Complete a follow-up question, and ask only the document that a question names at its end."""
+        request = self.request
+        with request_key_errors(self.generation.auth), tracing.span("condense", turns=len(request.history)):
+            if request.history and self.llm is None:
+                question = self._completed_by_rules()
+            else:
+                question = answering.condense(request.question, request.history, self.llm)
+        if question != request.question:
+            self._rewritten = question
+        self.request = request.model_copy(update={"question": question})
+        if suggested_questions.may_name_document(question):
+            documents = self._documents()
+            question, name = suggested_questions.without_document(question, {document.name for document in documents})
+            if name is not None:
+                named = [document.id for document in documents if document.name == name]
+                self.request = restrict_to_documents(self.request.model_copy(update={"question": question}), named)
+
+    def _completed_by_rules(self) -> str:
+        """Complete a follow-up question by rules; it asks the document that the question before named at its end."""
+        documents = self._documents()
+        names = {" ".join(alias) for one in documents if one.searchable for alias in aliases(one) if len(alias) <= 3}
+        asked = [turn for turn in self.request.history if turn.role == "user"]
+        document_names = {document.name for document in documents}
+        turns = [suggested_questions.without_document(turn.content, document_names) for turn in asked]
+        history = [turn.model_copy(update={"content": text}) for turn, (text, _) in zip(asked, turns, strict=True)]
+        question = answering.condense(self._asked, history, None, sorted(names))
+        place = turns[-1][1] if turns else None
+        return suggested_questions.in_document(question, place) if place and question != self._asked else question
+
+    def _documents(self, limit: int | None = None) -> list[Document]:
+        """Return the documents that the request asks."""
+        filters = saved_filters.resolve_saved_filter(self.workspace.store, self.request).retrieval.filters
+        query = DocumentQuery(filters=filters, disabled=False)
+        return self.workspace.store.documents.list(self.index.id, query, limit=limit)
+
+    # --- search -------------------------------------------------------------------------------------
+
+    def _composite_events(self) -> Events | None:
+        """Return the events of an answer that combines several searches; None if a single one, or the model, answers.
+
+        Figures that are read or computed from cells are not left to a small model.
+        """
+        if self.llm is None:
+            return self.composite.events(self.request.question)
+        return self.composite.computed_figure(self.request.question) if providers.is_small(self.llm) else None
+
+    def _search(self) -> tuple[Events, SearchResponse | None]:
+        """Search, and return the events of the answer from what is found; or ask back which document is meant."""
+        query = retrieval.Query(self.request.question)
+        hits: Sequence[Hit] = self.composite.model_passages(self.request.question) if self.llm else ()
+        whole = WholeDocuments(self.workspace, self.index, self.request, only_found=bool(hits))
+        self.read_documents = whole.read
+        if hits:
+            events = self.answer_from(self.request.question, hits)
+        else:
+            response = self.query_engine(streaming=True).query(query)
+            if not isinstance(response, answering.GroundedStream):
+                raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+            events, hits = response.events, retrieval.to_hits(response.source_nodes)
+            if self.llm is None and (asked_back := self._asked_back(query)):
+                return single_answer(asked_back), None
+        return events, self.search.response(query, hits, 0.0)
+
+    def query_engine(
+        self,
+        *,
+        streaming: bool = False,
+        retriever: "BaseRetriever | None" = None,
+        postprocessors: "Sequence[BaseNodePostprocessor] | None" = None,
+        synthesizer: "BaseSynthesizer | None" = None,
+    ) -> "RetrieverQueryEngine":
+        """Return LlamaIndex's query engine of the search and the answer; given parts replace ours."""
+        import llama_index.core
+        from llama_index.core.query_engine import RetrieverQueryEngine
+
+        return RetrieverQueryEngine(
+            retriever or self.search.retriever(),
+            synthesizer or answering.GroundedSynthesizer(self.answer_from, streaming=streaming),
+            self.search.stages() if postprocessors is None else [*postprocessors],
+        )
+
+    def _asked_back(self, query: "retrieval.Query") -> AnswerResponse | None:
+        """Return the question which document is meant, if that is unclear.
+
+        Only fused scores can be compared between documents: not ranks, nor the scores of one search alone.
+        """
+        options = self.search.options
+        if options.mode != "hybrid" or options.by_ranks:
+            return None
+        return WhichDocument(self.workspace, self.index.space).ask(query, self._documents, self.options)
+
+    # --- from the passages to the verified answer ---------------------------------------------------
+
+    def answer_from(self, question: str, hits: Sequence[Hit], rewritings: Sequence[Rewriting] = ()) -> Events:
+        """Yield stages and pieces of the answer to `question` from `hits`, then the verified answer.
+
+        Without a language model, and where it gives no answer that the sources support, the best sentences and table
+        rows of the sources are the answer; `rewritings` from the vocabulary help to find them. Pieces contain no quote
+        tags, no HTML and no ids of unknown sources. While sentences in other words than their sources are judged by
+        meaning, the stage "judging" has the answer without that. What was written before a stop is verified without it.
+
+        Raises:
+            errors.ConfigError: the language model's window is too small for any source.
+            errors.ProviderError: the language model refuses or is down.
+        """
+        started = time.perf_counter()
+        with tracing.span("context", hits=len(hits)) as step:
+            context = self.choose_sources(question, hits)
+            step.add(sources=len(context.hits))
+        if not context.sources:
+            draft = AnswerResponse(status="insufficient_context", answer="", model=self.model)
+        elif self.llm is None:
+            draft = yield from self._extract(question, context, rewritings)
+        else:
+            grounder = Grounder(
+                context.hits,
+                locate=self.tools.locate,
+                reranker=self.tools.reranker,
+                judge=self.tools.judge,
+                prompted=Prompted(question, context.text),
+            )
+            output = yield from self._write(self.llm, question, context)
+            yield AnswerStage(name="checking")
+            answer = self._cite(output, grounder)
+            draft = self._verify(answer, output, grounder, context)
+            if grounder.leaves_open(answer.claims, answer.text):
+                so_far = self._decide(draft, hits, started)
+                if so_far.citations:
+                    yield AnswerStage(name="judging", so_far=so_far)
+                if not self.stop():
+                    draft = self._verify(answer, output, grounder, context, by_meaning=True)
+            if not self._holds(draft):
+                draft = self._quoted_instead(draft, question, hits, rewritings)
+        yield self._decide(draft, hits, started)
+
+    # --- choose the sources -------------------------------------------------------------------------
+
+    def choose_sources(self, question: str, hits: Sequence[Hit], *, quoted: bool = False) -> answering.Context:
+        """Return the context of an answer from `hits`, within the options, the model's window and its reading time.
+
+        All but small models get those documents whole that fit. What is `quoted` needs no window and no reading time.
+
+        Raises:
+            errors.ConfigError: the model's window is too small for any source.
+        """
+        llm = None if quoted else self.llm
+        budget = self.options.max_context_tokens or answering.default_budget(llm)
+        is_strong = llm is not None and not providers.is_small(llm)
+        documents = self.read_documents(hits, budget) if self.read_documents and is_strong else ()
+        if llm is None or not (hits or documents):
+            return answering.build_context(hits, budget_tokens=budget)
+        room = providers.remaining_tokens(llm, *(one.content or "" for one in prompt_messages(llm, question, "")))
+        if room < MIN_SOURCE_TOKENS:
+            raise errors.ConfigError(
+                f"{self.model} takes too little at once: with the question, the instructions and "
+                f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with "
+                "a larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
+            )
+        in_time = providers.reading_budget(llm) or budget
+        return build_fitting_context(hits, budget_tokens=min(budget, in_time), room=room, documents=documents)
+
+    # --- write, cite, verify ------------------------------------------------------------------------
+
+    def _write(
+        self, llm: "LLM", question: str, context: answering.Context
+    ) -> Generator[AnswerStage | AnswerToken, None, Output]:
+        """Yield what the language model writes; complete answers are cached."""
+        prompt = prompt_messages(llm, question, context.text)
+        if seconds := providers.reading_seconds(llm, count_tokens(prompt)):
+            yield AnswerStage(name="reading", seconds=seconds)
+        writer = Writer(llm, self.generation, self.tools.memory if self.options.use_cache else None, self.stop)
+        written = tracing.streaming("model", lambda: writer.write(prompt), model=self.model)
+        return (yield from stream_visible(written, context.hits))
+
+    def _cite(self, output: Output, grounder: Grounder) -> ParsedAnswer:
+        """Return the sentences of an output, each with the sources that it cites, or else a source that says it."""
+        with tracing.span("attribute"):
+            return grounder.attribute(citations.parse_filtered(output.text, output.quotes))
+
+    def _verify(
+        self,
+        answer: ParsedAnswer,
+        output: Output,
+        grounder: Grounder,
+        context: answering.Context,
+        *,
+        by_meaning: bool = False,
+    ) -> AnswerResponse:
+        """Return an answer with located quotes and verdicts: of facts and words, and `by_meaning` of the judge."""
+        with tracing.span("judge" if by_meaning else "ground") as step:
+            sentences, cited = grounder.ground(answer.claims, answer.text, by_meaning=by_meaning)
+            step.add(sentences=len(sentences), citations=len(cited))
+        ending = output.ending
+        if not ending.is_complete and sentences and sentences[-1].support is Support.UNCITED:
+            # the last sentence was cut off before its citation
+            sentences = (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
+        return AnswerResponse(
+            status="ok",
+            answer=answer.text,
+            sentences=sentences,
+            citations=cited,
+            sources=context.hits,
+            hint=ending.hint,
+            stopped=ending.stopped,
+            model=self.model,
+            usage=ending.usage,
+        )
+
+    # --- or extract ---------------------------------------------------------------------------------
+
+    def _extract(
+        self, question: str, context: answering.Context, rewritings: Sequence[Rewriting]
+    ) -> Generator[AnswerToken, None, AnswerResponse]:
+        """Yield the best sentences and table rows of the sources, each with its citation."""
+        grounder = Grounder(context.hits, locate=self.tools.locate)
+        ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
+        with tracing.span("model", model=answering.EXTRACTIVE_MODEL):
+            choice = extractive_answer.choose(
+                question,
+                list(context.hits.values()),
+                reranker=self.tools.reranker,
+                reader=self.tools.reader,
+                rewritings=rewritings,
+            )
+        several = len({hit.passage.document_id for hit in context.hits.values()}) > 1
+        text = ""
+        sentences: list[Sentence] = []
+        cited: list[Citation] = []
+        for candidate, _, row in choice.extracts:
+            citation_id = ids[id(candidate.hit)]
+            shown = plain_text(candidate.text)
+            if not any(map(str.isalnum, shown)):  # a picture's address, and nothing else
+                continue
+            where = f"{plain_text(candidate.hit.document_name)}, p. {candidate.page_number}: " if several else ""
+            lead = f"\n\n{where}" if text else where
+            start = len(text) + len(lead)
+            piece = f"{lead}{shown} [{citation_id}]"
+            yield AnswerToken(text=piece)
+            text += piece
+            with tracing.span("ground", citation=citation_id):
+                cited.append(grounder.cite_unit(len(sentences), citation_id, candidate.unit, row))
+            sentences.append(
+                Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=Support.QUOTED)
+            )
+        return AnswerResponse(
+            status="ok",
+            answer=text,
+            sentences=tuple(sentences),
+            citations=tuple(cited),
+            sources=context.hits,
+            nearest=(choice.nearest,) if choice.nearest else (),
+            hint=choice.hint,
+            likelihood=choice.likelihood if sentences else None,
+            model=answering.EXTRACTIVE_MODEL,
+        )
+
+    def _quoted_instead(
+        self, draft: AnswerResponse, question: str, hits: Sequence[Hit], rewritings: Sequence[Rewriting]
+    ) -> AnswerResponse:
+        """Return what the sources say themselves in place of a model's `draft` that does not hold.
+
+        A refusal may be right: only a likely extract replaces it. An empty or unsupported text says nothing about the
+        sources.
+        """
+        context = self.choose_sources(question, hits, quoted=True)
+        quoted = _without_events(self._extract(question, context, rewritings))
+        least = LIKELY_THRESHOLD if is_refusal(draft.answer) else 0.0
+        if quoted.sentences and (quoted.likelihood or 0.0) >= least:
+            hint = prompts.QUOTED_INSTEAD.format(model=draft.model)
+            return quoted.model_copy(update={"hint": hint, "usage": draft.usage})
+        return draft.model_copy(update={"hint": quoted.hint, "nearest": quoted.nearest})
+
+    # --- does it hold? ------------------------------------------------------------------------------
+
+    def _decide(self, draft: AnswerResponse, hits: Sequence[Hit], started: float) -> AnswerResponse:
+        """Return a draft with the sources that it cites, or the refusal with the nearest passages."""
+        usage = draft.usage.model_copy(update={"latency_ms": (time.perf_counter() - started) * 1000})
+        if not self._holds(draft):
+            return AnswerResponse(
+                status="insufficient_context",
+                answer=self.options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE,
+                nearest=tuple(sorted(hits, key=lambda hit: hit not in draft.nearest)),
+                hint=draft.hint,
+                require_citations=self.options.require_citations,
+                stopped=draft.stopped,
+                model=draft.model,
+                usage=usage,
+            )
+        cited = {citation.citation_id for citation in draft.citations}
+        response = draft.model_copy(
+            update={
+                "sources": {citation_id: hit for citation_id, hit in draft.sources.items() if citation_id in cited},
+                "nearest": (),
+                "require_citations": self.options.require_citations,
+                "usage": usage,
+            }
+        )
+        return answering.drop_unproved(response) if self.options.drop_unsupported else response
+
+    def _holds(self, draft: AnswerResponse) -> bool:
+        """Return whether a draft is shown as the answer; one that was stopped by the user always is."""
+        if not draft.answer:
+            return False
+        if draft.stopped:
+            return True
+        if self.options.require_citations:
+            return self._is_grounded(draft)
+        return not is_refusal(draft.answer) or any(sentence.support is not None for sentence in draft.sentences)
+
+    def _is_grounded(self, draft: AnswerResponse) -> bool:
+        """Return whether a sentence that is not contradicted has a quote, so that a reader can check it.
+
+        A small model's sentence must be verified and have no figure of its own, since its quotes are passages that were
+        found afterwards, and it computes wrongly. What half explains such a figure, without one, does not count.
+        """
+        quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
+        is_by_small_model = draft.model != answering.EXTRACTIVE_MODEL and self.llm and providers.is_small(self.llm)
+        if not is_by_small_model:
+            return any(draft.sentences[number].support is not Support.CONTRADICTED for number in quoted)
+        failed = {Support.CONTRADICTED, Support.NOT_VERIFIED}
+        invented = {citation.sentence for citation in draft.citations if citation.unsupported_numbers}
+        held = [
+            draft.sentences[number] for number in quoted - invented if draft.sentences[number].support not in failed
+        ]
+        proved = {Support.SUPPORTED, Support.QUOTED}
+        return any(not invented or one.support in proved or any(map(str.isdigit, one.text)) for one in held)
+
+    # --- finish -------------------------------------------------------------------------------------
+
+    def _finish(self, events: Events, auth: Auth, found: SearchResponse | None = None) -> Events:
+        """Yield `events` with the answer completed, also the one that is still being judged.
+
+        It gets the question as it was understood, follow-up questions, which page a page's number means, how it was
+        `found`, what it cost and what it was made from. `auth` is the key of the provider that may still fail.
+        """
+        at = dt.datetime.now(dt.UTC)
+        follow_ups: tuple[str, ...] | None = None  # an answer that is judged comes twice
+
+        def complete(answer: AnswerResponse) -> AnswerResponse:
+            nonlocal follow_ups
+            if follow_ups is None:
+                known = self._known_questions(answer)
+                is_alone = bool(answer.contexts) and len(self._documents(limit=2)) == 1
+                follow_ups = suggested_questions.follow_ups(
+                    self._rewritten or self._asked, answer, known, is_alone=is_alone
+                )
+            spent = {
+                "embedding_tokens": found.usage.embedding_tokens if found else 0,
+                "latency_ms": (time.perf_counter() - self._started) * 1000,
+            }
+            completed = {
+                "question": self._rewritten,
+                "follow_ups": answer.follow_ups or follow_ups,
+                "hint": answer.hint or page_note(self.request.question, answer),
+                "retrieval": self._retrieval_summary(answer, found),
+                "usage": answer.usage.model_copy(update=spent),
+                "provenance": provenance(answer, self.workspace, self.index, self.request, at),
+            }
+            return answer.model_copy(update=completed)
+
+        with contextlib.closing(events), request_key_errors(auth):
+            for event in events:
+                yield with_changed_answer(event, complete)
+
+    def _known_questions(self, answer: AnswerResponse) -> Sequence[str]:
+        """Return questions in the language of the question that the document of the first source answers."""
+        if not answer.contexts:
+            return ()
+        with contextlib.suppress(errors.NotFoundError):  # purged meanwhile
+            document_id = answer.contexts[0].chunk.document_id
+            return Suggestions(self.workspace).known_in(document_id, detect(self.request.question))
+        return ()
+
+    def _retrieval_summary(self, answer: AnswerResponse, found: SearchResponse | None) -> RetrievalSummary:
+        pages: dict[uuid.UUID, set[int]] = {}
+        for hit in found.results if found else ():
+            pages.setdefault(hit.chunk.document_id, set()).update(hit.chunk.pages)
+        return RetrievalSummary(
+            top_k=self.search.options.top_k,
+            min_score=self.search.options.min_score,
+            mode=self.search.options.mode,
+            returned=len(found.results if found else answer.sources),
+            pages={document_id: tuple(sorted(numbers)) for document_id, numbers in pages.items()},
+        )
+
+
+def _without_events(extract: Generator[AnswerToken, None, AnswerResponse]) -> AnswerResponse:
+    """Return the value of a generator whose events are not shown."""
+    while True:
+        try:
+            next(extract)
+        except StopIteration as end:
+            answer: AnswerResponse = end.value
+            return answer

@@ -12,7 +12,7 @@ from rag.answering.generation.model_answer import Stop, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification.grounding import Locate
-from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge
+from rag.answering.verification.meaning import JUDGE_TOKENS, EntailmentJudge, LanguageModelJudge, MeaningJudge
 
 if TYPE_CHECKING:
     from rag.answering.generation.synthesizer import (
@@ -42,6 +42,7 @@ __all__ = [
     "CITATION_MARK",
     "CONDENSED_MESSAGES",
     "EXTRACTIVE_MODEL",
+    "JUDGE_TOKENS",
     "Context",
     "EntailmentJudge",
     "GroundedAsyncStream",

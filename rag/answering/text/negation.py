@@ -17,7 +17,8 @@ NEGATIONS = word_set(
     "ningún ninguna tampoco senza mai nessun nessuna não nem nunca geen niet nooit zonder"
 )
 NOT_NEGATING = re.compile(
-    r"\bnot only\b|\bNo(?:\.\s?\d|s?\.?\sof\b)|\bno(?:t)? (?:more|less|fewer|later|earlier|greater|higher|lower) than\b|\bno doubt\b",
+    r"\bnot only\b|\bNo(?:\.\s?\d|s?\.?\sof\b)|"
+    r"\bno(?:t)? (?:more|less|fewer|later|earlier|greater|higher|lower) than\b|\bno doubt\b",
     re.IGNORECASE,
 )
 """Phrases with a negation word that bound or stress instead."""

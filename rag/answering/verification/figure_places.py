@@ -88,19 +88,25 @@ class Found(NamedTuple):
 class FigureCheck(NamedTuple):
     """What became of a claim's figures.
 
-    `found` have a place, `computed` follow from others, `absent` do neither. `misplaced` stand in the source for
+    `found` have a place, `computed` follow from others, `absent` do neither; `counts` may be counted by a reader. `misplaced` stand in the source for
     another row, column, period or thing.
     """
 
     found: tuple[Found, ...] = ()
     computed: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
     misplaced: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[str, ...]:
         """The figures that the sources do not confirm."""
         return (*self.absent, *self.misplaced)
+
+    @property
+    def confirmed(self) -> frozenset[str]:
+        """The figures that have a place or are computed, as they are written."""
+        return frozenset([*(one.figure.number.text for one in self.found), *self.computed])
 
     def proved_in(self, claim: Text) -> Iterator[Number]:
         """Yield the figures of the claim that are found or computed."""
@@ -180,11 +186,13 @@ def check_figures(
         *_exchanged(found, indexes),
         *_turned(found, text),
     ]
+    unknown = [figure.number for figure in left if figure not in computed]
     return FigureCheck(
-        tuple(found),
-        tuple(figure.number.text for figure in computed),
-        tuple(one.number.text for one in left if one not in computed and not _is_count(one.number)),
-        tuple(dict.fromkeys(misplaced)),
+        found=tuple(found),
+        computed=tuple(figure.number.text for figure in computed),
+        absent=tuple(number.text for number in unknown if not _is_count(number)),
+        counts=tuple(number.text for number in unknown if _is_count(number)),
+        misplaced=tuple(dict.fromkeys(misplaced)),
     )
 
 

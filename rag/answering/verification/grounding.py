@@ -395,11 +395,8 @@ class Grounder:
         return self._passages[citation_id]
 
     def _with_verdict(self, one: _Compared) -> Sentence:
-        """Return a sentence with the verdict of words and facts.
-
-        Words that are not in the sources may mean the same as others; names that are in none of them are missing.
-        """
-        sentence, support, missing = one.claim.sentence, one.judgement.support, one.judgement.missing
+        """Return a sentence with the verdict of words and facts."""
+        sentence, support = one.claim.sentence, one.judgement.support
         if support is not Support.SUPPORTED and (not one.statement or checkable_statements.is_refusal(sentence.text)):
             return sentence
         if not sentence.citation_ids:
@@ -407,16 +404,21 @@ class Grounder:
         if support is Support.SUPPORTED and clauses.is_fragment(one.statement):
             # the words stand in the source; that they answer the question is not judged
             return sentence.model_copy(update={"support": Support.QUOTED})
-        if support is Support.PARTLY:
-            passages = [self.passage(source) for source in sentence.citation_ids]
-            around = [
-                self._prompted.question,
-                *(text for passage in passages for text in (passage.text, *passage.titles)),
-            ]
-            names = missing_names(one.statement, around)
-            support, missing = (Support.PARTLY, names) if names else (Support.NOT_VERIFIED, missing)
+        if support is Support.PARTLY and not self._lacks_a_fact(one):
+            support = Support.NOT_VERIFIED
         judged_by = None if support is Support.NOT_VERIFIED else SAME_WORDS
+        missing = one.judgement.missing
         return sentence.model_copy(update={"support": support, "missing": missing, "judged_by": judged_by})
+
+    def _lacks_a_fact(self, one: _Compared) -> bool:
+        """Return whether the sources say the rest of a claim, but have a name or a count of it nowhere.
+
+        Other words that they do not have may mean the same as theirs.
+        """
+        passages = [self.passage(source) for source in one.claim.sentence.citation_ids]
+        texts = [text for passage in passages for text in (passage.text, *passage.titles)]
+        is_count_missing = bool(one.figures.counts) and one.judgement.held >= entailment.MIN_HELD
+        return is_count_missing or bool(missing_names(one.statement, [self._prompted.question, *texts]))
 
     # --- how they are shown ---
 

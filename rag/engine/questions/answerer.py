@@ -129,7 +129,10 @@ class Answerer:
         wanted = self.options.judge_with_model
         if wanted is False or (wanted is None and providers.is_small(llm)):
             return second
-        exact = models.language_model(self.generation.model_copy(update={"temperature": 0.0}))
+        room = max(self.generation.max_output_tokens, answering.JUDGE_TOKENS)
+        exact = models.language_model(
+            self.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": room})
+        )
         memory = self.workspace.store.caches if self.options.use_cache else None
         return answering.LanguageModelJudge(retrieval.Completions(exact or llm, memory), self.model, second)
 
@@ -484,7 +487,7 @@ class Answerer:
         return not is_refusal(draft.answer) or any(sentence.support is not None for sentence in draft.sentences)
 
     def _is_grounded(self, draft: AnswerResponse) -> bool:
-        """Return whether a sentence that is not contradicted has a quote, so that a reader can check it.
+        """Return whether a sentence that the sources do not deny has a quote, so that a reader can check it.
 
         A small model's sentence must be verified and have no figure of its own, since its quotes are passages that were
         found afterwards, and it computes wrongly. What half explains such a figure, without one, does not count.
@@ -492,8 +495,10 @@ class Answerer:
         quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
         is_by_small_model = draft.model != answering.EXTRACTIVE_MODEL and self.llm and providers.is_small(self.llm)
         if not is_by_small_model:
-            return any(draft.sentences[number].support is not Support.CONTRADICTED for number in quoted)
-        failed = {Support.CONTRADICTED, Support.NOT_VERIFIED}
+            denied = {Support.CONTRADICTED, Support.NOT_STATED}
+            is_proved = any(sentence.support and sentence.support.is_proved for sentence in draft.sentences)
+            return is_proved or any(draft.sentences[number].support not in denied for number in quoted)
+        failed = {Support.CONTRADICTED, Support.NOT_STATED, Support.NOT_VERIFIED}
         invented = {citation.sentence for citation in draft.citations if citation.unsupported_numbers}
         held = [
             draft.sentences[number] for number in quoted - invented if draft.sentences[number].support not in failed

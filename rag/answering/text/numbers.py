@@ -438,10 +438,11 @@ def plain_value(number: Number, *, with_scale: bool = True) -> float:
 
 
 def _half_unit(text: str) -> float:
-    decimals = re.search(r"[.,](\d+)", text)
-    if decimals is None or (len(decimals.group(1)) == 3 and "." not in text):
+    """Return half a unit of the last digit of a figure, which may have separators of thousands and a scale."""
+    decimals = re.search(r"([.,])(\d+)\D*$", text)
+    if decimals is None or (len(decimals[2]) == 3 and decimals[1] == ","):
         return 0.5
-    return 0.5 / 10.0 ** len(decimals.group(1))
+    return 0.5 / 10.0 ** len(decimals[2])
 
 
 def _evaluate(node: ast.expr, values: Iterator[float]) -> float:

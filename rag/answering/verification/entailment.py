@@ -97,8 +97,8 @@ def judge_figures(judgement: Judgement, figures: FigureCheck) -> Judgement:
         kept = judgement.support is Support.CONTRADICTED
         support = Support.CONTRADICTED if kept else Support.NOT_STATED
         return judgement._replace(support=support, missing=figures.failed, vetoes=figures.failed)
-    wrong = [veto for veto in judgement.vetoes if _has_digit(veto)]
-    if judgement.support is Support.CONTRADICTED and wrong and figures.confirmed.issuperset(wrong):
+    wrong = {veto for veto in judgement.vetoes if _has_digit(veto)}
+    if judgement.support is Support.CONTRADICTED and wrong and wrong.isdisjoint(figures.counts):
         return judgement._replace(support=Support.NOT_VERIFIED, vetoes=())
     return judgement
 

@@ -311,7 +311,9 @@ _EXPRESSION_CHARS = str.maketrans(
     | dict.fromkeys("$€£¥%", " ")
 )
 _TOKEN = re.compile(r"(?:(?<!\s)\s+)?([-+*/()]|@\d+)")
-_BRACKETS = re.compile(r"\((?=[^()]*\d\s*[-−–×*/÷+]\s*[^()]*\d)")
+_BRACKETS = re.compile(r"\((?=[-−–\s$€£¥(\[]{0,9}\.?\d)")
+"""An opening bracket before a figure; what follows may be an expression."""
+
 _EQUALS = re.compile(r"[=≈≃]")
 
 

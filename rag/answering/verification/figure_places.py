@@ -17,6 +17,7 @@ from rag.answering.text.numbers import Number
 from rag.answering.text.periods import find_quarters
 from rag.answering.verification.evidence import Evidence
 from rag.answering.verification.quote_matching import QuotablePassage
+from rag.types import Span
 
 NEAR_CHARS = 70
 """Distance within which words of a sentence belong to a figure."""
@@ -88,8 +89,8 @@ class Found(NamedTuple):
 class FigureCheck(NamedTuple):
     """What became of a claim's figures.
 
-    `found` have a place, `computed` follow from others, `absent` do neither; `counts` may be counted by a reader. `misplaced` stand in the source for
-    another row, column, period or thing.
+    `found` have a place, `computed` follow from others, `absent` do neither; `counts` may be counted by a reader.
+    `misplaced` stand in the source for another row, column, period or thing.
     """
 
     found: tuple[Found, ...] = ()
@@ -123,11 +124,11 @@ class FigureIndex:
     def __init__(self, passage: QuotablePassage) -> None:
         """Index the figures of all sentences and cells of `passage`."""
         self.passage = passage
-        self.weight = passage.weight
+        self.weight = passage.word_weights.of
         self.places = [place for index in range(len(passage.units)) for place in self._places(index)]
 
     def _places(self, index: int) -> Iterator[Place]:
-        unit, evidence = self.passage.units[index], self.passage.evidence_of(index)
+        unit, evidence = self.passage.units[index], self.passage.unit_evidence[index]
         if not unit.cells:
             text = evidence.quoted
             years = years_of(text.text)
@@ -152,14 +153,14 @@ class FigureIndex:
 def check_figures(
     claim: str,
     indexes: Mapping[str, FigureIndex],
-    quoted: Mapping[str, Sequence[int]],
+    quoted: Mapping[str, Sequence[Span]],
     known: Sequence[Number] = (),
     asked: str = "",
 ) -> FigureCheck:
     """Look up the figures of `claim` in its sources.
 
-    `quoted` are the units that the claim quotes, which are preferred. A figure may also be computed from `known` ones,
-    those of other sentences. The only year of `asked`, the question, is meant where the claim names none.
+    `quoted` are the sentences and rows that the claim quotes, which are preferred. A figure may also be computed from
+    `known` ones, those of other sentences. The only year of `asked`, the question, is meant where the claim names none.
     """
     text = analyze(claim)
     found: list[Found] = []
@@ -250,14 +251,16 @@ def _is_count(number: Number) -> bool:
 
 
 def _candidates(
-    figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[int]]
+    figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[Span]]
 ) -> Iterator[Found]:
     is_operand = numbers.shows_computation(claim.text) or bool(numbers.values_in_brackets(claim.text))
     for citation_id, index in indexes.items():
         preferred = quoted.get(citation_id, ())
         for place in index.places:
             if is_same_figure(figure.number, place, is_operand=is_operand):
-                score = _fit(figure, claim.content_keys, place, index) + (0.5 if place.unit in preferred else 0.0)
+                score = _fit(figure, claim.content_keys, place, index) + (
+                    0.5 if index.passage.units[place.unit].span in preferred else 0.0
+                )
                 yield Found(figure, citation_id, place, score)
 
 

@@ -235,9 +235,9 @@ def wrong_results(sentence: str) -> tuple[str, ...]:
 
 def is_rounded(claimed: Number, value: float) -> bool:
     """Return whether `claimed`, with its scale, is `value` within half a unit of its last digit."""
+    factor = claimed.scale or 1.0
     return any(
-        abs(reading * (claimed.scale or 1.0) - abs(value)) <= 1.0001 * _half_unit(claimed.text) * (claimed.scale or 1.0)
-        for reading in claimed.values
+        abs(reading * factor - abs(value)) <= 1.0001 * half_unit * factor for reading, half_unit in _readings(claimed)
     )
 
 
@@ -425,8 +425,8 @@ def _yields(operands: _Expression, outcome: Number) -> bool:
         result = _evaluate(tree, iter(values))
         factor = (outcome.scale or 1.0) if with_scale else 1.0
         is_percentage = outcome.unit in {PERCENT, POINTS} and (as_fraction or not are_shares)
-        for value in outcome.values:
-            tolerance = _half_unit(outcome.text) * factor
+        for value, half_unit in _readings(outcome):
+            tolerance = half_unit * factor
             for target in (result, result * 100) if is_percentage else (result,):
                 if abs(abs(target) - value * factor) <= tolerance * 1.0001:
                     return True
@@ -439,11 +439,16 @@ def plain_value(number: Number, *, with_scale: bool = True) -> float:
     return value * (number.scale or 1.0) if with_scale else value
 
 
-def _half_unit(text: str) -> float:
-    decimals = re.search(r"[.,](\d+)", text)
-    if decimals is None or (len(decimals.group(1)) == 3 and "." not in text):
-        return 0.5
-    return 0.5 / 10.0 ** len(decimals.group(1))
+def _readings(number: Number) -> Iterator[tuple[float, float]]:
+    """Yield the values that a figure may have, each with half a unit of its last digit.
+
+    A point before three digits may part thousands, as in German; a comma is then never read as decimal.
+    """
+    groups = re.findall(r"\d+", number.text)
+    last, whole = len(groups[-1]), float("".join(groups))
+    for value in number.values if "." in number.text else [max(number.values)]:
+        is_decimal = number.text[:1] == "." or (len(groups) > 1 and (last != 3 or value != whole))
+        yield value, 0.5 / 10.0**last if is_decimal else 0.5
 
 
 def _evaluate(node: ast.expr, values: Iterator[float]) -> float:

@@ -98,8 +98,8 @@ def judge_figures(judgement: Judgement, figures: FigureCheck) -> Judgement:
             missing = tuple(dict.fromkeys([*figures.failed, *judgement.missing]))
             return judgement._replace(missing=missing, vetoes=figures.failed)
         return judgement._replace(support=Support.NOT_STATED, missing=figures.failed, vetoes=figures.failed)
-    wrong = [veto for veto in judgement.vetoes if _has_digit(veto)]
-    if judgement.support is Support.CONTRADICTED and wrong and figures.confirmed.issuperset(wrong):
+    wrong = {veto for veto in judgement.vetoes if _has_digit(veto)}
+    if judgement.support is Support.CONTRADICTED and wrong and wrong.isdisjoint(figures.counts):
         return judgement._replace(support=Support.NOT_VERIFIED, vetoes=())
     return judgement
 

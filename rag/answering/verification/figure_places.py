@@ -89,8 +89,8 @@ class Found(NamedTuple):
 class FigureCheck(NamedTuple):
     """What became of a claim's figures.
 
-    `found` have a place, `computed` follow from others, `absent` do neither; `counts` may be counted by a reader.
-    `misplaced` stand in the source for another row, column, period or thing.
+    `found` have a place, `computed` follow from others, `absent` do neither; `counts` neither, but a reader may count
+    them. `misplaced` stand in the source for another row, column, period or thing, or are wrong results.
     """
 
     found: tuple[Found, ...] = ()
@@ -102,12 +102,7 @@ class FigureCheck(NamedTuple):
     @property
     def failed(self) -> tuple[str, ...]:
         """The figures that the sources do not confirm."""
-        return (*self.absent, *self.misplaced)
-
-    @property
-    def confirmed(self) -> frozenset[str]:
-        """The figures that have a place or are computed, as they are written."""
-        return frozenset([*(one.figure.number.text for one in self.found), *self.computed])
+        return tuple(dict.fromkeys([*self.absent, *self.misplaced]))
 
     def proved_in(self, claim: Text) -> Iterator[Number]:
         """Yield the figures of the claim that are found or computed."""

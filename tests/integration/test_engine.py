@@ -93,7 +93,8 @@ def test_a_marked_copy_has_each_quote_with_its_sentence_and_verdict(
         (place,) = page.search_for(HARVEST)
         annotations = {annotation.info["content"]: annotation.vertices for annotation in page.annots()}
     (note,) = [note for note in annotations if HARVEST in note]
-    assert note == f"{response.labels[response.citations.index(quoted)]} · quoted\n{HARVEST}"
+    label = response.labels[response.citations.index(quoted)]
+    assert note == f"{label} · These are the document's own words.\n{HARVEST}"
     assert tuple(pymupdf.Quad(annotations[note]).rect) == pytest.approx(tuple(place), abs=2.0)
 
 
@@ -107,7 +108,7 @@ def test_words_quoted_twice_are_marked_once_with_both_notes(engine: RAGEngine, l
         (annotation,) = page.annots()
         first, second = annotation.info["content"].split("\n\n")
     label = quoted.citation_id
-    assert first == f"{label}a · quoted\n{HARVEST}"
+    assert first == f"{label}a · These are the document's own words.\n{HARVEST}"
     assert second == f"{label}b · quoted, quote unverified\n{HARVEST}\nNot confirmed by the quotes: 12"
     unquoted = response.model_copy(update={"citations": ()})
     with pytest.raises(errors.NotFoundError):

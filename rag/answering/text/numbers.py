@@ -206,17 +206,35 @@ def results_of_equations(sentence: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def operands(sentence: str) -> frozenset[int]:
+    """Return where the figures begin of which equations, or expressions in brackets, of `sentence` compute."""
+    claimed = find_numbers(sentence)
+    around = [
+        expression
+        for sign in _EQUALS.finditer(sentence)
+        for expression in (
+            _expression_before(sentence, sign.start(), claimed),
+            _expression_after(sentence, sign.start(), claimed),
+        )
+    ]
+    expressions = [one for one in [*around, *_in_brackets(sentence)] if len(one.numbers) > 1]
+    return frozenset(number.start for one in expressions for number in one.numbers)
+
+
 def values_in_brackets(sentence: str) -> list[float]:
     """Return the values of the expressions in brackets: 8,915 for "rose by $8.9 billion (123,216 − 114,301)"."""
-    claimed = find_numbers(sentence)
     found = []
-    for match in _BRACKETS.finditer(sentence):
-        expression = _expression_after(sentence, match.start(), claimed)
+    for expression in _in_brackets(sentence):
         tree = _parse(expression.code)
         if len(expression.numbers) > 1 and tree is not None:
             values = [plain_value(number, with_scale=False) for number in expression.numbers]
             found.append(_evaluate(tree, iter(values)))
     return [value for value in found if not math.isnan(value)]
+
+
+def _in_brackets(sentence: str) -> "list[_Expression]":
+    claimed = find_numbers(sentence)
+    return [_expression_after(sentence, match.start(), claimed) for match in _BRACKETS.finditer(sentence)]
 
 
 def wrong_results(sentence: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rag.answering.passages.captions import declared_scales
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text, analyze
-from rag.answering.text.measurement_units import PERCENT, POINTS, is_same_unit
+from rag.answering.text.measurement_units import PERCENT, POINTS, TIMES, is_same_unit
 from rag.answering.text.numbers import Number
 from rag.answering.text.periods import find_quarters
 from rag.answering.verification.evidence import Evidence
@@ -214,11 +214,13 @@ def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figur
     ]
     scales = declared_scales(claim.text)
     years = years_of(claim.text)
+    operands = numbers.operands(claim.text)  # each may be of a year of its own: "by 953 − 1,204 = −251 in 2024"
     for number, segment in zip(own, _segments(claim, own), strict=False):
         named = years_of(segment)
         if not named and len(own) == 1:
             named = years or asked
-        year = next(iter(named)) if len(named) == 1 and not _YEAR_BEFORE.search(segment) else None
+        is_of_year = len(named) == 1 and number.start not in operands and not _YEAR_BEFORE.search(segment)
+        year = next(iter(named)) if is_of_year else None
         is_scaled = len(scales) == 1 and number.scale is None and not number.is_share
         scaled = number._replace(scale=next(iter(scales))) if is_scaled else number
         yield Figure(scaled, analyze(segment).content_keys, year)
@@ -414,5 +416,5 @@ def _results_of_two(figure: Number, operands: Sequence[Number]) -> Iterator[floa
             yield one + other
         if other and is_share:
             yield from (100 * one / other, 100 * (one - other) / other)
-        elif other and figure.unit is None:
+        elif other and figure.unit in (None, TIMES):
             yield one / other

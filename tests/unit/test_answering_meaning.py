@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounded, Grounder
 from rag.answering.verification.meaning import (

@@ -206,7 +206,8 @@ def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figur
     numbered = _LIST_NUMBER.match(claim.text)
     left_out = [numbered.span()] if numbered else []
     left_out += [(period.start, period.end) for period in find_quarters(claim.text)]
-    left_out += [match.span() for pattern in (_DAY, _COLUMN_NAME) for match in pattern.finditer(claim.text)]
+    for pattern in (_DAY, _SHORT_YEAR, _COLUMN_NAME):
+        left_out += [match.span() for match in pattern.finditer(claim.text)]
     own = [
         number
         for number in claim.numbers

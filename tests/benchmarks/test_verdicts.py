@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks import verdicts
 from benchmarks.report import Section
+from benchmarks.settings import Options
 from rag.types import Sentence, Support
 from tests import pdfs, vendors
 from tests.vendor_servers import listed
@@ -134,7 +135,7 @@ def test_a_language_model_is_asked_once_for_each_version_of_an_answer(
 
 def test_without_labelled_answers_it_is_skipped(labelled: tuple[Path, Path]) -> None:
     section = Section("verdicts")
-    options = verdicts.Options(config=None, claims=labelled[0])  # type: ignore[arg-type]  # never read
+    options = Options(config=None, claims=labelled[0])  # type: ignore[arg-type]  # never read
     verdicts.measure(options, section)
     assert section.about.startswith("skipped")
     assert section.figures == []

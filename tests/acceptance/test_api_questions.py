@@ -278,7 +278,7 @@ def test_a_streamed_answer_comes_before_the_model_has_judged_it(
     before = 2 if route == "/ask" else 0  # completions that widen the search
     model.replies += ["ships"] * before + [
         "It handled 4,812 ships in 2019 [S1]. Heavy loads can be hoisted there [S1].",
-        json.dumps({"verdicts": [{"claim": 1, "sentences": [2], "missing": "", "verdict": "supported"}]}),
+        json.dumps({"verdicts": [{"claim": 2, "words": [], "missing": "", "verdict": "supported"}]}),
     ]
     model.faults += [None] * (before + 1) + [Held(judging)]
     asked_for = {"accept": "text/event-stream"}

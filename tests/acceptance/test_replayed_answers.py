@@ -26,6 +26,7 @@ LETTERS = {
     Support.SUPPORTED: "S",
     Support.PARTLY: "P",
     Support.NOT_VERIFIED: "N",
+    Support.NOT_STATED: "O",
     Support.CONTRADICTED: "X",
     Support.UNCITED: "C",
     None: "-",
@@ -83,4 +84,4 @@ def test_verdicts_status_and_what_is_left(replay: Replay, number: int) -> None:
 def test_there_are_enough_of_each_kind() -> None:
     counts = Counter(letter for case in CASES["answer"] for letter in case.get("verdicts", "I"))
     assert len(CASES["answer"]) >= 60
-    assert min(counts[letter] for letter in "SPNXC-I") >= 5
+    assert min(counts[letter] for letter in "SPNOXC-I") >= 5

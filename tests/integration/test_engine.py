@@ -93,7 +93,8 @@ def test_a_marked_copy_has_each_quote_with_its_sentence_and_verdict(
         (place,) = page.search_for(HARVEST)
         annotations = {annotation.info["content"]: annotation.vertices for annotation in page.annots()}
     (note,) = [note for note in annotations if HARVEST in note]
-    assert note == f"{response.labels[response.citations.index(quoted)]} · quoted\n{HARVEST}"
+    label = response.labels[response.citations.index(quoted)]
+    assert note == f"{label} · These are the document's own words.\n{HARVEST}"
     assert tuple(pymupdf.Quad(annotations[note]).rect) == pytest.approx(tuple(place), abs=2.0)
 
 
@@ -107,8 +108,8 @@ def test_words_quoted_twice_are_marked_once_with_both_notes(engine: RAGEngine, l
         (annotation,) = page.annots()
         first, second = annotation.info["content"].split("\n\n")
     label = quoted.citation_id
-    assert first == f"{label}a · quoted\n{HARVEST}"
-    assert second == f"{label}b · quoted, quote unverified\n{HARVEST}\nNot confirmed by the quotes: 12"
+    assert first == f"{label}a · These are the document's own words.\n{HARVEST}"
+    assert second == f"{label}b · These are the document's own words.\n{HARVEST}"
     unquoted = response.model_copy(update={"citations": ()})
     with pytest.raises(errors.NotFoundError):
         engine.pages.marked(unquoted, library["orchard.pdf"])
@@ -381,7 +382,7 @@ def test_blocks_of_a_document_that_was_never_rendered_are_cited_by_their_lines(e
     assert [(region.page_number, region.rects) for region in citation.regions] == [(1, (box,))]
 
 
-def test_what_nothing_proves_goes_into_no_next_question_no_export_and_no_copy(
+def test_what_is_denied_goes_into_no_next_question_and_into_exports_and_copies_with_its_verdict(
     engine: RAGEngine, library: dict[str, uuid.UUID], tmp_path: Path
 ) -> None:
     chat = engine.chats.start("Pears")
@@ -407,6 +408,8 @@ def test_what_nothing_proves_goes_into_no_next_question_no_export_and_no_copy(
     engine.exports.write(tmp_path / "out")
     kept = (tmp_path / "out" / "conversations.jsonl").read_text("utf-8")
     assert HARVEST in kept
-    assert "blue" not in kept
+    assert '"text": "Pears are blue."' in kept
+    assert '"support": "contradicted"' in kept
     with pymupdf.open(stream=engine.pages.marked(response, library["orchard.pdf"]).content) as document:
-        assert not any("blue" in annotation.info["content"] for annotation in document[0].annots())
+        (note,) = [annotation.info["content"] for annotation in document[0].annots()]
+    assert "✗ contradicted · The sources say otherwise.\nPears are blue." in note

@@ -236,31 +236,37 @@ def test_an_answer_is_written_once_for_each_user_question_and_choice(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.server.pieces = ["It handled ", '4,812 ships [S1] <quote id="S1">handled 4,812 ', "ships</quote>."]
+
+    def written() -> int:
+        """How many answers were written; each is also judged, by a request with a schema."""
+        return sum("response_format" not in body for body in desk.server.bodies)
+
     first = desk.answer()
     again = desk.answer()
-    assert len(desk.server.requests) == 1
+    assert written() == 1
+    assert len(desk.server.requests) == 2  # it is judged once, too
     assert (again.answer, again.citations) == (first.answer, first.citations)
     assert (first.usage.input_tokens, first.usage.output_tokens) == (11, 7)  # as the vendor says
     assert again.usage.output_tokens == 0
     desk.answer(use_cache=False)
-    assert len(desk.server.requests) == 2
+    assert written() == 2
     desk.engine.caches.clear()
     desk.answer()
-    assert len(desk.server.requests) == 3
+    assert written() == 3
     other = desk.engine.installation.for_user("bob")
     other.documents.process(other.documents.add(pdfs.plain(HARBOUR), "harbour.pdf", enqueue=False).id)
     other.answer({"question": QUESTION})
-    assert len(desk.server.requests) == 4
+    assert written() == 4
     for choice in ({"temperature": 0.7}, {"maxOutputTokens": 99}, {"provider": "openai", "model": "gpt-4o"}):
-        before = len(desk.server.requests)
+        before = written()
         desk.answer(choice)
         desk.answer(choice)
-        assert len(desk.server.requests) == before + 1
+        assert written() == before + 1
     monkeypatch.setattr(prompts, "ANSWER_PROMPT_VERSION", "next")
     desk.answer()
-    assert len(desk.server.requests) == 8
+    assert written() == 8
     desk.engine.answer({"question": "What does the crane lift?"})
-    assert len(desk.server.requests) == 9
+    assert written() == 9
 
 
 def test_a_broken_off_answer_is_not_kept(desk: Desk) -> None:

@@ -169,9 +169,9 @@ def test_a_claim_keeps_conditions_and_exceptions(claim: str, source: str, is_tru
     ("fragment", "source", "support"),
     [
         ("13 weeks.", "The season of 2031 had 13 weeks.", Support.QUOTED),
-        ("13 weeks.", "The season had 13 regattas in 12 weeks.", Support.PARTLY),
+        ("13 weeks.", "The season had 13 regattas in 12 weeks.", Support.NOT_VERIFIED),
         ("Ada Vinter.", "Ms. Ada Vinter leads the station.", Support.QUOTED),
-        ("Ada Vinter.", "Ada Lund succeeded Per Vinter.", Support.PARTLY),
+        ("Ada Vinter.", "Ada Lund succeeded Per Vinter.", Support.NOT_VERIFIED),
     ],
 )
 def test_the_words_of_a_fragment_stand_together(fragment: str, source: str, support: Support) -> None:

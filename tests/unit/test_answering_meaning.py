@@ -5,10 +5,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounded, Grounder
-from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge, MeaningVerdict
+from rag.answering.verification.meaning import (
+    NOTHING_PROMPTED,
+    VERDICTS_SCHEMA,
+    EntailmentJudge,
+    LanguageModelJudge,
+    MeaningJudge,
+    MeaningVerdict,
+    Prompted,
+)
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import QuotablePassage
@@ -24,6 +31,7 @@ HARBOUR = sources.hit(
     name="harbour.pdf",
 )
 LAID_OFF = "After the water came, 12 seamen lost their jobs."
+PROVED_WORDS = "It guided 4,812 ships that year."
 
 
 class Listed:
@@ -39,14 +47,39 @@ class Listed:
         return [self._value if claim in self._entailed else 0.2 for _, claim in pairs]
 
 
+class Noted:
+    """A judge that decides nothing and notes what it is asked."""
+
+    def __init__(self, *, reads_all: bool = False) -> None:
+        self.reads_all = reads_all
+        self.asked: list[OpenClaim] = []
+        self.prompted: list[Prompted] = []
+
+    def judge(self, claims: Sequence[OpenClaim], prompted: Prompted) -> list[MeaningVerdict | None]:
+        self.asked.extend(claims)
+        self.prompted.append(prompted)
+        return [None] * len(claims)
+
+
 def by_meaning(*entailed: str, value: float = 0.93) -> EntailmentJudge:
     return EntailmentJudge(Listed(*entailed, value=value))  # type: ignore[arg-type]  # has what the judge uses
 
 
-def ground(judge: MeaningJudge | None, *claims: str, hit: Hit = HARBOUR, quote: str | None = None) -> Grounded:
-    sentences = [Sentence(text=claim, citation_ids=("S1",), start=0, end=len(claim)) for claim in claims]
-    quotes = (ProposedQuote("S1", quote, 0),) if quote else ()
-    return Grounder({"S1": hit}, locate=sources.locate, judge=judge).ground([Claim(one, quotes) for one in sentences])
+def ground(
+    judge: MeaningJudge | None,
+    *claims: str,
+    hit: Hit = HARBOUR,
+    others: Sequence[Hit] = (),
+    prompted: Prompted = NOTHING_PROMPTED,
+) -> Grounded:
+    """Ground claims that cite `hit`, the first source of the answer; a bare "Yes." or "No." cites nothing."""
+    found = {f"S{number}": one for number, one in enumerate([hit, *others], 1)}
+    sentences = [
+        Sentence(text=claim, citation_ids=() if claim in ("Yes.", "No.") else ("S1",), start=0, end=len(claim))
+        for claim in claims
+    ]
+    grounder = Grounder(found, locate=sources.locate, judge=judge, prompted=prompted)
+    return grounder.ground([Claim(one, ()) for one in sentences])
 
 
 def missing(claim: str) -> tuple[str, ...]:
@@ -179,17 +212,11 @@ def test_another_name_is_still_missing() -> None:
 
 def asked_of(claim: str, *hits: Hit) -> list[str]:
     """Return what the judge is asked about a claim that cites `hits`."""
-    asked: list[str] = []
-
-    class Asked:
-        def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
-            asked.extend(one.text for one in claims)
-            return [None] * len(claims)
-
+    judge = Noted()
     found = {f"S{number}": hit for number, hit in enumerate(hits, 1)}
     sentence = Sentence(text=claim, citation_ids=tuple(found), start=0, end=len(claim))
-    Grounder(found, locate=sources.locate, judge=Asked()).ground([Claim(sentence, ())])
-    return asked
+    Grounder(found, locate=sources.locate, judge=judge).ground([Claim(sentence, ())])
+    return [one.text for one in judge.asked]
 
 
 # --- the entailment model ---
@@ -246,12 +273,6 @@ def test_a_wrong_figure_is_struck_out_whatever_the_model_says() -> None:
     assert sentence.support is Support.CONTRADICTED
 
 
-def test_a_language_model_is_not_asked_about_what_words_contradict() -> None:
-    judge = by_model(verdict("supported"))
-    ((sentence,), _) = ground(judge, "It did not guide ships that year.")
-    assert sentence.support is Support.CONTRADICTED
-
-
 def test_what_only_small_words_change_is_not_left_to_the_model() -> None:
     claim = "The harbour of Lindmark did not let twelve sailors go after the flood of May 2021."
     ((sentence,), _) = ground(by_meaning(claim), claim)
@@ -271,48 +292,190 @@ def by_model(reply: object, second: EntailmentJudge | None = None) -> LanguageMo
     return LanguageModelJudge(Completions(ScriptedLLM(reply=text), None), "some-model", second)
 
 
-def verdict(kind: str, **fields: object) -> list[dict[str, object]]:
-    return [{"claim": 1, "verdict": kind, "sentences": [1], **fields}]
+def verdict(
+    kind: str, *, claim: int = 1, words: Sequence[tuple[str, str]] = (), missing: str = ""
+) -> dict[str, object]:
+    """One object of a reply as the schema has it."""
+    copied = [{"source": source, "text": text} for source, text in words]
+    return {"claim": claim, "words": copied, "missing": missing, "verdict": kind}
 
 
-def test_a_language_model_judges_and_is_named() -> None:
-    ((sentence,), citations) = ground(by_model(f"Here it is:\n{json.dumps(verdict('supported'))}\n"), LAID_OFF)
+SAILORS = "let twelve sailors go after the flood of May 2021"
+
+
+def test_a_language_model_judges_and_its_words_are_located_and_cited() -> None:
+    reply = json.dumps([verdict("supported", words=[("S1", SAILORS)])])
+    ((sentence,), citations) = ground(by_model(f"Here it is:\n{reply}\n"), LAID_OFF)
     assert (sentence.support, sentence.basis) == (Support.SUPPORTED, "judged by some-model")
-    assert citations[0].quote is not None
+    assert [(citation.citation_id, citation.quote) for citation in citations] == [("S1", SAILORS)]
+    assert citations[0].regions
 
 
 def test_a_reply_may_be_an_object_as_the_schema_has_it() -> None:
-    ((sentence,), _) = ground(by_model({"verdicts": verdict("supported", missing="")}), LAID_OFF)
+    reply = {"verdicts": [verdict("supported", words=[("S1", SAILORS)])]}
+    assert [*reply] == VERDICTS_SCHEMA["required"]
+    assert [*reply["verdicts"][0]] == VERDICTS_SCHEMA["properties"]["verdicts"]["items"]["required"]  # type: ignore[index]
+    ((sentence,), _) = ground(by_model(reply), LAID_OFF)
     assert sentence.support is Support.SUPPORTED
 
 
-def test_a_language_model_names_what_is_missing() -> None:
-    ((sentence,), _) = ground(by_model(verdict("partly", missing="the jobs")), LAID_OFF)
-    assert (sentence.support, sentence.missing) == (Support.PARTLY, ("the jobs",))
+@pytest.mark.parametrize(
+    ("words", "cited"),
+    [
+        ([("[S1]", SAILORS)], [("S1", SAILORS)]),
+        ([("", SAILORS)], [("S1", SAILORS)]),
+        ([("S7", SAILORS)], [("S1", SAILORS)]),
+        ([("S2", SAILORS)], [("S1", SAILORS)]),  # copied from S1, named S2
+        ([("S2", "The crews were paid until June.")], [("S1", None), ("S2", "The crews were paid until June.")]),
+        ([("S1", "Words that stand nowhere.")], [("S1", None)]),
+        ([("S1", "Fees | $9,140")], [("S1", "Fees\t$9,140")]),
+    ],
+)
+def test_words_are_cited_from_the_source_that_has_them(
+    words: list[tuple[str, str]], cited: list[tuple[str, str | None]]
+) -> None:
+    other = sources.hit("The crews were paid until June.", name="crews.pdf")
+    judge = by_model([verdict("supported", words=words)])
+    ((sentence,), citations) = ground(judge, LAID_OFF, others=[other])
+    assert sentence.support is Support.SUPPORTED
+    assert [(citation.citation_id, citation.quote) for citation in citations] == cited
 
 
-def test_facts_are_a_veto_for_a_language_model_too() -> None:
-    ((sentence,), _) = ground(by_model(verdict("supported")), "After the water came, 41 seamen lost their jobs.")
-    assert sentence.support is not Support.SUPPORTED
-    assert "41" in sentence.missing
+@pytest.mark.parametrize(
+    ("kind", "support"),
+    [("partly", Support.PARTLY), ("contradicted", Support.CONTRADICTED), ("not_stated", Support.NOT_STATED)],
+)
+def test_a_language_model_names_what_is_missing(kind: str, support: Support) -> None:
+    ((sentence,), _) = ground(by_model([verdict(kind, missing=" the jobs ")]), LAID_OFF)
+    assert (sentence.support, sentence.missing) == (support, ("the jobs",))
 
 
-@pytest.mark.parametrize("reply", ["", "I cannot.", "[{]", '[{"claim": "x"}]', verdict("not")])
-def test_a_reply_that_proves_nothing_leaves_the_verdict_of_words(reply: object) -> None:
+def test_a_language_model_gets_all_statements_with_the_question_and_the_sources() -> None:
+    claims = ["Yes.", "It guided 4,812 ships that year.", "It did not guide ships that year.", LAID_OFF]
+    prompted = Prompted("How many ships?", "[S1] harbour.pdf …")
+    judge = Noted(reads_all=True)
+    ground(judge, *claims, prompted=prompted)
+    assert [one.wording for one in judge.asked] == claims
+    assert [one.is_decided for one in judge.asked] == [False, True, False, False]
+    assert judge.prompted == [prompted]
+    llm = ScriptedLLM(reply="[]")
+    ground(LanguageModelJudge(Completions(llm, None), "some-model"), *claims, prompted=prompted)
+    (asked,) = llm.asked
+    assert "Question: How many ships?" in asked
+    assert "[S1] harbour.pdf …" in asked
+    assert "(1) Yes.\n(2) It guided 4,812 ships that year.\n(3) It did not" in asked
+
+
+def test_the_entailment_model_gets_what_words_leave_open() -> None:
+    judge = Noted()
+    ground(judge, "Yes.", "It guided 4,812 ships that year.", "It guided 5,000 ships that year.", LAID_OFF)
+    assert [one.wording for one in judge.asked] == [LAID_OFF]
+
+
+def test_only_a_language_model_judges_that_the_sources_do_not_tell() -> None:
+    refusal = "I can't tell this from the provided documents."
+    model, small = Noted(reads_all=True), Noted()
+    ground(model, refusal)
+    ground(small, refusal)
+    assert [one.wording for one in model.asked] == [refusal]
+    assert small.asked == []
+
+
+def test_a_bare_reply_has_the_verdict_of_the_language_model() -> None:
+    claims = ["No.", "It guided 4,812 ships that year."]
+    ((alone, _), _) = ground(None, *claims)
+    assert alone.support is None
+    for kind in ("supported", "contradicted"):
+        judge = by_model([verdict(kind, words=[("S1", "It guided 4,812 ships that year.")])])
+        ((reply, _), citations) = ground(judge, *claims)
+        assert (reply.support, reply.judged_by) == (Support(kind), "some-model")
+        assert citations[0].quote == "It guided 4,812 ships that year."
+
+
+@pytest.mark.parametrize("kind", ["supported", "not_stated"])
+def test_a_language_model_also_decides_where_words_contradict(kind: str) -> None:
+    claim = "It did not guide ships that year."
+    ((by_words,), _) = ground(None, claim)
+    assert by_words.support is Support.CONTRADICTED
+    ((sentence,), _) = ground(by_model([verdict(kind)]), claim)
+    assert (sentence.support, sentence.judged_by) == (Support(kind), "some-model")
+
+
+@pytest.mark.parametrize("kind", ["partly", "contradicted", "not_stated"])
+@pytest.mark.parametrize(
+    ("claim", "is_lowered"),
+    [
+        ("It guided 4,812 ships that year.", False),
+        ("It **guided** 4,812 ships that year", False),
+        ("That year, it guided 4,812 ships.", True),
+        ("4,812 ships.", True),  # that these words answer the question is not in the source
+    ],
+)
+def test_a_sentence_that_its_source_has_word_for_word_is_not_lowered(claim: str, kind: str, is_lowered: bool) -> None:
+    ((alone,), _) = ground(None, claim)
+    assert alone.support is not None
+    assert alone.support.is_proved
+    ((sentence,), _) = ground(by_model([verdict(kind)]), claim)
+    assert (sentence.support is Support(kind)) is is_lowered
+    assert (sentence.support is alone.support) is not is_lowered
+
+
+@pytest.mark.parametrize(
+    ("claim", "absent"),
+    [
+        ("After the water came, 4,182 seamen lost their jobs.", ("4,182",)),
+        ("After the water came, €41 million were lost.", ("€41 million",)),
+        ("After the water came, 41 seamen lost their jobs.", ()),  # a reader may count them
+        ("After the water came, fees of $9,140 thousand were $485 thousand more.", ()),  # 9,140 - 8,655
+        ("After the water came, wages of $1,377 were paid.", ()),  # in the other source
+    ],
+)
+def test_a_figure_that_is_in_no_source_is_missing_whatever_a_language_model_says(
+    claim: str, absent: tuple[str, ...]
+) -> None:
+    wages = sources.hit("Wages were $1,377.", name="wages.pdf")
+    ((sentence,), _) = ground(by_model([verdict("supported")]), claim, others=[wages])
+    assert sentence.support is (Support.PARTLY if absent else Support.SUPPORTED)
+    assert sentence.missing == tuple(figure.strip("€") for figure in absent)
+
+
+UNREADABLE = ["", "I cannot.", "[{]", '[{"claim": "x"}]', [verdict("not")], [verdict("supported", claim=9)]]
+
+
+@pytest.mark.parametrize("reply", UNREADABLE)
+def test_a_reply_that_says_nothing_leaves_the_verdict_of_words(reply: object) -> None:
     ((alone,), _) = ground(None, LAID_OFF)
     ((sentence,), _) = ground(by_model(reply), LAID_OFF)
     assert (sentence.support, sentence.missing) == (alone.support, alone.missing)
 
 
-def test_the_entailment_model_decides_where_the_reply_is_unreadable() -> None:
-    ((sentence,), _) = ground(by_model("What?", by_meaning(LAID_OFF)), LAID_OFF)
-    assert (sentence.support, sentence.judged_by) == (Support.SUPPORTED, "meaning")
+@pytest.mark.parametrize("reply", UNREADABLE)
+def test_the_entailment_model_decides_what_words_leave_open_where_the_reply_says_nothing(reply: object) -> None:
+    rearranged = "It guided 5,000 ships that year."
+    second = by_meaning(LAID_OFF, rearranged)
+    ((proved, open_one, wrong), _) = ground(by_model(reply, second), PROVED_WORDS, LAID_OFF, rearranged)
+    assert (proved.support, proved.judged_by) == (Support.SUPPORTED, "words")
+    assert (open_one.support, open_one.judged_by) == (Support.SUPPORTED, "meaning")
+    assert wrong.support is Support.CONTRADICTED
 
 
-def test_sentences_that_do_not_exist_are_ignored() -> None:
-    ((sentence,), citations) = ground(by_model(verdict("supported", sentences=[0, 99])), LAID_OFF)
-    assert sentence.support is Support.SUPPORTED
-    assert citations[0].quote is not None
+def test_a_claim_without_a_reply_goes_to_the_entailment_model() -> None:
+    other = "Twelve crew had to leave."
+    reply = [verdict("supported", claim=1), verdict("not_stated", claim=3)]
+    (found, _) = ground(by_model(reply, by_meaning(LAID_OFF, other)), other, LAID_OFF, "Boats were led.")
+    assert [(one.support, one.judged_by) for one in found] == [
+        (Support.SUPPORTED, "some-model"),
+        (Support.SUPPORTED, "meaning"),
+        (Support.NOT_STATED, "some-model"),
+    ]
+
+
+def test_a_reply_that_is_cut_off_counts_as_far_as_it_goes() -> None:
+    whole = json.dumps({"verdicts": [verdict("not_stated", missing="x"), verdict("not_stated", claim=2, missing="y")]})
+    for end in range(whole.index("y"), len(whole) - 4):
+        ((first, second), _) = ground(by_model(whole[:end]), "Boats were led.", LAID_OFF)
+        assert first.support is Support.NOT_STATED
+        assert second.support is not Support.SUPPORTED
 
 
 # --- whole answers ---
@@ -325,12 +488,12 @@ class Asked(EntailmentJudge):
         super().__init__(Listed(*entailed))  # type: ignore[arg-type]  # has what the judge uses
         self.times = 0
 
-    def judge(self, claims: Sequence[OpenClaim]) -> list[MeaningVerdict | None]:
+    def judge(self, claims: Sequence[OpenClaim], prompted: Prompted = NOTHING_PROMPTED) -> list[MeaningVerdict | None]:
         self.times += 1
-        return super().judge(claims)
+        return super().judge(claims, prompted)
 
 
-PROVED = "It guided 4,812 ships that year [S1]."
+PROVED = f"{PROVED_WORDS[:-1]} [S1]."
 
 
 def written(judge: MeaningJudge | None, reply: str, **options: bool) -> tuple[list[AnswerResponse], AnswerResponse]:

@@ -39,27 +39,43 @@ SERVICE = sources.hit(
 
 
 @pytest.mark.parametrize(
-    ("claim", "quote"),
+    ("claim", "quote", "support"),
     [
-        ("The pilot service employed 64 pilots in 2021.", "The pilot service of Lindmark employed 63 pilots in 2021."),
-        ("The pilot service did not employ 63 pilots in 2021.", "employed 63 pilots in 2021"),
-        ("Accidents rose to 3.", "Accidents fell to 3"),
-        ("Accidents fell to 7 in 2021, from 3 in 2020.", "Accidents fell to 3, from 7 in 2020."),
-        ("The service guides yachts.", "The service does not guide yachts."),
-        ("Its fees have changed since 2018.", "Its fees have not changed since 2018."),
-        ("It guided 4,812 ships, 5.2% fewer than in 2020.", "It guided 4,812 ships, 5.2% more than in 2020."),
-        ("Fees were $9,140 thousand in 2020.", "Fees $9,140 $8,655"),
-        ("Fees were $9,140 million in 2021.", "Fees $9,140 $8,655"),
-        ("The contract with Norrtug was signed on 30 July 2021.", "signed the contract with Norrtug on 30 June 2021"),
-        ("The contract with Sydtug was signed on 30 June 2021.", "signed the contract with Norrtug on 30 June 2021"),
-        ("Norrtug guided 4,812 ships.", "It guided 4,812 ships"),
-        ("Boats were 1,204 thousand in 2019.", "Boats 1,204 1,377"),
-        ("Accidents cost €3.", "Accidents fell to 3"),
+        (
+            "The pilot service employed 64 pilots in 2021.",
+            "The pilot service of Lindmark employed 63 pilots in 2021.",
+            CONTRADICTED,
+        ),
+        ("The pilot service did not employ 63 pilots in 2021.", "employed 63 pilots in 2021", CONTRADICTED),
+        ("Accidents rose to 3.", "Accidents fell to 3", NOT_VERIFIED),
+        ("Accidents fell to 7 in 2021, from 3 in 2020.", "Accidents fell to 3, from 7 in 2020.", CONTRADICTED),
+        ("The service guides yachts.", "The service does not guide yachts.", CONTRADICTED),
+        ("Its fees have changed since 2018.", "Its fees have not changed since 2018.", CONTRADICTED),
+        (
+            "It guided 4,812 ships, 5.2% fewer than in 2020.",
+            "It guided 4,812 ships, 5.2% more than in 2020.",
+            NOT_VERIFIED,
+        ),
+        ("Fees were $9,140 thousand in 2020.", "Fees $9,140 $8,655", CONTRADICTED),
+        ("Fees were $9,140 million in 2021.", "Fees $9,140 $8,655", CONTRADICTED),
+        (
+            "The contract with Norrtug was signed on 30 July 2021.",
+            "signed the contract with Norrtug on 30 June 2021",
+            NOT_VERIFIED,
+        ),
+        (
+            "The contract with Sydtug was signed on 30 June 2021.",
+            "signed the contract with Norrtug on 30 June 2021",
+            PARTLY,
+        ),  # no source names it
+        ("Norrtug guided 4,812 ships.", "It guided 4,812 ships", NOT_VERIFIED),
+        ("Boats were 1,204 thousand in 2019.", "Boats 1,204 1,377", CONTRADICTED),
+        ("Accidents cost €3.", "Accidents fell to 3", NOT_VERIFIED),
     ],
 )
-def test_what_the_source_does_not_say_is_never_supported(claim: str, quote: str) -> None:
+def test_what_the_source_does_not_say_is_never_supported(claim: str, quote: str, support: Support) -> None:
     judged, citations = judge(claim, SERVICE, quote=quote)
-    assert judged.support in (PARTLY, NOT_VERIFIED, CONTRADICTED)
+    assert judged.support is support
     assert judged.missing
     assert citations
 
@@ -139,7 +155,7 @@ def test_a_name_may_stand_in_the_title_and_a_year_too_where_the_words_have_none(
 
 def test_another_language_is_no_proof_and_no_contradiction() -> None:
     german, _ = judge("Der Lotsendienst beschäftigte im Jahr 2021 insgesamt 63 Lotsen in Lindmark.", SERVICE)
-    assert german.support is PARTLY
+    assert german.support is NOT_VERIFIED  # its nouns have capitals, and are no names that the source lacks
     wrong, _ = judge("Der Lotsendienst beschäftigte im Jahr 2021 insgesamt 65 Lotsen in Lindmark.", SERVICE)
     assert wrong.support is NOT_VERIFIED
 
@@ -263,7 +279,7 @@ MILL = "\t2024\t2023\nPaper sales\t$212\t$187\nBoard sales\t95\t120\nProfit per 
         ("Profit per share was $1.31 in 2024.", SUPPORTED),
         ("Paper sales were $212 thousand in 2024.", CONTRADICTED),
         ("Paper sales were $212 billion in 2024.", CONTRADICTED),
-        ("Paper sales were $212 in 2024.", PARTLY),
+        ("Paper sales were $212 in 2024.", NOT_VERIFIED),
         ("Profit per share was $1.31 million in 2024.", CONTRADICTED),
     ],
 )
@@ -287,8 +303,8 @@ SPANNED = (
         ("Port rent was $212 million in 2023.", CONTRADICTED),
         ("Pier: $421 million in 2023.", SUPPORTED),
         ("Pier: $411 million in 2023.", CONTRADICTED),
-        ("Quay: $321 million in 2023.", PARTLY),  # nothing tells which cells are of 2023
-        ("Quay: $321 million in 2022.", PARTLY),
+        ("Quay: $321 million in 2023.", NOT_VERIFIED),  # nothing tells which cells are of 2023
+        ("Quay: $321 million in 2022.", NOT_VERIFIED),
     ],
 )
 def test_a_figure_of_a_nested_table_is_of_its_period_alone(claim: str, support: Support) -> None:
@@ -298,7 +314,7 @@ def test_a_figure_of_a_nested_table_is_of_its_period_alone(claim: str, support: 
 
 def test_a_scale_that_stands_nowhere_is_named() -> None:
     judged, _ = judge("Paper sales were $212 million in 2024.", table("The mill", MILL))
-    assert (judged.support, judged.missing) == (PARTLY, ("million",))
+    assert (judged.support, judged.missing) == (NOT_VERIFIED, ("million",))
     judged, _ = judge("The mill has 212 thousand machines.", sources.hit("The mill has 212 machines."))
     assert judged.support is not SUPPORTED
 

@@ -13,8 +13,7 @@ from rag.answering.tables.requested_figures import line_item, named_formula
 from rag.answering.text.named_entities import has_new_name, is_heading
 from rag.answering.text.negation import DOWN, UP
 from rag.answering.text.numbers import Number, find_numbers
-from rag.answering.text.question_parts import find_measure, find_slots
-from rag.answering.verification.answer_agreement import asks_whether
+from rag.answering.text.question_parts import asks_whether, find_measure, find_slots
 from rag.types import Hit, QuotedRow
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
 

@@ -206,17 +206,35 @@ def results_of_equations(sentence: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def operands(sentence: str) -> frozenset[int]:
+    """Return where the figures begin of which equations, or expressions in brackets, of `sentence` compute."""
+    claimed = find_numbers(sentence)
+    around = [
+        expression
+        for sign in _EQUALS.finditer(sentence)
+        for expression in (
+            _expression_before(sentence, sign.start(), claimed),
+            _expression_after(sentence, sign.start(), claimed),
+        )
+    ]
+    expressions = [one for one in [*around, *_in_brackets(sentence)] if len(one.numbers) > 1]
+    return frozenset(number.start for one in expressions for number in one.numbers)
+
+
 def values_in_brackets(sentence: str) -> list[float]:
     """Return the values of the expressions in brackets: 8,915 for "rose by $8.9 billion (123,216 − 114,301)"."""
-    claimed = find_numbers(sentence)
     found = []
-    for match in _BRACKETS.finditer(sentence):
-        expression = _expression_after(sentence, match.start(), claimed)
+    for expression in _in_brackets(sentence):
         tree = _parse(expression.code)
         if len(expression.numbers) > 1 and tree is not None:
             values = [plain_value(number, with_scale=False) for number in expression.numbers]
             found.append(_evaluate(tree, iter(values)))
     return [value for value in found if not math.isnan(value)]
+
+
+def _in_brackets(sentence: str) -> "list[_Expression]":
+    claimed = find_numbers(sentence)
+    return [_expression_after(sentence, match.start(), claimed) for match in _BRACKETS.finditer(sentence)]
 
 
 def wrong_results(sentence: str) -> tuple[str, ...]:
@@ -235,9 +253,9 @@ def wrong_results(sentence: str) -> tuple[str, ...]:
 
 def is_rounded(claimed: Number, value: float) -> bool:
     """Return whether `claimed`, with its scale, is `value` within half a unit of its last digit."""
+    factor = claimed.scale or 1.0
     return any(
-        abs(reading * (claimed.scale or 1.0) - abs(value)) <= 1.0001 * _half_unit(claimed.text) * (claimed.scale or 1.0)
-        for reading in claimed.values
+        abs(reading * factor - abs(value)) <= 1.0001 * half_unit * factor for reading, half_unit in _readings(claimed)
     )
 
 
@@ -311,7 +329,9 @@ _EXPRESSION_CHARS = str.maketrans(
     | dict.fromkeys("$€£¥%", " ")
 )
 _TOKEN = re.compile(r"(?:(?<!\s)\s+)?([-+*/()]|@\d+)")
-_BRACKETS = re.compile(r"\((?=[^()]*\d\s*[-−–×*/÷+]\s*[^()]*\d)")
+_BRACKETS = re.compile(r"\((?=[-−–\s$€£¥(\[]{0,9}\.?\d)")
+"""An opening bracket before a figure; what follows may be an expression."""
+
 _EQUALS = re.compile(r"[=≈≃]")
 
 
@@ -423,8 +443,8 @@ def _yields(operands: _Expression, outcome: Number) -> bool:
         result = _evaluate(tree, iter(values))
         factor = (outcome.scale or 1.0) if with_scale else 1.0
         is_percentage = outcome.unit in {PERCENT, POINTS} and (as_fraction or not are_shares)
-        for value in outcome.values:
-            tolerance = _half_unit(outcome.text) * factor
+        for value, half_unit in _readings(outcome):
+            tolerance = half_unit * factor
             for target in (result, result * 100) if is_percentage else (result,):
                 if abs(abs(target) - value * factor) <= tolerance * 1.0001:
                     return True
@@ -437,12 +457,16 @@ def plain_value(number: Number, *, with_scale: bool = True) -> float:
     return value * (number.scale or 1.0) if with_scale else value
 
 
-def _half_unit(text: str) -> float:
-    """Return half a unit of the last digit of a figure, which may have separators of thousands and a scale."""
-    decimals = re.search(r"([.,])(\d+)\D*$", text)
-    if decimals is None or (len(decimals[2]) == 3 and decimals[1] == ","):
-        return 0.5
-    return 0.5 / 10.0 ** len(decimals[2])
+def _readings(number: Number) -> Iterator[tuple[float, float]]:
+    """Yield the values that a figure may have, each with half a unit of its last digit.
+
+    A point before three digits may part thousands, as in German; a comma is then never read as decimal.
+    """
+    groups = re.findall(r"\d+", number.text)
+    last, whole = len(groups[-1]), float("".join(groups))
+    for value in number.values if "." in number.text else [max(number.values)]:
+        is_decimal = number.text[:1] == "." or (len(groups) > 1 and (last != 3 or value != whole))
+        yield value, 0.5 / 10.0**last if is_decimal else 0.5
 
 
 def _evaluate(node: ast.expr, values: Iterator[float]) -> float:

@@ -24,6 +24,12 @@ _GERMAN_NAME = re.compile(
 """In German names are found by the words before them, as every noun has a capital."""
 _OWNER = re.compile(r"(?<![\w'’&-])(?P<name>[\w&-]+)(?=['’]s\s)")
 
+_ASKS_WHETHER = re.compile(
+    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|might|must|will|would|should|shall)\b"
+    r"(?!.*\bor\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+
 
 class Slots(NamedTuple):
     """The spans of periods and names in a question."""
@@ -123,3 +129,8 @@ def find_measure(question: str) -> Span | None:
     longest = max(found, key=len, default="")
     at = question.find(longest) if longest else -1
     return Span(at, at + len(longest)) if at >= 0 else None
+
+
+def asks_whether(question: str) -> bool:
+    """Return whether `question` wants yes or no."""
+    return _ASKS_WHETHER.match(question.strip()) is not None

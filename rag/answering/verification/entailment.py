@@ -94,9 +94,10 @@ def judge_figures(judgement: Judgement, figures: FigureCheck) -> Judgement:
     Figures that the sources do not have, or have for something else, are not stated; only such figures contradict.
     """
     if figures.failed:
-        kept = judgement.support is Support.CONTRADICTED
-        support = Support.CONTRADICTED if kept else Support.NOT_STATED
-        return judgement._replace(support=support, missing=figures.failed, vetoes=figures.failed)
+        if judgement.support is Support.CONTRADICTED:
+            missing = tuple(dict.fromkeys([*figures.failed, *judgement.missing]))
+            return judgement._replace(missing=missing, vetoes=figures.failed)
+        return judgement._replace(support=Support.NOT_STATED, missing=figures.failed, vetoes=figures.failed)
     wrong = {veto for veto in judgement.vetoes if _has_digit(veto)}
     if judgement.support is Support.CONTRADICTED and wrong and wrong.isdisjoint(figures.counts):
         return judgement._replace(support=Support.NOT_VERIFIED, vetoes=())

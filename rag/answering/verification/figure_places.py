@@ -12,11 +12,12 @@ from typing import NamedTuple
 from rag.answering.passages.captions import declared_scales
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text, analyze
-from rag.answering.text.measurement_units import PERCENT, POINTS, is_same_unit
+from rag.answering.text.measurement_units import PERCENT, POINTS, TIMES, is_same_unit
 from rag.answering.text.numbers import Number
 from rag.answering.text.periods import find_quarters
 from rag.answering.verification.evidence import Evidence
 from rag.answering.verification.quote_matching import QuotablePassage
+from rag.types import Span
 
 NEAR_CHARS = 70
 """Distance within which words of a sentence belong to a figure."""
@@ -106,7 +107,7 @@ class FigureCheck(NamedTuple):
     @property
     def failed(self) -> tuple[str, ...]:
         """The figures that the sources do not confirm."""
-        return (*self.absent, *self.misplaced)
+        return tuple(dict.fromkeys([*self.absent, *self.misplaced]))
 
     def proved_in(self, claim: Text) -> Iterator[Number]:
         """Yield the figures of the claim that are found or computed."""
@@ -123,11 +124,11 @@ class FigureIndex:
     def __init__(self, passage: QuotablePassage) -> None:
         """Index the figures of all sentences and cells of `passage`."""
         self.passage = passage
-        self.weight = passage.weight
+        self.weight = passage.word_weights.of
         self.places = [place for index in range(len(passage.units)) for place in self._places(index)]
 
     def _places(self, index: int) -> Iterator[Place]:
-        unit, evidence = self.passage.units[index], self.passage.evidence_of(index)
+        unit, evidence = self.passage.units[index], self.passage.unit_evidence[index]
         if not unit.cells:
             text = evidence.quoted
             years = years_of(text.text)
@@ -152,14 +153,14 @@ class FigureIndex:
 def check_figures(
     claim: str,
     indexes: Mapping[str, FigureIndex],
-    quoted: Mapping[str, Sequence[int]],
+    quoted: Mapping[str, Sequence[Span]],
     known: Sequence[Number] = (),
     asked: str = "",
 ) -> FigureCheck:
     """Look up the figures of `claim` in its sources.
 
-    `quoted` are the units that the claim quotes, which are preferred. A figure may also be computed from `known` ones,
-    those of other sentences. The only year of `asked`, the question, is meant where the claim names none.
+    `quoted` are the sentences and rows that the claim quotes, which are preferred. A figure may also be computed from
+    `known` ones, those of other sentences. The only year of `asked`, the question, is meant where the claim names none.
     """
     text = analyze(claim)
     found: list[Found] = []
@@ -211,7 +212,8 @@ def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figur
     numbered = _LIST_NUMBER.match(claim.text)
     left_out = [numbered.span()] if numbered else []
     left_out += [(period.start, period.end) for period in find_quarters(claim.text)]
-    left_out += [match.span() for pattern in (_DAY, _COLUMN_NAME) for match in pattern.finditer(claim.text)]
+    for pattern in (_DAY, _SHORT_YEAR, _COLUMN_NAME):
+        left_out += [match.span() for match in pattern.finditer(claim.text)]
     own = [
         number
         for number in claim.numbers
@@ -219,11 +221,13 @@ def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figur
     ]
     scales = declared_scales(claim.text)
     years = years_of(claim.text)
+    operands = numbers.operands(claim.text)  # each may be of a year of its own: "by 953 − 1,204 = −251 in 2024"
     for number, segment in zip(own, _segments(claim, own), strict=False):
         named = years_of(segment)
         if not named and len(own) == 1:
             named = years or asked
-        year = next(iter(named)) if len(named) == 1 and not _YEAR_BEFORE.search(segment) else None
+        is_of_year = len(named) == 1 and number.start not in operands and not _YEAR_BEFORE.search(segment)
+        year = next(iter(named)) if is_of_year else None
         is_scaled = len(scales) == 1 and number.scale is None and not number.is_share
         scaled = number._replace(scale=next(iter(scales))) if is_scaled else number
         yield Figure(scaled, analyze(segment).content_keys, year)
@@ -251,14 +255,16 @@ def _is_count(number: Number) -> bool:
 
 
 def _candidates(
-    figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[int]]
+    figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[Span]]
 ) -> Iterator[Found]:
     is_operand = numbers.shows_computation(claim.text) or bool(numbers.values_in_brackets(claim.text))
     for citation_id, index in indexes.items():
         preferred = quoted.get(citation_id, ())
         for place in index.places:
             if is_same_figure(figure.number, place, is_operand=is_operand):
-                score = _fit(figure, claim.content_keys, place, index) + (0.5 if place.unit in preferred else 0.0)
+                score = _fit(figure, claim.content_keys, place, index) + (
+                    0.5 if index.passage.units[place.unit].span in preferred else 0.0
+                )
                 yield Found(figure, citation_id, place, score)
 
 
@@ -435,5 +441,5 @@ def _results_of_two(figure: Number, operands: Sequence[Number]) -> Iterator[floa
             yield one + other
         if other and is_share:
             yield from (100 * one / other, 100 * (one - other) / other)
-        elif other and figure.unit is None:
+        elif other and figure.unit in (None, TIMES):
             yield one / other

@@ -188,7 +188,7 @@ class Grounder:
         if not analyze(one.statement).numbers or not one.claim.sentence.citation_ids:
             return NO_FIGURES
         quoted = {
-            source: [index for quote in quotes for index in self.passage(source).indices(quote.span)]
+            source: [span for quote in quotes for span in self.passage(source).units_at(quote.span)]
             for source, quotes in one.found.items()
         }
         indexes = {source: self._index(source) for source in one.claim.sentence.citation_ids}

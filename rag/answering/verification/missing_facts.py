@@ -10,6 +10,7 @@ from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text, analyze, is_abbreviated, is_name
 from rag.answering.text.measurement_units import measure_behind
 from rag.answering.verification.evidence import Evidence
+from rag.ingestion.language_detection import detect
 
 MIN_NAME_CHARS = 4
 
@@ -35,8 +36,11 @@ def missing_facts(claim: str, evidence: Sequence[Evidence], around: Sequence[str
 def missing_names(claim: str, texts: Sequence[str]) -> tuple[str, ...]:
     """Return the names of `claim` that occur in none of `texts`, neither as a variant nor as initials.
 
-    Short ones are left out: titles, letters and initials of other words ("Jr", "FY").
+    Short ones are left out: titles, letters and initials of other words ("Jr", "FY"). In German all nouns have
+    capitals, and a name is not told from them.
     """
+    if detect(claim) == "german":
+        return ()
     found = dict.fromkeys(_missing_names(analyze(claim), texts))
     return tuple(name for name in found if len(name) >= MIN_NAME_CHARS)
 

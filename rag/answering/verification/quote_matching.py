@@ -120,31 +120,33 @@ class QuotablePassage:
 
     def evidence(self, span: Span) -> list[Evidence]:
         """Return the text at `span` with its context, sentence by sentence; table rows are always whole."""
-        return [self._evidence_at(index, span) for index in self.indices(span)]
+        return [self._evidence_at(index, span) for index in self._indices(span)]
 
-    def evidence_of(self, index: int) -> Evidence:
-        """Return the whole unit of that index with its context."""
-        return self._evidence_at(index, self.units[index].span)
-
-    def weight(self, key: str) -> float:
-        """Return the weight of a word of this passage, the rarer the greater."""
-        return self._word_weights.of(key)
+    @functools.cached_property
+    def unit_evidence(self) -> list[Evidence]:
+        """All units, whole, each with its context."""
+        return [self._evidence_at(index, unit.span) for index, unit in enumerate(self.units)]
 
     @property
     def normalized(self) -> str:
         """The text reduced for comparison."""
         return self._normalized.text
 
+    @functools.cached_property
+    def word_weights(self) -> Weights:
+        """The weights of its words, the rarer the greater."""
+        return Weights(term_weights.idf([[word.key for word in text.content] for text in self._texts]))
+
     def units_at(self, span: Span) -> list[Span]:
         """Return the whole sentences and rows that `span` touches."""
-        return [self.units[index].span for index in self.indices(span)]
+        return [self.units[index].span for index in self._indices(span)]
 
     def likely_spans(self, claim: str) -> list[Span]:
         """Return the sentences and rows with most of the claim's words and figures, best first."""
         keys = Text(claim).content_keys
         values = frozenset(value for number in Text(claim).numbers for value in number.values)
         scores = [
-            sum(self._word_weights.of(key) for key in keys & text.keys)
+            sum(self.word_weights.of(key) for key in keys & text.keys)
             + sum(bool(number.values & values) for number in text.numbers)
             for text in self._texts
         ]
@@ -160,7 +162,7 @@ class QuotablePassage:
         """Return the column names, unit and section of the rows at `span` that `claim` mentions."""
         asked = Text(claim)
         found = []
-        for index in self.indices(span):
+        for index in self._indices(span):
             unit, row = self.units[index], self._texts[index]
             for other in (unit.header, unit.caption, unit.section):
                 if other is None or (span.start <= other.start and other.end <= span.end):
@@ -172,17 +174,13 @@ class QuotablePassage:
                     found.append(other)
         return list(dict.fromkeys(found))
 
-    def indices(self, span: Span) -> list[int]:
+    def _indices(self, span: Span) -> list[int]:
         """Return the indexes of the units that `span` touches."""
         return [i for i, unit in enumerate(self.units) if unit.span.start < span.end and span.start < unit.span.end]
 
     @functools.cached_property
     def _texts(self) -> list[Text]:
         return [Text(self.read(unit.span)) for unit in self.units]
-
-    @functools.cached_property
-    def _word_weights(self) -> Weights:
-        return Weights(term_weights.idf([[word.key for word in text.content] for text in self._texts]))
 
     def _evidence_at(self, index: int, span: Span) -> Evidence:
         unit = self.units[index]
@@ -199,7 +197,7 @@ class QuotablePassage:
             declared=declared,
             columns=tuple(Column(cell.column, Text(self.read(cell.span))) for cell in unit.cells),
             currency=self._currency(unit) if unit.cells else None,
-            weights=self._word_weights,
+            weights=self.word_weights,
         )
 
     def _declared_scales(self, unit: Unit) -> numbers.Scales:
@@ -335,7 +333,7 @@ class QuotablePassage:
             return False
         if before[-1] == "(":
             in_table = any(
-                self.units[index].kind is BlockKind.TABLE for index in self.indices(Span(position, position + 1))
+                self.units[index].kind is BlockKind.TABLE for index in self._indices(Span(position, position + 1))
             )
             return in_table and self.text[figure.end() : figure.end() + 3].lstrip(" \t%")[:1] == ")"
         return before[-1] in "-−–" and self.text[position - 1] != " " and not before[:-1][-1:].isalnum()
@@ -446,7 +444,7 @@ class QuotablePassage:
         return found
 
     def _around(self, span: Span) -> list[Span]:
-        inside = self.indices(span)
+        inside = self._indices(span)
         if not inside:
             return []
         first, last = inside[0], inside[-1]

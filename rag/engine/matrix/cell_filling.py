@@ -9,7 +9,7 @@ from rag import answering, errors, vocabulary
 from rag.answering.extraction import answer_fit
 from rag.answering.extraction.answer_fit import Fit
 from rag.answering.tables.figure_rows import Statements
-from rag.answering.verification import answer_agreement
+from rag.engine.matrix import answer_agreement
 from rag.engine.questions.questions import Questions
 from rag.engine.workspace import Workspace
 from rag.types import (

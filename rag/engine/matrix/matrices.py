@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rag import errors, export, vocabulary
-from rag.answering.verification import answer_agreement
-from rag.engine.matrix import cell_filling, fill_scheduling
+from rag.engine.matrix import answer_agreement, cell_filling, fill_scheduling
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace

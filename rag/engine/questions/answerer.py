@@ -489,19 +489,18 @@ class Answerer:
     def _is_grounded(self, draft: AnswerResponse) -> bool:
         """Return whether a sentence that the sources do not deny has a quote, so that a reader can check it.
 
-        A small model's sentence must be verified and have no figure of its own, since its quotes are passages that were
-        found afterwards, and it computes wrongly. What half explains such a figure, without one, does not count.
+        A small model's sentence must have no figure of its own, since its quotes are passages that were found
+        afterwards, and it computes wrongly. What half explains such a figure, without one, does not count.
         """
         quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
         is_by_small_model = draft.model != answering.EXTRACTIVE_MODEL and self.llm and providers.is_small(self.llm)
+        denied = {Support.CONTRADICTED, Support.NOT_STATED}
         if not is_by_small_model:
-            denied = {Support.CONTRADICTED, Support.NOT_STATED}
             is_proved = any(sentence.support and sentence.support.is_proved for sentence in draft.sentences)
             return is_proved or any(draft.sentences[number].support not in denied for number in quoted)
-        failed = {Support.CONTRADICTED, Support.NOT_STATED, Support.NOT_VERIFIED}
         invented = {citation.sentence for citation in draft.citations if citation.unsupported_numbers}
         held = [
-            draft.sentences[number] for number in quoted - invented if draft.sentences[number].support not in failed
+            draft.sentences[number] for number in quoted - invented if draft.sentences[number].support not in denied
         ]
         proved = {Support.SUPPORTED, Support.QUOTED}
         return any(not invented or one.support in proved or any(map(str.isdigit, one.text)) for one in held)

@@ -8,8 +8,8 @@ from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.definitions import DEFINES
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
+from rag.answering.text.question_parts import asks_whether
 from rag.answering.text.sentences import is_answered_by_box
-from rag.answering.verification.answer_agreement import asks_whether
 from rag.types import Hit
 
 MIN_TOPIC_SHARE = 1 / 3

@@ -7,12 +7,8 @@ from typing import NamedTuple
 from rag.answering.passages.captions import declared_scales
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, Scales, is_month, is_same
+from rag.answering.text.question_parts import asks_whether
 
-_ASKS_WHETHER = re.compile(
-    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|might|must|will|would|should|shall)\b"
-    r"(?!.*\bor\b)",
-    re.IGNORECASE | re.DOTALL,
-)
 _SAYS = re.compile(r"\W*(yes|no)\b(?!\s?\.\s?\d)", re.IGNORECASE)
 _LAST_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)\.?\s*$")
 
@@ -33,11 +29,6 @@ def read(question: str, answer: str) -> Reading:
     if asks_whether(question):
         return Reading(says=_answers_yes(question, answer))
     return Reading(figure=_figure(answer), scales=declared_scales(answer) or None)
-
-
-def asks_whether(question: str) -> bool:
-    """Return whether `question` wants yes or no."""
-    return _ASKS_WHETHER.match(question.strip()) is not None
 
 
 def agree(one: Reading, other: Reading) -> bool:

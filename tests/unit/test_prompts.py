@@ -29,6 +29,6 @@ def test_the_refusal_is_one_sentence_without_marks() -> None:
     assert prompts.ANSWER_PROMPT_VERSION
 
 
-@pytest.mark.parametrize("rule", ["only in part", "X, not Y", "the head of its table", "inside its last cell"])
+@pytest.mark.parametrize("rule", ["only in part", "X, not Y", "once its head", "inside its last cell"])
 def test_the_rules_of_an_answer_tell_more_than_to_answer_or_refuse(rule: str) -> None:
     assert rule in prompts.ANSWER_SYSTEM

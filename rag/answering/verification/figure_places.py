@@ -47,6 +47,11 @@ _DAY = re.compile(rf"\b{_MONTH}\s\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\
 _COLUMN_NAME = re.compile(r"(?<=[;–] )[^;–]{1,60}: ")
 """The name of a column in a row of the answer: "Fees – 2021: 4; 2022: 5"."""
 
+LIKELY_SENTENCES = 3
+"""Sentences of a source of whose figures a claim may silently compute its own."""
+
+_WHOLE = tuple(numbers.find_numbers("100%"))
+
 ANY_SCALE = (1e3, 1e6, 1e9)
 """The scales that a figure of a source may have that declares none."""
 
@@ -90,7 +95,7 @@ class FigureCheck(NamedTuple):
     """What became of a claim's figures.
 
     `found` have a place, `computed` follow from others, `absent` do neither; `counts` neither, but a reader may count
-    them. `misplaced` stand in the source for another row, column, period or thing, or are wrong results.
+    or compute them. `misplaced` stand in the source for another row, column, period or thing, or are wrong results.
     """
 
     found: tuple[Found, ...] = ()
@@ -183,11 +188,12 @@ def check_figures(
         *_turned(found, text),
     ]
     unknown = [figure.number for figure in left if figure not in computed]
+    implied = {number for number in unknown if _is_count(number) or _may_follow(number, claim, indexes)}
     return FigureCheck(
         found=tuple(found),
         computed=tuple(figure.number.text for figure in computed),
-        absent=tuple(number.text for number in unknown if not _is_count(number)),
-        counts=tuple(number.text for number in unknown if _is_count(number)),
+        absent=tuple(number.text for number in unknown if number not in implied),
+        counts=tuple(number.text for number in unknown if number in implied),
         misplaced=tuple(dict.fromkeys(misplaced)),
     )
 
@@ -405,6 +411,24 @@ def _is_computed(figure: Number, claim: Text, operands: Sequence[Number]) -> boo
         or (len(own) > 2 and numbers.is_rounded(bare, sum(own.values())))
         or any(numbers.is_rounded(bare, value) for value in _results_of_two(figure, operands))
     )
+
+
+def _may_follow(figure: Number, claim: str, indexes: Mapping[str, FigureIndex]) -> bool:
+    """Return whether a figure may be computed from two of one of the sentences or rows that speak of the claim."""
+    for index in indexes.values():
+        for span in index.passage.likely_spans(claim)[:LIKELY_SENTENCES]:
+            there = [number for number in numbers.find_numbers(index.passage.read(span)) if number.year is None]
+            bare = figure._replace(scale=None)
+            if any(numbers.is_rounded(bare, value) for value in _results_of_two(figure, [*there, *_WHOLE])):
+                return True
+            if any(one.is_share and numbers.is_rounded(bare, value / 100) for one, value in _products(there)):
+                return True
+    return False
+
+
+def _products(operands: Sequence[Number]) -> Iterator[tuple[Number, float]]:
+    for one, other in itertools.permutations(operands[:MAX_OPERANDS], 2):
+        yield one, numbers.plain_value(one, with_scale=False) * numbers.plain_value(other, with_scale=False)
 
 
 def _results_of_two(figure: Number, operands: Sequence[Number]) -> Iterator[float]:

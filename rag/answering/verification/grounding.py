@@ -124,7 +124,7 @@ class Grounder:
     def leaves_open(self, claims: Sequence[Claim], text: str = "") -> bool:
         """Return whether words leave a claim to the judge; False if there is none."""
         compared = [self._compare(claim, text) for claim in claims] if self._judge else []
-        return any(map(self._is_asked, self._with_figures(compared)))
+        return bool(self._asked(self._with_figures(compared)))
 
     def attribute(self, answer: ParsedAnswer) -> ParsedAnswer:
         """Return `answer` with citations for statements that cite nothing, or a source that says something else.
@@ -199,16 +199,27 @@ class Grounder:
 
     # --- what a judge decides ---
 
-    def _is_asked(self, one: _Compared) -> bool:
-        """Return whether the judge is asked about a claim; one that reads the sources also about a bare "Yes"."""
-        if self._judge is None or not self._judge.reads_all:
-            return one.is_open
-        return bool(one.statement) or checkable_statements.is_bare_reply(one.claim.sentence.text)
+    def _asked(self, compared: Sequence[_Compared]) -> list[int]:
+        """Return the indexes of the claims that the judge is asked about.
+
+        One that reads the sources is asked about all, also about a bare "Yes", unless the answer is only a refusal.
+        """
+        if self._judge is None:
+            return []
+        if not self._judge.reads_all:
+            return [number for number, one in enumerate(compared) if one.is_open]
+        asked = [
+            number
+            for number, one in enumerate(compared)
+            if one.statement or checkable_statements.is_bare_reply(one.claim.sentence.text)
+        ]
+        are_refusals = all(checkable_statements.is_refusal(compared[number].claim.sentence.text) for number in asked)
+        return [] if are_refusals else asked
 
     def _judge_meaning(self, compared: Sequence[_Compared]) -> list[MeaningVerdict | None]:
         """Return the judge's verdict for each claim that it is asked about, None for the others."""
         verdicts: list[MeaningVerdict | None] = [None] * len(compared)
-        asked = [number for number, one in enumerate(compared) if self._is_asked(one)] if self._judge else []
+        asked = self._asked(compared)
         if self._judge and asked:
             judged = self._judge.judge([self._open_claim(number, compared) for number in asked], self._prompted)
             for number, verdict in zip(asked, judged, strict=True):

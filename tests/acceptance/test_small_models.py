@@ -89,7 +89,7 @@ def test_a_count_that_cannot_be_verified_is_shown_only_from_a_large_model(
         answer = engine.questions.answer("How many employees does Acme have?")
     assert answer.status == "ok"
     assert (answer.model == answering.EXTRACTIVE_MODEL) is is_small
-    assert ("412 employees" in answer.answer) is is_small
+    assert ("95" in answer.answer) is not is_small
     assert bool(answer.hint) is is_small
     assert (Support.NOT_VERIFIED in [sentence.support for sentence in answer.sentences]) is not is_small
 

@@ -341,6 +341,13 @@ def test_words_are_cited_from_the_source_that_has_them(
     assert [(citation.citation_id, citation.quote) for citation in citations] == cited
 
 
+@pytest.mark.parametrize("name", ["S2", "[S2]"])
+def test_of_equal_words_those_of_the_named_source_are_cited(name: str) -> None:
+    other = sources.hit(f"Again: it {SAILORS}.", name="crews.pdf")
+    (_, citations) = ground(by_model([verdict("supported", words=[(name, SAILORS)])]), LAID_OFF, others=[other])
+    assert [(citation.citation_id, citation.quote) for citation in citations] == [("S1", None), ("S2", SAILORS)]
+
+
 @pytest.mark.parametrize(
     ("kind", "support"),
     [("partly", Support.PARTLY), ("contradicted", Support.CONTRADICTED), ("not_stated", Support.NOT_STATED)],

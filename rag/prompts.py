@@ -41,8 +41,8 @@ Rules:
 the sources that support it, behind the full stop, like [S1] or [S2][S5]. Give the reason for a "Yes" or "No" in the \
 same sentence. A sentence about what the sources do not give needs no ids.
 - Right after the ids, copy the words of the source that prove it, verbatim, short and without empty lines, in this \
-form: <quote id="S1">exact words</quote>. Of a table, quote the row, and once its head (column names, unit) in a tag of \
-its own. Quotes are removed before the answer is shown.
+form: <quote id="S1">exact words</quote>. Of a table, quote the row, and once its head (column names, unit) in a tag \
+of its own. Quotes are removed before the answer is shown.
 - Use numbers exactly as the source has them. If you compute a figure, show the expression with the quoted figures.
 - If the sources answer the question only in part, give that part, and say in one sentence what they do not give. If \
 the question assumes something false or asks for something near what they hold, correct it: "The documents give X, \

@@ -109,6 +109,12 @@ class FigureCheck(NamedTuple):
         """The figures that the sources do not confirm."""
         return tuple(dict.fromkeys([*self.absent, *self.misplaced]))
 
+    @property
+    def confirmed(self) -> frozenset[str]:
+        """The figures that have a place of their own or are computed, as they are written."""
+        found = [one.figure.number.text for one in self.found]
+        return frozenset([*found, *self.computed]).difference(self.misplaced)
+
     def proved_in(self, claim: Text) -> Iterator[Number]:
         """Yield the figures of the claim that are found or computed."""
         yield from (one.figure.number for one in self.found)

@@ -238,7 +238,7 @@ class Grounder:
             judgement=one.judgement,
             before=before.statement if before is not None and is_proved else "",
             names=names.pop() if len(names) == 1 else (),
-            absent=one.figures.absent if self._judge and self._judge.reads_all else (),
+            figures=one.figures,
         )
 
     def _index(self, citation_id: str) -> FigureIndex:

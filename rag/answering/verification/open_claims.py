@@ -10,9 +10,10 @@ from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.named_entities import is_term
 from rag.answering.verification.entailment import GENERIC_NAMES, UNRELATED, Judgement
+from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.quote_matching import QuotablePassage, Quote
-from rag.types import BlockKind, Span, Support
+from rag.types import Span, Support
 
 MAX_EVIDENCE_CHARS = 1400
 """Limit of the evidence, about 300 tokens: the entailment model's time grows with it."""
@@ -66,7 +67,8 @@ class OpenClaim:
     @property
     def evidence(self) -> str:
         """The sentences as one text."""
-        return " ".join(filter(None, [self.before, *(place.text for place in self.places)]))
+        lines = dict.fromkeys(line for place in self.places for line in place.text.split("\n"))
+        return "\n".join(filter(None, [self.before, *lines]))
 
 
 def open_claim(
@@ -77,12 +79,12 @@ def open_claim(
     judgement: Judgement = UNRELATED,
     before: str = "",
     names: Sequence[str] = (),
-    absent: Sequence[str] = (),
+    figures: FigureCheck = NO_FIGURES,
 ) -> OpenClaim:
     """Return `claim` with its evidence from the cited `passages`, the sentences of the `quotes` first.
 
     `judgement` is that of the comparison of words, `before` the proved sentence before it, `names` are the name and
-    title of the document if only one is cited, `absent` figures of the claim that no source has.
+    title of the document if only one is cited, `figures` are what was found of the claim's figures.
     """
     chosen = {
         citation_id: _closest_spans(
@@ -91,7 +93,7 @@ def open_claim(
         for citation_id, passage in passages.items()
     }
     places = tuple(
-        Place(citation_id, span, passages[citation_id].read(span))
+        Place(citation_id, span, passages[citation_id].shown(span))
         for citation_id, spans in chosen.items()
         for span in spans
     )
@@ -101,19 +103,19 @@ def open_claim(
     texts = [before, *(place.text for place in places)]
     text = _without_own_name(claim, " ".join(texts), names)
     own_name = {word.text for word in analyze(claim).words} - {word.text for word in analyze(text).words}
-    vetoes = [veto for veto in judgement.vetoes if veto not in own_name]
+    vetoes = [*(veto for veto in judgement.vetoes if veto not in own_name), *missing_facts(text, evidence, around)]
     known = frozenset[str]().union(*(analyze(one).keys for one in texts))
     return OpenClaim(
         text,
         places,
         before,
-        tuple(dict.fromkeys([*vetoes, *missing_facts(text, evidence, around)])),
+        tuple(dict.fromkeys(veto for veto in vetoes if veto not in figures.confirmed)),
         judgement.replaced,
         has_other_words=not analyze(text).content_keys <= known,
         is_contradicted=judgement.support is Support.CONTRADICTED,
         is_decided=judgement.is_decided,
         wording=claim,
-        absent=tuple(absent),
+        absent=figures.absent,
     )
 
 
@@ -148,20 +150,16 @@ def _letters(word: str) -> str:
 
 
 def _closest_spans(claim: str, passage: QuotablePassage, quotes: Sequence[Quote], most: int) -> list[Span]:
-    """Return the sentences nearest to the claim, in reading order, with the sentence before one that refers back.
-
-    Table rows have figures without a sentence around them: what they prove is decided by words and columns.
-    """
-    has_figures = bool(analyze(claim).numbers)
-    units = [unit.span for unit in passage.units if not (has_figures and unit.kind is BlockKind.TABLE)]
+    """Return the sentences and rows nearest to the claim, in order, with the sentence before one that refers back."""
+    units = [unit.span for unit in passage.units]
     quoted = [span for quote in quotes for span in passage.units_at(quote.span)]
     chosen: set[Span] = set()
     size = 0
     for span in dict.fromkeys([*quoted, *passage.likely_spans(claim), *units]):
-        if span not in units or size + len(passage.read(span)) > most:
+        if span not in units or size + len(passage.shown(span)) > most:
             continue
         chosen.add(span)
-        size += len(passage.read(span))
+        size += len(passage.shown(span))
         index = units.index(span)
         if index and refers_back(passage.read(span)) and units[index - 1] not in chosen:
             chosen.add(units[index - 1])

@@ -379,13 +379,14 @@ def test_the_entailment_model_gets_what_words_leave_open() -> None:
     assert [one.wording for one in judge.asked] == [LAID_OFF]
 
 
-def test_only_a_language_model_judges_that_the_sources_do_not_tell() -> None:
+def test_only_a_language_model_judges_beside_other_sentences_that_the_sources_do_not_tell() -> None:
     refusal = "I can't tell this from the provided documents."
-    model, small = Noted(reads_all=True), Noted()
-    ground(model, refusal)
-    ground(small, refusal)
-    assert [one.wording for one in model.asked] == [refusal]
-    assert small.asked == []
+    for claims, asked in (([refusal], []), ([refusal, LAID_OFF], [refusal, LAID_OFF])):
+        model, small = Noted(reads_all=True), Noted()
+        ground(model, *claims)
+        ground(small, *claims)
+        assert [one.wording for one in model.asked] == asked
+        assert [one.wording for one in small.asked] == asked[1:]
 
 
 def test_a_bare_reply_has_the_verdict_of_the_language_model() -> None:

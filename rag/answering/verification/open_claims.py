@@ -65,6 +65,11 @@ class OpenClaim:
     absent: tuple[str, ...] = ()
 
     @property
+    def rests_on_rows(self) -> bool:
+        """Whether rows of tables are among the evidence."""
+        return any(" | " in place.text for place in self.places)
+
+    @property
     def evidence(self) -> str:
         """The sentences as one text."""
         lines = dict.fromkeys(line for place in self.places for line in place.text.split("\n"))

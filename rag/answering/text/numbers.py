@@ -195,15 +195,7 @@ def is_shown_by_equation(sentence: str, figure: Number, known: Sequence[Number])
 
 def results_of_equations(sentence: str) -> frozenset[str]:
     """Return the figures that equations of `sentence` yield, as written."""
-    claimed = find_numbers(sentence)
-    found = set()
-    for sign in _EQUALS.finditer(sentence):
-        left = _expression_before(sentence, sign.start(), claimed)
-        right = _expression_after(sentence, sign.start(), claimed)
-        for operands, result in ((left, right), (right, left)):
-            if len(operands.numbers) > 1 and len(result.numbers) == 1:
-                found.add(result.numbers[0].text)
-    return frozenset(found)
+    return frozenset(result.text for _, result in _equations(sentence, find_numbers(sentence)))
 
 
 def operands(sentence: str) -> frozenset[int]:
@@ -239,16 +231,8 @@ def _in_brackets(sentence: str) -> "list[_Expression]":
 
 def wrong_results(sentence: str) -> tuple[str, ...]:
     """Return the results of equations in `sentence` that their operands do not give."""
-    claimed = find_numbers(sentence)
-    found = []
-    for sign in _EQUALS.finditer(sentence):
-        left = _expression_before(sentence, sign.start(), claimed)
-        right = _expression_after(sentence, sign.start(), claimed)
-        for operands, result in ((left, right), (right, left)):
-            is_equation = len(operands.numbers) > 1 and len(result.numbers) == 1
-            if is_equation and not _yields(operands, result.numbers[0]):
-                found.append(result.numbers[0].text)
-    return tuple(found)
+    equations = _equations(sentence, find_numbers(sentence))
+    return tuple(result.text for operands, result in equations if not _yields(operands, result))
 
 
 def is_rounded(claimed: Number, value: float) -> bool:
@@ -346,22 +330,27 @@ def _computed(sentence: str, numbers: Sequence[Number], missing: Sequence[Number
     """Return the keys of missing numbers that equations of quoted numbers yield, and of their constants."""
     found: set[_Key] = set()
     unknown = set(map(_key, missing))
-    for sign in _EQUALS.finditer(sentence):
-        left = _expression_before(sentence, sign.start(), numbers)
-        right = _expression_after(sentence, sign.start(), numbers)
-        for operands, result in ((left, right), (right, left)):
-            if len(operands.numbers) < 2 or len(result.numbers) != 1:
-                continue
-            constants = {_key(number) for number in operands.numbers if _is_constant(number, operands)}
-            is_grounded = not set(map(_key, operands.numbers)) & unknown - found - constants
-            if is_grounded and _yields(operands, result.numbers[0]):
-                found |= {_key(result.numbers[0])} | constants
+    for operands, result in _equations(sentence, numbers):
+        constants = {_key(number) for number in operands.numbers if _is_constant(number, operands)}
+        is_grounded = not set(map(_key, operands.numbers)) & unknown - found - constants
+        if is_grounded and _yields(operands, result):
+            found |= {_key(result)} | constants
     return found
 
 
 class _Expression(NamedTuple):
     code: str
     numbers: list[Number]
+
+
+def _equations(sentence: str, numbers: Sequence[Number]) -> Iterator[tuple[_Expression, Number]]:
+    """Yield the operands and the result of each equation; the result may stand on either side."""
+    for sign in _EQUALS.finditer(sentence):
+        left = _expression_before(sentence, sign.start(), numbers)
+        right = _expression_after(sentence, sign.start(), numbers)
+        for operands, result in ((left, right), (right, left)):
+            if len(operands.numbers) > 1 and len(result.numbers) == 1:
+                yield operands, result.numbers[0]
 
 
 def _expression_before(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:

@@ -162,12 +162,21 @@ def test_a_claim_that_only_rearranges_the_evidence_is_not_accepted_by_the_model(
     assert sentence.support is Support.SUPPORTED
 
 
-def test_evidence_keeps_reading_order_and_leaves_out_rows_for_figures() -> None:
+def test_evidence_keeps_reading_order_and_rows_stand_below_their_head() -> None:
     passages = {"S1": QuotablePassage(HARBOUR.passage)}
-    with_figure = open_claim("It led 4,812 boats.", passages, {})
-    assert [place.text.split()[0] for place in with_figure.places] == ["The", "It", "Its"]
-    without = open_claim("Fees were paid.", passages, {})
-    assert any("Fees" in place.text for place in without.places)
+    claim = open_claim("It collected fees of $9,140 thousand.", passages, {})
+    assert [place.text.split()[0] for place in claim.places[:3]] == ["The", "It", "Its"]
+    assert claim.places[-1].text == "(in thousands) | 2021 | 2020\nFees | $9,140 | $8,655"
+    assert claim.rests_on_rows
+    assert not open_claim("Fees were paid.", passages, {}).rests_on_rows
+
+
+def test_rows_need_a_surer_model() -> None:
+    claim = "The dues taken in came to $9,140 thousand that year."
+    ((sentence,), _) = ground(by_meaning(claim, value=0.7), claim)
+    assert sentence.support is not Support.SUPPORTED
+    ((sentence,), _) = ground(by_meaning(claim, value=0.9), claim)
+    assert sentence.support is Support.SUPPORTED
 
 
 def test_the_sentence_before_counts_only_if_the_claim_refers_back() -> None:

@@ -25,7 +25,7 @@ MAX_LOCATED = 4
 """Most sentences that are tried alone as the quote of an accepted claim."""
 
 MIN_REPLACED = 0.8
-"""Least probability of a claim with a word in place of another one, or whose evidence has rows of tables.
+"""Least probability of a claim with a word in place of another one, or with figures for which there are rows.
 
 Of 623 claims with a random word in its place (`benchmarks claims`, "other word") the model accepts 11, 19 at 0.75.
 """

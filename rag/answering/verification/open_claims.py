@@ -13,7 +13,7 @@ from rag.answering.verification.entailment import GENERIC_NAMES, UNRELATED, Judg
 from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.quote_matching import QuotablePassage, Quote
-from rag.types import Span, Support
+from rag.types import BlockKind, Span, Support
 
 MAX_EVIDENCE_CHARS = 1400
 """Limit of the evidence, about 300 tokens: the entailment model's time grows with it."""
@@ -66,8 +66,8 @@ class OpenClaim:
 
     @property
     def rests_on_rows(self) -> bool:
-        """Whether rows of tables are among the evidence."""
-        return any(" | " in place.text for place in self.places)
+        """Whether it has figures, and rows of tables are among the evidence."""
+        return bool(analyze(self.text).numbers) and any(" | " in place.text for place in self.places)
 
     @property
     def evidence(self) -> str:
@@ -98,7 +98,7 @@ def open_claim(
         for citation_id, passage in passages.items()
     }
     places = tuple(
-        Place(citation_id, span, passages[citation_id].shown(span))
+        Place(citation_id, span, _shown(passages[citation_id], span))
         for citation_id, spans in chosen.items()
         for span in spans
     )
@@ -161,12 +161,22 @@ def _closest_spans(claim: str, passage: QuotablePassage, quotes: Sequence[Quote]
     chosen: set[Span] = set()
     size = 0
     for span in dict.fromkeys([*quoted, *passage.likely_spans(claim), *units]):
-        if span not in units or size + len(passage.shown(span)) > most:
+        if span not in units or size + len(_shown(passage, span)) > most:
             continue
         chosen.add(span)
-        size += len(passage.shown(span))
+        size += len(_shown(passage, span))
         index = units.index(span)
         if index and refers_back(passage.read(span)) and units[index - 1] not in chosen:
             chosen.add(units[index - 1])
             size += len(passage.read(units[index - 1]))
     return sorted(chosen)
+
+
+def _shown(passage: QuotablePassage, span: Span) -> str:
+    """Return a sentence on one line, or a table row below its caption, section and head, with "|" between cells."""
+    unit = next((unit for unit in passage.units if unit.span == span), None)
+    if unit is None or unit.kind is not BlockKind.TABLE:
+        return passage.read(span)
+    parts = [part for part in (unit.caption, unit.section, unit.header, span) if part]
+    rows = [line.split("\t") for part in parts for line in passage.slice(part).split("\n")]
+    return "\n".join(dict.fromkeys(" | ".join(filter(None, map(str.strip, row))) for row in rows))

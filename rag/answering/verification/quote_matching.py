@@ -115,21 +115,6 @@ class QuotablePassage:
         """Return the same on one line, hyphenated words joined."""
         return one_line(self.slice(span))
 
-    def shown(self, span: Span) -> str:
-        """Return a sentence on one line, or a table row below its caption, section and head, with "|" between cells."""
-        unit = next((unit for unit in self.units if unit.span == span), None)
-        if unit is None or unit.kind is not BlockKind.TABLE:
-            return self.read(span)
-        lines = [
-            line for part in (unit.caption, unit.section, unit.header, span) if part for line in self.lines_of(part)
-        ]
-        return "\n".join(dict.fromkeys(lines))
-
-    def lines_of(self, span: Span) -> list[str]:
-        """Return the lines of a table at `span`."""
-        rows = (filter(None, map(str.strip, line.split("\t"))) for line in self.slice(span).split("\n"))
-        return [" | ".join(row) for row in rows]
-
     # --- what words are held against a claim ---
 
     def evidence(self, span: Span) -> list[Evidence]:

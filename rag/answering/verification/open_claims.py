@@ -155,12 +155,17 @@ def _letters(word: str) -> str:
 
 
 def _closest_spans(claim: str, passage: QuotablePassage, quotes: Sequence[Quote], most: int) -> list[Span]:
-    """Return the sentences and rows nearest to the claim, in order, with the sentence before one that refers back."""
+    """Return the sentences and rows nearest to the claim, in order, with the sentence before one that refers back.
+
+    For a claim with figures only rows that have a word or figure of it.
+    """
+    has_figures = bool(analyze(claim).numbers)
     units = [unit.span for unit in passage.units]
+    others = [unit.span for unit in passage.units if not (has_figures and unit.kind is BlockKind.TABLE)]
     quoted = [span for quote in quotes for span in passage.units_at(quote.span)]
     chosen: set[Span] = set()
     size = 0
-    for span in dict.fromkeys([*quoted, *passage.likely_spans(claim), *units]):
+    for span in dict.fromkeys([*quoted, *passage.likely_spans(claim), *others]):
         if span not in units or size + len(_shown(passage, span)) > most:
             continue
         chosen.add(span)

@@ -185,6 +185,9 @@ OFFICERS = sources.hit(
         ("The executive vice president is Ada Vinter.", True),
         ("Ola Berg is chief executive officer.", True),
         ("Inge Holm is vice chairman of the board.", True),
+        ("The chief executive officer is Ada Vinter.", False),
+        ("The president is Ada Vinter.", False),
+        ("Inge Holm is chairman of the board.", False),
     ],
 )
 def test_the_words_of_an_office_stand_together(claim: str, is_supported: bool) -> None:
@@ -243,6 +246,15 @@ def test_a_name_says_something_also_if_it_is_written_like_a_word_that_does_not(
 def test_small_words_that_a_source_lacks_are_not_proved_by_it(claim: str, source: str, is_true: bool) -> None:
     judged, _ = judge(claim, sources.hit(source))
     assert (judged.support is Support.SUPPORTED) is is_true, judged.missing
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_supported"), [("She remains on the board.", True), ("He remains on the board.", False)]
+)
+def test_a_pronoun_of_the_other_gender_is_of_another_person(claim: str, is_supported: bool) -> None:
+    board = sources.hit("Ada Vinter was followed by Tom Ek. She had run the port since 2011 and remains on the board.")
+    judged, _ = judge(claim, board)
+    assert (judged.support is SUPPORTED) is is_supported, judged
 
 
 # --- tables: scale, unit, column and sign ---------------------------------------------------------------
@@ -343,6 +355,7 @@ QUARTERS = "\tQ1 2024\tQ4 2023\tQ1 2023\nPaper sales\t212\t187\t160"
         (REGIONS, "Board sales were 9.1 in the North and 14.7 in the South.", True),
         (REGIONS, "Paper sales 41.2 33.9 75.1", True),
         (REGIONS, "Paper sales in the South were 41.2.", False),
+        (REGIONS, "Paper sales totalled 41.2.", False),
         (REGIONS, "Board sales were 14.7 in the North and 9.1 in the South.", False),
         (QUARTERS, "Paper sales were 212 in Q1 2024.", True),
         (QUARTERS, "Paper sales were 212 in Q1 2024, compared with 160 in Q1 2023.", True),

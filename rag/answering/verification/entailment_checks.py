@@ -1,7 +1,7 @@
 """Check a claim whose words all occur in the source for what small words change.
 
-The checks compare quantifiers, numeric bounds, denials, conditions, "and" and "or", semantic roles, hedging and
-mixed-up statements. Each returns the words that speak against entailment.
+The checks compare quantifiers, numeric bounds, denials, conditions, "and" and "or", semantic roles, hedging and mixed-up
+statements. Each returns the words that speak against entailment.
 """
 
 from collections import defaultdict

@@ -40,9 +40,6 @@ _YEAR_BEFORE = re.compile(
     r"\b(?:year (?:earlier|ago|before)|(?:prior|previous|preceding|last|same period (?:of )?last)[- ]year)\b",
     re.IGNORECASE,
 )
-_PART_OF_YEAR = re.compile(
-    r"\b[QH][1-4]\b|\bquarter|\bhalf\b|(?<!12 )(?<!12-)(?<!twelve )(?<!twelve-)\bmonths?\b", re.IGNORECASE
-)
 _SHORT_YEAR = re.compile(r"\bFY\s?['’]?(\d\d)\b", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"\s*\(?\d{1,3}(?:[.)]\s|\s–\s)")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
@@ -324,23 +321,20 @@ def _misplaced(found: Sequence[Found], claim: Text, indexes: Mapping[str, Figure
         is_named = one.place.cell is not None and _is_named_otherwise(one, claim, indexes[one.citation_id])
         if (
             is_named
-            or _is_of_other_part(one, claim)
+            or _is_of_other_quarter(one, claim)
             or _year_fit(one.figure, one.place) < 0
             or _has_other_sign(one, claim)
         ):
             yield one.figure.number.text
 
 
-def _is_of_other_part(one: Found, claim: Text) -> bool:
-    """Return whether the claim gives a figure of a quarter or of some months for the year, or for another quarter."""
+def _is_of_other_quarter(one: Found, claim: Text) -> bool:
+    """Return whether the column of a figure is a quarter or half year, and the claim names only others, or a year."""
     if one.place.cell is None or one.place.cell < 0:
         return False
-    column = one.place.evidence.columns[one.place.cell].name
-    there, named = ({period.code for period in find_quarters(text)} for text in (column, claim.text))
-    if there and named:
-        return there.isdisjoint(named)
-    is_part, is_part_claimed = (_PART_OF_YEAR.search(text) for text in (column, claim.text))
-    return bool(one.figure.year and is_part and not is_part_claimed and not named)
+    there = {period.code for period in find_quarters(one.place.evidence.columns[one.place.cell].name)}
+    named = {period.code for period in find_quarters(claim.text)}
+    return bool(there) and there.isdisjoint(named) and bool(named or one.figure.year)
 
 
 def _is_named_otherwise(one: Found, claim: Text, index: FigureIndex) -> bool:

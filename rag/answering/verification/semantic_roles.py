@@ -1,4 +1,4 @@
-"""Compare semantic roles: what prepositions point at, who did something, and what comes before what."""
+"""Compare what prepositions point at, who does what, and what stands before and behind a "before", a "because" or an "if"."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -95,6 +95,11 @@ def find_quarters(text: str) -> list[Period]:
     return [Period(_code(match), match.start(), match.end()) for match in _PERIOD.finditer(text)]
 
 
+def normalize_periods(text: str) -> str:
+    """Replace quarters and halves by their codes."""
+    return _PERIOD.sub(_code, text)
+
+
 def _code(match: re.Match[str]) -> str:
     if match["ordinal"]:
         return f"{match['unit'][0].upper()}{_ORDINALS.index(match['ordinal'].casefold()) + 1}"

@@ -1,6 +1,6 @@
 """Check a claim whose words all occur in the source for what small words change.
 
-The checks compare quantifiers, numeric bounds, denials, conditions, "and" and "or", semantic roles, hedging and mixed-up
+The checks compare quantifiers, numeric bounds, conditions, "and" and "or", semantic roles, hedging and mixed-up
 statements. Each returns the words that speak against entailment.
 """
 
@@ -34,7 +34,6 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
     found = [
         *quantifiers.mismatches(claim, clause),
         *numeric_bounds.mismatches(claim, clause, scales),
-        *_denials(claim, clause),
         *_conjunctions(claim, clause),
         *conditions.mismatches(claim, clause, own),
     ]
@@ -72,16 +71,6 @@ def _shortest_clause(claim: Text, own: Text) -> Text:
             if len(part.words) < len(own.words) and shared <= part.keys and not lost:
                 return _shortest_clause(claim, part)
     return own
-
-
-def _denials(claim: Text, own: Text) -> Iterator[str]:
-    """Yield words of denial ("lacks") where the other text states the same without any."""
-    for one, other in ((claim, own), (own, claim)):
-        if other.negated or other.denied:
-            continue
-        for start, governed in one.denied.items():
-            if not other.keys.isdisjoint(governed):
-                yield next(word.text for word in one.words if word.start == start)
 
 
 def _conjunctions(claim: Text, own: Text) -> Iterator[str]:

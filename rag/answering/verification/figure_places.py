@@ -319,22 +319,8 @@ def _misplaced(found: Sequence[Found], claim: Text, indexes: Mapping[str, Figure
     """Yield figures of another period than the claim names, or of another row or column than it names in full."""
     for one in found:
         is_named = one.place.cell is not None and _is_named_otherwise(one, claim, indexes[one.citation_id])
-        if (
-            is_named
-            or _is_of_other_quarter(one, claim)
-            or _year_fit(one.figure, one.place) < 0
-            or _has_other_sign(one, claim)
-        ):
+        if is_named or _year_fit(one.figure, one.place) < 0 or _has_other_sign(one, claim):
             yield one.figure.number.text
-
-
-def _is_of_other_quarter(one: Found, claim: Text) -> bool:
-    """Return whether the column of a figure is a quarter or half year, and the claim names only others, or a year."""
-    if one.place.cell is None or one.place.cell < 0:
-        return False
-    there = {period.code for period in find_quarters(one.place.evidence.columns[one.place.cell].name)}
-    named = {period.code for period in find_quarters(claim.text)}
-    return bool(there) and there.isdisjoint(named) and bool(named or one.figure.year)
 
 
 def _is_named_otherwise(one: Found, claim: Text, index: FigureIndex) -> bool:

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rag.answering.text import paired_values
 from rag.answering.text.analyzed_text import Text
 from rag.answering.verification.coordination import Conjunct, Figure, FigureKind, conjuncts, key_of
 
@@ -16,6 +17,8 @@ def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the claim's figures, or words of a claim without figures, that the source states of something else."""
     if _plain(claim.text) in _plain(own.text):
         return []
+    if paired_values.is_paired(own):
+        return paired_values.mismatches(claim, own)
     stated = conjuncts(own.text)
     if len(stated) < 2:
         return []
@@ -36,7 +39,8 @@ def _is_mixed_up(figure: Figure, said: Conjunct, stated: Sequence[Conjunct]) -> 
     holders = [member for member in stated if figure.stands_in(member.own_figures)]
     return bool(holders) and all(
         any(
-            _rival_keys(said, holder, rival) and not _shares_figure(said, rival)
+            _has_other_figure(said, holder, rival)
+            or (_rival_keys(said, holder, rival) and not _shares_figure(said, rival))
             for rival in _rival_conjuncts(figure, holder, stated)
         )
         for holder in holders
@@ -51,6 +55,16 @@ def _rival_conjuncts(figure: Figure, holder: Conjunct, stated: Iterable[Conjunct
         is_alike = any(other.kind is figure.kind for other in member.own_figures)
         if is_alike or (figure.kind in {FigureKind.AMOUNT, FigureKind.SHARE} and member.has_verb and holder.is_clause):
             yield member
+
+
+def _has_other_figure(said: Conjunct, holder: Conjunct, rival: Conjunct) -> bool:
+    """Return whether the claim has a figure of a rival in place of one of the holder's."""
+    return any(
+        other.kind is figure.kind and not other.stands_in(said.figures) and not other.stands_in(rival.figures)
+        for figure in said.figures
+        if figure.stands_in(rival.own_figures) and not figure.stands_in(holder.figures)
+        for other in holder.own_figures
+    )
 
 
 def _shares_figure(said: Conjunct, rival: Conjunct) -> bool:

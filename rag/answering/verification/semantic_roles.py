@@ -1,32 +1,10 @@
-"""Compare what prepositions point at, who does what, and what stands before and behind a "before", a "because" or an "if"."""
+"""Compare who does what, and what stands before and behind a "before", a "because" or an "if"."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from rag.answering.text.analyzed_text import Text, stem
 from rag.answering.text.negation import Word
-from rag.answering.text.numbers import find_numbers, plain_value
-
-_ROLES: Mapping[str, str] = {
-    "from": "source",
-    "by": "source",
-    "to": "goal",
-    "into": "goal",
-    "against": "opponent",
-}
-"""The role of a name after a preposition."""
-
-_NO_ROLE = (
-    r"(?<!subject )(?<!according )(?<!due )(?<!prior )(?<!compared )(?<!respect )(?<!relating )(?<!related )"
-    r"(?<!relative )(?<!equal )(?<!up )"
-)
-"""Lookbehinds: words after which a preposition sets no role."""
-
-_POINTED = re.compile(
-    rf"{_NO_ROLE}\b(?P<preposition>{'|'.join(_ROLES)})\s+(?:(?:the|an?|its|their|our|his|her|any|all|certain)\s+)*"
-    r"(?P<what>(?:[A-Z]{0,3}[$€£¥]\s?)?[\w’'-]+(?:[.,]\d+)*)",
-    re.IGNORECASE,
-)
 
 _BY_IN_CLAUSE = re.compile(r"[^.;,]*?\bby\b", re.IGNORECASE)
 _AGENT = re.compile(
@@ -50,26 +28,7 @@ _LINKS = tuple(
 
 def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the words whose role in the claim differs from that in the source."""
-    return [*_changed_roles(claim, own), *_unstated_agents(claim, own), *_exchanged_sides(claim, own)]
-
-
-def _changed_roles(claim: Text, own: Text) -> Iterator[str]:
-    there = _prepositional_roles(own)
-    for key, (text, roles) in _prepositional_roles(claim).items():
-        if key in there and not roles & there[key][1]:
-            yield text
-
-
-def _prepositional_roles(text: Text) -> dict[str, tuple[str, set[str]]]:
-    """Return the roles of each word or figure after a preposition; with figures "by" marks a change."""
-    found: dict[str, tuple[str, set[str]]] = {}
-    for match in _POINTED.finditer(text.text):
-        what, preposition = match["what"], match["preposition"].casefold()
-        figures = find_numbers(what)
-        key = f"{plain_value(figures[0]):g}" if figures else stem(what.casefold())
-        role = preposition if figures else _ROLES[preposition]
-        found.setdefault(key, (what, set()))[1].add(role)
-    return found
+    return [*_unstated_agents(claim, own), *_exchanged_sides(claim, own)]
 
 
 def _unstated_agents(claim: Text, own: Text) -> Iterator[str]:

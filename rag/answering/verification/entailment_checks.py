@@ -1,13 +1,14 @@
 """Check a claim whose words all occur in the source for what small words change.
 
-The checks compare quantifiers, numeric bounds, conditions, "and" and "or", semantic roles, hedging and mixed-up
-statements. Each returns the words that speak against entailment.
+The checks compare quantifiers, numeric bounds, denials, conditions, "and" and "or", semantic roles, hedging,
+offices, pronouns and mixed-up statements. Each returns the words that speak against entailment.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from rag.answering.text import offices
 from rag.answering.text.analyzed_text import Text, analyze
 from rag.answering.text.clauses import clause_splits, is_fragment
 from rag.answering.text.numbers import Scales
@@ -19,6 +20,9 @@ from rag.answering.verification import (
     quantifiers,
     semantic_roles,
 )
+
+_HE = frozenset({"he", "him", "his", "himself"})
+_SHE = frozenset({"she", "her", "hers", "herself"})
 
 
 def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
@@ -34,8 +38,11 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
     found = [
         *quantifiers.mismatches(claim, clause),
         *numeric_bounds.mismatches(claim, clause, scales),
+        *_denials(claim, clause),
         *_conjunctions(claim, clause),
         *conditions.mismatches(claim, clause, own),
+        *offices.mismatches(claim, own),
+        *_other_pronouns(claim, own),
     ]
     if not is_row:  # only sentences have subjects, modality and coordination
         found += semantic_roles.mismatches(claim, clause)
@@ -71,6 +78,25 @@ def _shortest_clause(claim: Text, own: Text) -> Text:
             if len(part.words) < len(own.words) and shared <= part.keys and not lost:
                 return _shortest_clause(claim, part)
     return own
+
+
+def _denials(claim: Text, own: Text) -> Iterator[str]:
+    """Yield words of denial ("lacks") where the other text states the same without any."""
+    for one, other in ((claim, own), (own, claim)):
+        if other.negated or other.denied:
+            continue
+        for start, governed in one.denied.items():
+            if not other.keys.isdisjoint(governed):
+                yield next(word.text for word in one.words if word.start == start)
+
+
+def _other_pronouns(claim: Text, own: Text) -> list[str]:
+    """Return pronouns of one gender where the source has only those of the other: they are of another person."""
+    said, there = ({word.text.casefold() for word in text.words} for text in (claim, own))
+    for one, other in ((_HE, _SHE), (_SHE, _HE)):
+        if said & one and not said & other and there & other and not there & one:
+            return sorted(said & one)
+    return []
 
 
 def _conjunctions(claim: Text, own: Text) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from enum import Enum, auto
+from itertools import pairwise
 
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, Scales, is_same
@@ -57,6 +58,10 @@ _DURATION = re.compile(r"[\s-]?(?:days?|weeks?|months?|quarters?|years?|hours?)\
 _OVER = re.compile(r"\bover\s+(?:the\s+)?$", re.IGNORECASE)
 """Before a duration "over" means during: "over 5 years"."""
 
+_RANGE = re.compile(r"[\s%]*(?:\s(?P<and>and)\s|\sto\s|[–—-])\s*[$€£¥]?\s?", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+[$€£¥]?\s?$", re.IGNORECASE)
+_NOT_FROM = re.compile(r"(?<!\bfrom)\s[$€£¥(]?\s?$", re.IGNORECASE)
+
 MAX_PHRASE_CHARS = 50
 
 _PROVED_BY: Mapping[Bound, frozenset[Bound]] = {
@@ -89,9 +94,29 @@ def bound(text: str, number: Number) -> Bound:
 def mismatches(claim: Text, own: Text, scales: Scales) -> list[str]:
     """Return the claim's figures that the source bounds differently; years have no bound."""
     found = []
+    ends = _other_ends(own)
     for figure in claim.figures:
         there = [other for other in own.figures if is_same(figure, other, scales)]
         proving = _PROVED_BY[bound(claim.text, figure)]
-        if there and figure.year is None and not any(bound(own.text, other) in proving for other in there):
+        if not there or figure.year is not None:
+            continue
+        halves = [ends[other.start] for other in there if other.start in ends]
+        is_half = len(halves) == len(there) and bound(claim.text, figure) in _PROVED_BY[Bound.NONE]
+        if not any(bound(own.text, other) in proving for other in there) or (
+            is_half and not any(is_same(half, other, scales) for half in halves for other in claim.figures)
+        ):
             found.append(figure.text)
+    return found
+
+
+def _other_ends(text: Text) -> Mapping[int, Number]:
+    """Map the start of each figure in a range to the other end of the range."""
+    found = {}
+    for first, last in pairwise(text.figures):
+        link = _RANGE.fullmatch(text.text, first.end, last.start)
+        before = text.text[: first.start]
+        if first.is_share and not last.is_share:
+            continue  # "rose 18% to $192 million"
+        if link and first.year is None and (_BETWEEN if link["and"] else _NOT_FROM).search(before):
+            found[first.start], found[last.start] = last, first
     return found

@@ -1,9 +1,11 @@
-"""Compare quantifiers: "all", "most", "only", "many"."""
+"""Compare quantifiers: "all", "most", "only", "some of", "two of the five", "the second largest"."""
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 
-from rag.answering.text.analyzed_text import Text
+from rag.answering.text.analyzed_text import Text, stem
+from rag.answering.text.numbers import Number, is_same
 from rag.answering.text.term_weights import word_set
 
 _QUANTIFIERS: Mapping[str, frozenset[str]] = {
@@ -14,6 +16,9 @@ _QUANTIFIERS: Mapping[str, frozenset[str]] = {
 }
 """Quantifiers by strength; a claim may use any of a group if its source uses one of it."""
 
+_LIMITING = word_set("some certain several few portion part parts partly partially one number half many most majority")
+"""Words that limit a claim to a part."""
+
 _NO_QUANTIFIER = re.compile(
     r"\bnot only\b|\bonly(?=\s+[$€£¥]?\d)|\bat all\b|\bthe most\b|\bat most\b|"
     r"\b(?:every|each|any|all|throughout|whole|entire)\s+(?:the\s+)?(?:days?|weeks?|months?|quarters?|years?)\b",
@@ -21,14 +26,105 @@ _NO_QUANTIFIER = re.compile(
 )
 """Uses of these words that quantify nothing: emphasis, bounds, comparisons and periods."""
 
+_PART_OF = re.compile(
+    r"\b(?P<part>(?:some|certain|several|few)(?:\s+of)?|(?:part|(?<=a )(?:portion|part|number)) of)\s+"
+    r"(?:(?:our|its|the|their|these|those|his|her)\s+)?(?P<what>[^\W\d_]+)",
+    re.IGNORECASE,
+)
 
-def mismatches(claim: Text, own: Text) -> Iterator[str]:
-    """Yield quantifiers of the claim that its source lacks: they make it more general."""
+_OUT_OF = re.compile(r"\s+(?:out of|of|in|from)\s+(?:(?:the|its|our|their|these|those|a total of)\s+)?", re.IGNORECASE)
+"""Text between a part and its whole: "two of the five"."""
+
+_RANKED = re.compile(
+    r"\b(?P<rank>second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|next|one of the|one of its|one of our|"
+    r"among the|a)[ -](?P<top>most|least|best|worst|largest|biggest|greatest|smallest|highest|lowest|longest|shortest|"
+    r"oldest|newest|youngest|fastest|slowest|strongest|weakest|cheapest|leading)\b",
+    re.IGNORECASE,
+)
+"""A superlative that is outranked or shared."""
+
+
+_BOTH = re.compile(
+    r"\bboth\s+(?:of\s+)?(?:(?:the|these|those|its|our|their)\s+)?(?P<plural>[^\W\d_]+s)\b", re.IGNORECASE
+)
+"""Two things of a kind: "both acquisitions"; "both the quay and the tolls" has no plural right after it."""
+
+
+def mismatches(claim: Text, own: Text) -> list[str]:
+    """Return the words that make the claim more, or less, general than its source."""
+    return list(
+        dict.fromkeys(
+            [
+                *_stronger(claim, own),
+                *_doubled(claim, own),
+                *_generalised(claim, own),
+                *_dropped_counts(claim, own),
+                *_dropped_ranks(claim, own),
+            ]
+        )
+    )
+
+
+def _stronger(claim: Text, own: Text) -> Iterator[str]:
+    """Yield quantifiers of the claim that its source lacks."""
     claimed, there = _quantified(claim), _quantified(own)
     for words in _QUANTIFIERS.values():
         if not words & there:
             yield from sorted(words & claimed - {"any"})
 
 
+def _doubled(claim: Text, own: Text) -> Iterator[str]:
+    """Yield "both" where the source speaks of one of the things only."""
+    for match in _BOTH.finditer(claim.text):
+        plural = match["plural"].casefold()
+        if plural not in own.folded and stem(plural) in own.keys and not own.folded & {"both", "each", "two"}:
+            yield match.group()[: len("both")]
+
+
 def _quantified(text: Text) -> frozenset[str]:
     return Text(_NO_QUANTIFIER.sub(" ", text.text)).folded
+
+
+def _generalised(claim: Text, own: Text) -> Iterator[str]:
+    """Yield words that limit the source to a part where the claim states the whole."""
+    if claim.folded & _LIMITING:
+        return
+    matches = list(_PART_OF.finditer(own.text))
+    nouns = [stem(match["what"].casefold()) for match in matches]
+    for match, noun in zip(matches, nouns, strict=True):
+        speaks_of_the_whole = sum(word.key == noun for word in own.words) > nouns.count(noun)
+        if noun in claim.content_keys and not speaks_of_the_whole:
+            yield match["part"]
+
+
+def _dropped_counts(claim: Text, own: Text) -> Iterator[str]:
+    """Yield counts of a part that the claim drops for the whole, or exchanges with it."""
+    turned = [(whole, part) for part, whole in _parts(claim)]
+    for part, whole in _parts(own):
+        is_dropped = _has(claim, whole) and not _has(claim, part)
+        if is_dropped or any(_is_same(part, one) and _is_same(whole, other) for one, other in turned):
+            yield part.text
+
+
+def _has(text: Text, figure: Number) -> bool:
+    return any(_is_same(figure, other) for other in text.figures)
+
+
+def _is_same(one: Number, other: Number) -> bool:
+    return is_same(one, other, frozenset())
+
+
+def _parts(text: Text) -> Iterator[tuple[Number, Number]]:
+    """Yield each count of a part with the count of its whole."""
+    for part, whole in itertools.pairwise(text.figures):
+        are_counts = "%" not in (part.unit, whole.unit) and part.year is None and whole.year is None
+        if are_counts and not _is_same(part, whole) and _OUT_OF.fullmatch(text.text[part.end : whole.start]):
+            yield part, whole
+
+
+def _dropped_ranks(claim: Text, own: Text) -> Iterator[str]:
+    """Yield ranks before superlatives that the claim drops: "second largest"."""
+    claimed = {match["top"].casefold() for match in _RANKED.finditer(claim.text)}
+    for match in _RANKED.finditer(own.text):
+        if match["top"].casefold() in claim.folded - claimed:
+            yield match["rank"]

@@ -18,10 +18,8 @@ from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, find_numbers
 from rag.answering.text.sentences import one_line
 from rag.answering.verification.quote_matching import QuotablePassage
+from rag.answering.verification.table_figures import SCALE_NAMES
 from rag.types import BlockKind, Passage, Span
-
-SCALE_NAMES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
-"""Names of the scales."""
 
 SAID_TWICE = 90.0
 """Sentences with this similarity (rapidfuzz's token set ratio, 0..100) may mean the same and prove each other."""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from rag.answering.passages.captions import declared_scales
 from rag.answering.text import negation, numbers
 from rag.answering.text.analyzed_text import (
     MAX_REPLACED,
@@ -29,7 +28,7 @@ from rag.answering.text.clauses import clause_splits, move_lead_in_to_end
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
-from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds
+from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds, table_figures
 from rag.answering.verification.entailment_checks import failed_checks
 from rag.answering.verification.evidence import Evidence, Weights, combine
 from rag.answering.verification.figure_places import FigureCheck
@@ -285,19 +284,16 @@ class _Comparison:
             return []
         evidence = self.evidence
         found = failed_checks(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
-        return [*found, *self._omitted_scales()]
-
-    def _omitted_scales(self) -> list[str]:
-        """Return amounts that the claim copies from a row without the scale of its table, nor the row's other words."""
-        row, declared = self.evidence.row, self.evidence.declared
-        if not row or not declared or declared_scales(self.claim.text) or self.claim.folded <= row.folded:
-            return []
-        bare = [number for column in self.evidence.columns for number in column.cell.numbers if number.scale is None]
-        return [
-            amount.text
-            for amount in self.claim.numbers
-            if amount.is_money and amount.scale is None and any(amount.values & other.values for other in bare)
-        ]
+        found += table_figures.undeclared_scales(self.claim, evidence.own, evidence.scales)
+        if row := evidence.row:
+            label, _, _ = row.text.partition(" –")
+            found += table_figures.omitted_scale(
+                self.claim, row, [column.cell for column in evidence.columns], evidence.declared
+            )
+            found += table_figures.wrong_columns(self.claim, label, evidence.columns, self._is_same)
+            found += table_figures.unplaced_years(self.claim, evidence.columns, evidence.header, self._is_same)
+            found += table_figures.partial_periods(self.claim, evidence.columns, self._is_same)
+        return found
 
     def _other_units(self) -> list[str]:
         """Return the units of claimed figures that the evidence gives in other units."""

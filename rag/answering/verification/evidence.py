@@ -3,10 +3,10 @@
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text
+from rag.answering.verification.table_figures import Column
 
 
 class Weights:
@@ -19,13 +19,6 @@ class Weights:
     def of(self, key: str) -> float:
         """Return the weight of a word."""
         return self._rarity.get(key, self._unseen)
-
-
-class Column(NamedTuple):
-    """A cell of a row and its column name."""
-
-    name: str
-    cell: Text
 
 
 @dataclass(frozen=True)

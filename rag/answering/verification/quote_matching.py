@@ -22,7 +22,8 @@ from rag.answering.text.clauses import refers_back
 from rag.answering.text.measurement_units import currencies
 from rag.answering.text.normalized_text import Undecorated, has_signs, normalize, undecorated
 from rag.answering.text.sentences import one_line
-from rag.answering.verification.evidence import Column, Evidence, Weights
+from rag.answering.verification.evidence import Evidence, Weights
+from rag.answering.verification.table_figures import Column
 from rag.ingestion.language_detection import detect
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Line, Passage, Span, Verdict

@@ -60,6 +60,8 @@ def units(passage: Passage) -> list[str]:
             ["Sold by Acme Inc. (the “Firm”. See Note 5.) in 2021.", "Good."],
         ),
         ("In 208 F.3d 224 (9th Cir. 2000). Good.", ["In 208 F.3d 224 (9th Cir. 2000).", "Good."]),
+        ("It has the number C.A. No. 11A-06. It is old.", ["It has the number C.A. No. 11A-06.", "It is old."]),
+        ("It was sold. No. 5 was kept.", ["It was sold.", "No. 5 was kept."]),
         ("(It rose. It fell.) It rose (by 5 %. It fell.", ["(It rose.", "It fell.)", "It rose (by 5 %.", "It fell."]),
         ("There are two: 1. Sales rose. 2. Costs fell.", ["There are two: 1. Sales rose.", "2. Costs fell."]),
         (

@@ -22,6 +22,9 @@ _CLOSERS = r"(?:[^\S\n]?[»›]|[\"'”’»›)\]}）」』】〉》*_⁰¹²³
 _FOOTNOTE = r"(?<=[^\W\d_]{2}\.)\d{1,2}(?=\s+[^\W\d_])"
 _END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++(?:{_CLOSERS}(?=\s)|{_FOOTNOTE})|[。！？｡．।॥]+{_CLOSERS}|{_CHECKED}")
 _ANSWERED = re.compile(_CHECKED)
+_NUMBERED_NEXT = re.compile(r"\s+(?:No|Nos|Nr|Art|Sec)\.\s?\d")
+"""What may go on behind initials: "C.A. No. 11"."""
+
 _ANSWERED_NEXT = re.compile(rf"\s*{_CHECKED}")
 _BULLET = re.compile(r"[ \t]*(?:(?:[•‣◦▪▸●○■□–—*+\-·]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|#{1,6})(?=\s)[ \t]*)+")
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.$")
@@ -92,7 +95,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     following = _NEXT_WORD.match(text, match.end())
     if following is None:
         return True
-    word = following.group(1)
+    word = "Number" if _NUMBERED_NEXT.match(text, match.end()) else following.group(1)  # no "No" of an answer
     if word[0].islower() or word in _NEVER_FIRST or _is_in_brackets(text, start, match.end()):
         return False
     return mark != "." or not _is_abbreviation(text[start : match.start()], word)

@@ -61,7 +61,7 @@ def written_by_ollama(page: Page) -> Iterator[None]:
         yield
     finally:
         page.goto("/settings")
-        page.locator(".st-key-writer").get_by_role("combobox").click()
+        page.locator(".st-key-writer").get_by_role("combobox", name="Answer model").click()
         page.get_by_role("option", name="Automatic").click()
         expect(row.get_by_role("button", name="Use")).to_be_visible()
 

@@ -18,7 +18,7 @@ def test_a_server_of_models_is_chosen_tried_and_left(page: Page, ollama: VendorS
     writer.get_by_role("button", name="Test").click()
     expect(writer).to_contain_text("“Apples are red [S1].”")
     expect(writer).to_contain_text("8,192 tokens")
-    field = writer.get_by_role("combobox")
+    field = writer.get_by_role("combobox", name="Answer model")
     field.fill("nobody:x")
     field.press("Enter")
     expect(writer).to_contain_text("No provider is known for the model")

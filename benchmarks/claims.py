@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import labelled_claims, llama_server
+from benchmarks import labelled_claims, llama_server, report
 from benchmarks.claim_forms import Fact, Made, Page, false_claims, true_claims
 from benchmarks.report import Section, at_least, at_most
 from benchmarks.settings import Options
@@ -22,7 +22,6 @@ from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Span, Support
 
 FACTS, QUICK_FACTS = 1000, 60
 QUICK_LABELLED = 60
-RESAMPLES = 1000
 PER_PAGE = 4
 """Maximum number of sentences, and of rows, per page."""
 
@@ -188,22 +187,7 @@ def _share(shown: Sequence[Shown]) -> float:
 
 
 def _add(section: Section, name: str, shown: Sequence[Shown], *, is_true: bool) -> None:
-    low, high = interval(shown)
+    low, high = report.interval((one.document, one.is_supported) for one in shown)
     goal = at_least(100 * LEAST_TRUE) if is_true else at_most(100 * WORST_FALSE)
     label = f"{name} (n = {len(shown):,}) [{100 * low:.1f}, {100 * high:.1f}]"
     section.add(label, 100 * _share(shown), "%", goal)
-
-
-def interval(shown: Sequence[Shown]) -> tuple[float, float]:
-    """Return the 95 % interval of the share shown as supported, resampling documents."""
-    groups: dict[str, list[bool]] = defaultdict(list)
-    for one in shown:
-        groups[one.document].append(one.is_supported)
-    sums = [(sum(group), len(group)) for group in groups.values()]
-    chance = random.Random(3)
-    shares = []
-    for _ in range(RESAMPLES if sums else 0):
-        drawn = chance.choices(sums, k=len(sums))
-        shares.append(sum(good for good, _ in drawn) / sum(size for _, size in drawn))
-    shares.sort()
-    return (shares[int(0.025 * RESAMPLES)], shares[int(0.975 * RESAMPLES)]) if shares else (0.0, 0.0)

@@ -2,11 +2,15 @@
 
 import os
 import platform
-from collections.abc import Sequence
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rich.table import Table
+
+RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,21 @@ class Figure:
         """Return a JSON row."""
         goal = str(self.goal) if self.goal else None
         return {"name": self.name, "value": self.value, "unit": self.unit, "goal": goal, "met": self.is_met}
+
+
+def interval(cases: Iterable[tuple[str, bool]]) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of the share of true cases, resampling their documents, which come first."""
+    groups: dict[str, list[bool]] = defaultdict(list)
+    for document, is_true in cases:
+        groups[document].append(is_true)
+    sums = [(sum(group), len(group)) for group in groups.values()]
+    chance = random.Random(3)
+    shares = []
+    for _ in range(RESAMPLES if sums else 0):
+        drawn = chance.choices(sums, k=len(sums))
+        shares.append(sum(good for good, _ in drawn) / sum(size for _, size in drawn))
+    shares.sort()
+    return (shares[int(0.025 * RESAMPLES)], shares[int(0.975 * RESAMPLES)]) if shares else (0.0, 0.0)
 
 
 @dataclass

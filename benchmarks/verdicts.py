@@ -7,7 +7,6 @@ packaged entailment model, and with the language model of `--server` as judge, i
 """
 
 import json
-import random
 import re
 import uuid
 from collections import defaultdict
@@ -15,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import llama_server
+from benchmarks import llama_server, report
 from benchmarks.report import Goal, Section, at_least, at_most
 from benchmarks.settings import Options
 from rag import parsing, providers
@@ -33,7 +32,6 @@ from rag.answering.verification.meaning import (
 from rag.retrieval import Completions
 from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Support
 
-RESAMPLES = 2000
 SUPPORTED = (Support.SUPPORTED, Support.QUOTED)
 FAILED = (Support.CONTRADICTED, Support.NOT_STATED)
 ORDER = (*FAILED, Support.UNCITED, None, Support.NOT_VERIFIED, Support.PARTLY, Support.QUOTED, Support.SUPPORTED)
@@ -207,22 +205,7 @@ def add_shares(section: Section, name: str, shown: Sequence[Shown]) -> dict[str,
 def _add(
     section: Section, name: str, part: Sequence[Shown], verdicts: Sequence[Support | None], goal: Goal | None
 ) -> float:
-    low, high = interval(part, verdicts)
+    low, high = report.interval((one.claim.document, one.support in verdicts) for one in part)
     share = sum(one.support in verdicts for one in part) / max(len(part), 1)
     section.add(f"{name} (n = {len(part)}) [{100 * low:.0f}, {100 * high:.0f}]", 100 * share, "%", goal)
     return round(share, 4)
-
-
-def interval(part: Sequence[Shown], verdicts: Sequence[Support | None]) -> tuple[float, float]:
-    """Return the 95 % interval of the share with one of the verdicts, resampling documents."""
-    groups: dict[str, list[bool]] = defaultdict(list)
-    for one in part:
-        groups[one.claim.document].append(one.support in verdicts)
-    sums = [(sum(group), len(group)) for group in groups.values()]
-    chance = random.Random(3)
-    shares = []
-    for _ in range(RESAMPLES if sums else 0):
-        drawn = chance.choices(sums, k=len(sums))
-        shares.append(sum(good for good, _ in drawn) / sum(size for _, size in drawn))
-    shares.sort()
-    return (shares[int(0.025 * RESAMPLES)], shares[int(0.975 * RESAMPLES)]) if shares else (0.0, 0.0)

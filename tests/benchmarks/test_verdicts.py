@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks import verdicts
+from benchmarks import report, verdicts
 from benchmarks.report import Section
-from benchmarks.settings import Options
+from benchmarks.settings import Options, local_config
 from rag.types import Sentence, Support
 from tests import pdfs, vendors
 from tests.vendor_servers import listed
@@ -135,7 +135,7 @@ def test_a_language_model_is_asked_once_for_each_version_of_an_answer(
 
 def test_without_labelled_answers_it_is_skipped(labelled: tuple[Path, Path]) -> None:
     section = Section("verdicts")
-    options = Options(config=None, claims=labelled[0])  # type: ignore[arg-type]  # never read
+    options = Options(local_config(), claims=labelled[0])
     verdicts.measure(options, section)
     assert section.about.startswith("skipped")
     assert section.figures == []
@@ -171,15 +171,7 @@ def test_a_labelled_sentence_is_found_whole_within_another_or_in_parts(text: str
 
 
 def test_intervals_resample_documents_not_claims() -> None:
-    def shown(document: str, *supports: Support) -> list[verdicts.Shown]:
-        return [
-            verdicts.Shown(verdicts.Claim("a", document, "", "", is_true=True, kind="claim"), support, ())
-            for support in supports
-        ]
-
-    good, bad = Support.SUPPORTED, Support.PARTLY
-    one = shown("one", *[good] * 30, *[bad] * 30)
-    assert verdicts.interval(one, (good,)) == (0.5, 0.5)
-    low, high = verdicts.interval([*shown("one", *[good] * 30), *shown("two", *[bad] * 30)], (good,))
-    assert (low, high) == (0.0, 1.0)
-    assert verdicts.interval([], (good,)) == (0.0, 0.0)
+    one = [("one", True)] * 30 + [("one", False)] * 30
+    assert report.interval(one) == (0.5, 0.5)
+    assert report.interval([("one", True)] * 30 + [("two", False)] * 30) == (0.0, 1.0)
+    assert report.interval([]) == (0.0, 0.0)

@@ -323,7 +323,7 @@ def test_a_language_model_judges_and_its_words_are_located_and_cited() -> None:
 def test_a_reply_may_be_an_object_as_the_schema_has_it() -> None:
     reply = {"verdicts": [verdict("supported", words=[("S1", SAILORS)])]}
     assert [*reply] == VERDICTS_SCHEMA["required"]
-    assert [*reply["verdicts"][0]] == VERDICTS_SCHEMA["properties"]["verdicts"]["items"]["required"]  # type: ignore[index]
+    assert [*reply["verdicts"][0]] == VERDICTS_SCHEMA["properties"]["verdicts"]["items"]["required"]
     ((sentence,), _) = ground(by_model(reply), LAID_OFF)
     assert sentence.support is Support.SUPPORTED
 

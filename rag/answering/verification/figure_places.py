@@ -152,8 +152,8 @@ class FigureIndex:
             for number in column.cell.numbers:
                 yield Place(index, cell, number, named, around, years, evidence)
 
-    def _content(self, span: object) -> frozenset[str]:
-        return analyze(self.passage.read(span)).content_keys if span else frozenset()  # type: ignore[arg-type]
+    def _content(self, span: Span | None) -> frozenset[str]:
+        return analyze(self.passage.read(span)).content_keys if span else frozenset()
 
 
 def check_figures(
@@ -268,9 +268,8 @@ def _candidates(
         preferred = quoted.get(citation_id, ())
         for place in index.places:
             if is_same_figure(figure.number, place, is_operand=is_operand):
-                score = _fit(figure, claim.content_keys, place, index) + (
-                    0.5 if index.passage.units[place.unit].span in preferred else 0.0
-                )
+                is_quoted = index.passage.units[place.unit].span in preferred
+                score = _fit(figure, claim.content_keys, place, index) + (0.5 if is_quoted else 0.0)
                 yield Found(figure, citation_id, place, score)
 
 
@@ -343,13 +342,12 @@ def _is_named_otherwise(one: Found, claim: Text, index: FigureIndex) -> bool:
 
 def _has_other_sign(one: Found, claim: Text) -> bool:
     """Return whether the claim writes a minus sign where the source has a positive figure."""
+    if one.place.cell is None or one.place.cell < 0:
+        return False
     before = claim.text[: one.figure.number.start].rstrip("$€£¥ ")
-    is_negative = before[-1:] in "-−–" and not before[-2:-1].isalnum() and not before[:-1].rstrip()[-1:].isalnum()
-    given, text = one.place.number, one.place.evidence
-    cell = (
-        text.columns[one.place.cell].cell.text if one.place.cell is not None and one.place.cell >= 0 else text.own.text
-    )
-    return is_negative and one.place.cell is not None and cell[: given.start].strip("$€£¥ ") == ""
+    is_negative = before[-1:] in ("-", "−", "–") and not before[:-1].rstrip()[-1:].isalnum()
+    cell = one.place.evidence.columns[one.place.cell].cell.text
+    return is_negative and not cell[: one.place.number.start].strip("$€£¥ ")
 
 
 def _exchanged(found: Sequence[Found], indexes: Mapping[str, FigureIndex]) -> Iterator[str]:

@@ -100,6 +100,7 @@ class Grounder:
         self._prompted = prompted
         self._passages: dict[str, QuotablePassage] = {}
         self._indexes: dict[str, FigureIndex] = {}
+        self._compared: dict[tuple[tuple[Claim, ...], str], Sequence[_Compared]] = {}
         self._found: dict[tuple[object, ...], tuple[QuotesBySource, Judgement]] = {}
 
     def ground(self, claims: Sequence[Claim], text: str = "", *, by_meaning: bool = True) -> Grounded:
@@ -108,7 +109,7 @@ class Grounder:
         `text` is the answer around the claims; headings and table rows are recognised by it. Without `by_meaning`, the
         judge is not asked.
         """
-        compared = self._with_figures([self._compare(claim, text) for claim in claims])
+        compared = self._compare_all(claims, text)
         verdicts = self._judge_meaning(compared) if by_meaning else [None] * len(compared)
         sentences: list[Sentence] = []
         citations: list[Citation] = []
@@ -123,8 +124,7 @@ class Grounder:
 
     def leaves_open(self, claims: Sequence[Claim], text: str = "") -> bool:
         """Return whether words leave a claim to the judge; False if there is none."""
-        compared = [self._compare(claim, text) for claim in claims] if self._judge else []
-        return bool(self._asked(self._with_figures(compared)))
+        return self._judge is not None and bool(self._asked(self._compare_all(claims, text)))
 
     def attribute(self, answer: ParsedAnswer) -> ParsedAnswer:
         """Return `answer` with citations for statements that cite nothing, or a source that says something else.
@@ -163,6 +163,13 @@ class Grounder:
             if self.passage(source).align(statement, reranker, least=least)
         )
         return list(itertools.islice(near, 1))
+
+    def _compare_all(self, claims: Sequence[Claim], text: str) -> Sequence[_Compared]:
+        """Compare all claims of an answer with their sources; an answer that is judged is compared once."""
+        key = (tuple(claims), text)
+        if key not in self._compared:
+            self._compared[key] = self._with_figures([self._compare(claim, text) for claim in claims])
+        return self._compared[key]
 
     def _compare(self, claim: Claim, text: str) -> _Compared:
         statement = checkable_statements.checkable_statement(claim.sentence, text)

@@ -7,7 +7,7 @@ best sentences of its cited passages; facts stay a veto. A language model reads 
 import contextlib
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import pydantic
 import pydantic_core
@@ -156,7 +156,7 @@ _VERDICT = {
     "required": [*_VERDICT_FIELDS],
     "additionalProperties": False,
 }
-VERDICTS_SCHEMA = {
+VERDICTS_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"verdicts": {"type": "array", "items": _VERDICT}},
     "required": ["verdicts"],

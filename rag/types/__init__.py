@@ -257,6 +257,8 @@ from rag.types.text import (
     Rect,
     Region,
     Span,
+    TableCell,
+    TableRow,
     TextBlock,
     Unpacked,
     UnpackedPart,

@@ -1,0 +1,266 @@
+"""Arrange the rows of a table: which are heads, which columns each cell covers, which lines are one wrapped row.
+
+Columns are found from the horizontal extents of the cells of the whole table: narrow cells first, since cells that
+cover several columns are wider.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from rag.parsing.pdf import table_heads
+from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
+from rag.types import Rect, TableCell
+
+OVERLAP_PT = 1.5
+"""A smaller overlap is none."""
+NEAR_EM = 1.0
+"""Parts of a column are closer together than this."""
+TIGHT_EM = 0.12
+"""Lines of one row are closer together than rows by at least this."""
+MAX_GAP_EM = 0.6
+"""Lines of one row are at most this far apart."""
+MAX_COLUMNS = 60
+MAX_ROWS = 400
+"""Larger tables keep their lines as they are."""
+ALIGNED_PT = 3.0
+
+
+class _Column:
+    """The horizontal extent of a column, and the rows in which it has a cell of its own."""
+
+    def __init__(self, x0: float, x1: float, row: int) -> None:
+        self.x0, self.x1 = x0, x1
+        self.rows = {row}
+
+    def add(self, x0: float, x1: float, rows: Iterable[int]) -> None:
+        self.x0, self.x1 = min(self.x0, x0), max(self.x1, x1)
+        self.rows.update(rows)
+
+
+class _Span(NamedTuple):
+    """The columns of a cell, both included."""
+
+    first: int
+    last: int
+
+
+def arrange(block: RawBlock) -> RawBlock:
+    """Return a table with its cells numbered by column, its head rows marked and its wrapped rows joined."""
+    lines = block.lines
+    heads = table_heads.find_heads(lines)
+    columns = _find_columns(lines, heads)
+    spans = [_spans(line, columns) for line in lines]
+    for index in _upper_heads(heads, lines):
+        spans[index] = _spread(lines[index], columns, spans[index])
+    made = [
+        line._replace(cells=tuple(TableCell(*span) for span in row), is_head=is_head)
+        for line, row, is_head in zip(lines, spans, heads, strict=True)
+    ]
+    joined = _join_wrapped(made, block.size) if len(lines) <= MAX_ROWS else made
+    return block._replace(lines=joined, columns=tuple((column.x0, column.x1) for column in columns))
+
+
+# --- columns ------------------------------------------------------------------------------------------
+
+
+def _find_columns(lines: Sequence[RawLine], heads: Sequence[bool]) -> list[_Column]:
+    cells = [
+        (heads[row], box.x1 - box.x0, box, row)
+        for row, line in enumerate(lines)
+        if len(line.boxes) > 1 or not heads[row]
+        for box in line.boxes
+    ]
+    columns: list[_Column] = []
+    bridges: list[tuple[Rect, int]] = []
+    for is_head, _, box, row in sorted(cells, key=lambda cell: cell[:2]):
+        touched = [column for column in columns if _overlap(box, column.x0, column.x1) > OVERLAP_PT]
+        if not touched:
+            columns.append(_Column(box.x0, box.x1, row))
+        elif len(touched) == 1:
+            touched[0].add(box.x0, box.x1, (row,))
+        elif not is_head and len(lines[row].boxes) > 1:
+            bridges.append((box, row))
+    columns.sort(key=lambda column: column.x0)
+    size = median(line.bbox.y1 - line.bbox.y0 for line in lines)
+    return _merged(columns, bridges, heads, size)[:MAX_COLUMNS]
+
+
+def _overlap(box: Rect, x0: float, x1: float) -> float:
+    return min(box.x1, x1) - max(box.x0, x0)
+
+
+def _merged(
+    columns: list[_Column], bridges: Sequence[tuple[Rect, int]], heads: Sequence[bool], size: float
+) -> list[_Column]:
+    """Join neighbours that are parts of one column: no row has a cell in each of them."""
+    merged: list[_Column] = []
+    for column in columns:
+        before = merged[-1] if merged else None
+        if before is not None and not before.rows & column.rows and _are_one(before, column, bridges, heads, size):
+            before.add(column.x0, column.x1, column.rows)
+        else:
+            merged.append(column)
+    return merged
+
+
+def _are_one(
+    left: _Column, right: _Column, bridges: Sequence[tuple[Rect, int]], heads: Sequence[bool], size: float
+) -> bool:
+    """Whether a cell covers both, they are near each other, or one has the heads of the other."""
+    if right.x0 - left.x1 < NEAR_EM * size:
+        return True
+    if any(_overlap(box, left.x0, left.x1) > OVERLAP_PT < _overlap(box, right.x0, right.x1) for box, _ in bridges):
+        return True
+    headed = [any(heads[row] for row in column.rows) for column in (left, right)]
+    filled = [any(not heads[row] for row in column.rows) for column in (left, right)]
+    return headed != filled and headed[0] != headed[1] and filled[0] != filled[1]
+
+
+def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
+    """Return the columns of each cell, from left to right without overlap."""
+    spans: list[_Span] = []
+    free = 0
+    for index, box in enumerate(line.boxes):
+        touched = [
+            number
+            for number, column in enumerate(columns)
+            if number >= free and _overlap(box, column.x0, column.x1) > OVERLAP_PT
+        ]
+        following = line.boxes[index + 1].x0 if index + 1 < len(line.boxes) else None
+        if following is not None:
+            touched = [number for number in touched if columns[number].x0 < following - OVERLAP_PT] or touched[:1]
+        if not touched:
+            center = (box.x0 + box.x1) / 2
+            nearest = min(
+                range(len(columns)), key=lambda number: abs(center - (columns[number].x0 + columns[number].x1) / 2)
+            )
+            touched = [max(nearest, free)]
+        spans.append(_Span(touched[0], max(touched)))
+        free = touched[-1] + 1
+    return spans
+
+
+def _upper_heads(heads: Sequence[bool], lines: Sequence[RawLine]) -> list[int]:
+    """Return the head rows that have others right below them."""
+    return [index for index in range(len(lines) - 1) if heads[index] and heads[index + 1]]
+
+
+def _spread(line: RawLine, columns: Sequence[_Column], spans: list[_Span]) -> list[_Span]:
+    """Return the columns below each of the upper heads: groups of columns that are centred or aligned below them."""
+    first = 1 if spans and spans[0].first > 0 else 0
+    count, cells = len(columns), line.boxes
+    if len(cells) > count - first or not cells:
+        return spans
+    # best[c][j]: least cost of placing the first c cells on columns before j; a column that no cell covers costs a point
+    infinite = float("inf")
+    best = [[infinite] * (count + 1) for _ in range(len(cells) + 1)]
+    back: dict[tuple[int, int], tuple[int, int, _Span | None]] = {}
+    best[0][first] = 0.0
+    for placed in range(len(cells) + 1):
+        for start in range(first, count + 1):
+            cost = best[placed][start]
+            if cost == infinite:
+                continue
+            if start < count and cost + 1 < best[placed][start + 1]:
+                best[placed][start + 1] = cost + 1
+                back[placed, start + 1] = (placed, start, None)
+            if placed == len(cells):
+                continue
+            for end in range(start + 1, count + 1):
+                more = cost + _distance(cells[placed], columns[start].x0, columns[end - 1].x1)
+                if more < best[placed + 1][end]:
+                    best[placed + 1][end] = more
+                    back[placed + 1, end] = (placed, start, _Span(start, end - 1))
+    found: list[_Span] = []
+    at = (len(cells), count)
+    while at in back:
+        placed, start, span = back[at]
+        found += [span] if span else []
+        at = (placed, start)
+    return found[::-1] if len(found) == len(cells) else spans
+
+
+def _distance(box: Rect, x0: float, x1: float) -> float:
+    """Return how far a head is from being centred, or aligned left or right, above columns; it is hardly wider."""
+    beyond = max(0.0, x0 - box.x0) + max(0.0, box.x1 - x1)
+    centred = abs(box.x0 + box.x1 - x0 - x1) / 2
+    return min(centred, abs(box.x0 - x0), abs(box.x1 - x1)) + beyond
+
+
+# --- wrapped rows -------------------------------------------------------------------------------------
+
+
+def _join_wrapped(lines: Sequence[RawLine], size: float) -> list[RawLine]:
+    """Join rows whose cells were wrapped: a label above or below its figures, and text that goes on in its column."""
+    usual = _usual_gap(lines)
+    joined: list[RawLine] = []
+    for line in lines:
+        if joined and not line.is_head and not joined[-1].is_head and _is_wrapped(joined[-1], line, usual, size):
+            joined[-1] = _join(joined[-1], line)
+        else:
+            joined.append(line)
+    return joined
+
+
+def _usual_gap(lines: Sequence[RawLine]) -> float | None:
+    """Return the usual gap between two rows with labels and figures; None if there are too few."""
+    gaps = [
+        below.bbox.y0 - above.bbox.y1
+        for above, below in pairwise(lines)
+        if not above.is_head and _is_full(above) and _is_full(below)
+    ]
+    return median(gaps) if gaps else None
+
+
+def _is_full(line: RawLine) -> bool:
+    return len(line.cells) > 1 and line.cells[0].first == 0
+
+
+def _is_wrapped(above: RawLine, below: RawLine, usual: float | None, size: float) -> bool:
+    if _is_full(above) and _is_full(below):
+        return False
+    gap = below.last_box.y0 - above.last_box.y1
+    if gap > MAX_GAP_EM * size or not _fit(above, below):
+        return False
+    if gap < -TIGHT_EM * size or (usual is not None and gap < usual - TIGHT_EM * size):
+        return True
+    if usual is not None and gap > usual + TIGHT_EM * size:
+        return False
+    return _goes_on(above, below)
+
+
+def _fit(above: RawLine, below: RawLine) -> bool:
+    """Whether two lines may be one row: figures are not below figures."""
+    common = {cell.first for cell in above.cells} & {cell.first for cell in below.cells}
+    texts = [
+        text
+        for line in (above, below)
+        for cell, text in zip(line.cells, line.text.split("\t"), strict=True)
+        if cell.first in common
+    ]
+    return not any(map(table_heads.is_amount, texts))
+
+
+def _goes_on(above: RawLine, below: RawLine) -> bool:
+    """Whether a label goes on in lower case on the next line."""
+    upper, lower = above.text.split("\t")[0], below.text.split("\t")[0]
+    is_label = above.cells[0].first == below.cells[0].first == 0
+    return is_label and lower[:1].islower() and upper[-1:] not in ".:;"
+
+
+def _join(above: RawLine, below: RawLine) -> RawLine:
+    parts: dict[int, tuple[TableCell, list[str], list[Rect]]] = {}
+    for line in (above, below):
+        for cell, text, box in zip(line.cells, line.text.split("\t"), line.boxes, strict=True):
+            part = parts.setdefault(cell.first, (cell, [], []))
+            part[1].append(text)
+            part[2].append(box)
+    ordered = [parts[first] for first in sorted(parts)]
+    return RawLine(
+        bounds((above.bbox, below.bbox)),
+        "\t".join(" ".join(texts) for _, texts, _ in ordered),
+        tuple(bounds(boxes) for _, _, boxes in ordered),
+        tuple(cell for cell, _, _ in ordered),
+    )

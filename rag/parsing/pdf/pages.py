@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.ocr import pictures
-from rag.parsing.pdf import layout_model, line_numbers, reading_order, ruled_tables, text_lines, text_runs
+from rag.parsing.pdf import layout_model, line_numbers, reading_order, ruled_tables, table_grid, text_lines, text_runs
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
@@ -112,7 +112,8 @@ def _upright_blocks(
     seen, rest = layout_model.extract_tables(rest, table_boxes)
     items: list[Piece | ruled_tables.Table] = [*rest, *ruled, *seen]
     for group in reading_order.reading_order(items):
-        yield from text_lines.with_headers(_group_blocks(group))
+        for block in text_lines.with_headers(_group_blocks(group)):
+            yield table_grid.arrange(block) if block.kind is BlockKind.TABLE else block
 
 
 def _group_blocks(group: Sequence[Piece | ruled_tables.Table]) -> Iterator[text_lines.RawBlock]:

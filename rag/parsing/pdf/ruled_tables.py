@@ -223,5 +223,6 @@ def _split_cells(row: text_lines.Row, column_of: Mapping[int, int]) -> list[list
 
 
 def _line(cells: Sequence[Sequence[text_lines.Row]]) -> text_lines.RawLine:
-    box = text_lines.bounds(row.bbox for cell in cells for row in cell)
-    return text_lines.RawLine(box, "\t".join(" ".join(text_lines.join(row.pieces) for row in cell) for cell in cells))
+    boxes = tuple(text_lines.bounds(row.bbox for row in cell) for cell in cells)
+    text = "\t".join(" ".join(text_lines.join(row.pieces) for row in cell) for cell in cells)
+    return text_lines.RawLine(text_lines.bounds(boxes), text, boxes)

@@ -9,9 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from rag.parsing.pdf import table_heads
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
-from rag.types import Rect, TableCell
+from rag.types import Rect, TableCell, tables
 
 OVERLAP_PT = 1.5
 """A smaller overlap is none."""
@@ -49,7 +48,7 @@ class _Span(NamedTuple):
 def arrange(block: RawBlock) -> RawBlock:
     """Return a table with its cells numbered by column, its head rows marked and its wrapped rows joined."""
     lines = block.lines
-    heads = table_heads.find_heads(lines)
+    heads = tables.find_heads(lines)
     columns = _find_columns(lines, heads)
     spans = [_spans(line, columns) for line in lines]
     for index in _upper_heads(heads, lines):
@@ -136,7 +135,7 @@ def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
             nearest = min(
                 range(len(columns)), key=lambda number: abs(center - (columns[number].x0 + columns[number].x1) / 2)
             )
-            touched = [max(nearest, free)]
+            touched = [min(max(nearest, free), len(columns) - 1)]
         spans.append(_Span(touched[0], max(touched)))
         free = touched[-1] + 1
     return spans
@@ -221,7 +220,7 @@ def _is_full(line: RawLine) -> bool:
 def _is_wrapped(above: RawLine, below: RawLine, usual: float | None, size: float) -> bool:
     if _is_full(above) and _is_full(below):
         return False
-    gap = below.last_box.y0 - above.last_box.y1
+    gap = below.bbox.y0 - above.bbox.y1
     if gap > MAX_GAP_EM * size or not _fit(above, below):
         return False
     if gap < -TIGHT_EM * size or (usual is not None and gap < usual - TIGHT_EM * size):
@@ -240,7 +239,7 @@ def _fit(above: RawLine, below: RawLine) -> bool:
         for cell, text in zip(line.cells, line.text.split("\t"), strict=True)
         if cell.first in common
     ]
-    return not any(map(table_heads.is_amount, texts))
+    return not any(map(tables.is_amount, texts))
 
 
 def _goes_on(above: RawLine, below: RawLine) -> bool:

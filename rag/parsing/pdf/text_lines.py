@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.text_runs import MAX_RAISED_SIZE, MIN_RISE_EM, Piece
-from rag.types import BlockKind, Rect
+from rag.types import BlockKind, Rect, TableCell
 
 WORD_GAP_EM = 0.12
 """Pieces with a wider gap are separated by a space."""
@@ -31,24 +31,34 @@ MAX_MARK_GAP_EM = 0.6
 PARAGRAPH_GAP_EM = 0.65
 """A larger gap between lines begins a block."""
 _ENDS = (".", ":", "?", "!", "”", "。", "؟")
-_LEADS = re.compile(r"[$€£¥(–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
-"""Prefixes of the following text at any gap: currency signs, bullets, list numbers."""
+_SIGN = re.compile(r"(US|A|C|HK)?[$€£¥]|[(\[]+|(US|A|C|HK)?[$€£¥]\s?[(\[]")
+"""Currency signs and opening brackets, which belong to the figure after them at any gap."""
+_CLOSING = re.compile(r"%|[)\]]+%?|%[)\]]+")
+"""Percent signs and closing brackets, which belong to the figure before them."""
+MAX_CLOSING_GAP_EM = 2.5
+_LEAD = re.compile(r"[–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
+"""Bullets and list numbers, which belong to the text after them at any gap."""
+_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 class RawLine(NamedTuple):
-    """A line without a number."""
+    """A line without a number. A row of a table has the boxes of its cells and, once arranged, their columns."""
 
     bbox: Rect
     text: str
+    boxes: tuple[Rect, ...] = ()
+    cells: tuple[TableCell, ...] = ()
+    is_head: bool = False
 
 
 class RawBlock(NamedTuple):
-    """A block of a page; `size` is in points."""
+    """A block of a page; `size` is in points. `columns` are the left and right ends of those of a table."""
 
     kind: BlockKind
     lines: list[RawLine]
     size: float
     bold: bool
+    columns: tuple[tuple[float, float], ...] = ()
 
 
 class Row(NamedTuple):
@@ -83,7 +93,7 @@ def _make_row(pieces: list[Piece]) -> Row:
         if _is_copy(before, piece):
             continue
         gap = piece.bbox.x0 - right
-        if gap > CELL_GAP_EM * max(before.size, piece.size) and not _LEADS.fullmatch(before.text):
+        if gap > CELL_GAP_EM * max(before.size, piece.size) and not _belong_together(cells[-1], piece, len(cells), gap):
             cells.append([piece])
         else:
             cells[-1].append(piece)
@@ -91,6 +101,20 @@ def _make_row(pieces: list[Piece]) -> Row:
     kept = [piece for cell in cells for piece in cell]
     size = max(kept, key=lambda piece: len(piece.text)).size
     return Row(cells, kept, bounds(piece.bbox for piece in pieces), size, all(piece.bold for piece in kept))
+
+
+def _belong_together(cell: Sequence[Piece], piece: Piece, count: int, gap: float) -> bool:
+    """Whether a piece belongs to the last cell before it, of `count` ones, in spite of the gap between them.
+
+    A list number begins a row and stands before words: "(118)  (96)" are two figures, and "A.  B." two marks.
+    """
+    before = cell[-1].text
+    if _SIGN.fullmatch(before):
+        return True
+    if _CLOSING.fullmatch(piece.text):
+        return gap < MAX_CLOSING_GAP_EM * piece.size and any(map(str.isdigit, before))
+    is_first = count == 1 and len(cell) == 1
+    return is_first and _LEAD.fullmatch(before) is not None and _WORD.search(piece.text) is not None
 
 
 def _with_superscript(before: Piece | None, piece: Piece, after: Piece | None) -> Piece:
@@ -190,7 +214,14 @@ def _is_aligned(above: Row, below: Row) -> bool:
 
 def table(rows: Sequence[Row]) -> RawBlock:
     """Make a table with a line per row."""
-    lines = [RawLine(row.bbox, "\t".join(join(cell) for cell in row.cells)) for row in rows]
+    lines = [
+        RawLine(
+            row.bbox,
+            "\t".join(join(cell) for cell in row.cells),
+            tuple(bounds(piece.bbox for piece in cell) for cell in row.cells),
+        )
+        for row in rows
+    ]
     return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
 
 
@@ -225,7 +256,7 @@ def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:
     right = max((row.bbox.x1 for row in rows), default=0.0)
     before: Row | None = None
     for row in rows:
-        line = RawLine(row.bbox, join(row.pieces))
+        line = RawLine(row.bbox, join(row.pieces), (row.bbox,))
         if before is None or _begins_block(before, row, right):
             blocks.append(RawBlock(BlockKind.TEXT, [line], row.size, row.bold))
         else:

@@ -15,7 +15,7 @@ from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds, join, make_rows
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.sheets.cell_names import Area, area_name, on_sheet
-from rag.types import BlockKind, Rect
+from rag.types import BlockKind, Rect, TableCell, tables
 
 CONTINUED_PT = 3.0
 """Indent of a line that continues a word cut at the end of the previous line."""
@@ -112,14 +112,30 @@ class PageGrid(pydantic.BaseModel):
             filled = [cells[row] for row in range(first, last + 1) if row in cells]
             if not filled:
                 continue
-            lines = [self._line(columns, kind) for columns in filled]
+            numbers = [self.rows[row].number for row in range(first, last + 1) if row in cells]
+            lines = [self._line(columns, kind, number) for columns, number in zip(filled, numbers, strict=True)]
+            if kind == "table":
+                heads = tables.find_heads(lines)
+                lines = [line._replace(is_head=is_head) for line, is_head in zip(lines, heads, strict=True)]
             size = max(piece.size for columns in filled for cell in columns.values() for piece in cell)
-            yield RawBlock(_KINDS[kind], lines, size, False)
+            extents = tuple((band.start, band.end) for band in self.columns)
+            yield RawBlock(_KINDS[kind], lines, size, False, extents)
 
-    def _line(self, columns: dict[int, list[Piece]], kind: str) -> RawLine:
+    def _line(self, columns: dict[int, list[Piece]], kind: str, number: int) -> RawLine:
         texts = [_cell_text(columns[index]) if index in columns else "" for index in range(len(self.columns))]
         box = bounds(piece.bbox for cell in columns.values() for piece in cell)
-        return RawLine(box, "\t".join(texts) if kind == "table" else " ".join(filter(None, texts)))
+        if kind != "table":
+            return RawLine(box, " ".join(filter(None, texts)))
+        return RawLine(box, "\t".join(texts), cells=tuple(self._cell(number, index) for index in range(len(texts))))
+
+    def _cell(self, row: int, index: int) -> TableCell:
+        """Return the columns on the page that a cell covers: several if it is merged."""
+        column = self.columns[index].number
+        for area in self.merged:
+            if area.top <= row <= area.bottom and area.left == column:
+                covered = [place for place, band in enumerate(self.columns) if area.left <= band.number <= area.right]
+                return TableCell(index, covered[-1])
+        return TableCell(index, index)
 
     # --- names ---
 

@@ -117,7 +117,7 @@ def is_amount(cell: str) -> bool:
 
 
 def _names_columns(row: str) -> bool:
-    return "\t" in row or _names_years(row) or bool(_UNIT.search(row))
+    return "\t" in row.strip() or _names_years(row) or bool(_UNIT.search(row))
 
 
 def _names_years(row: str) -> bool:

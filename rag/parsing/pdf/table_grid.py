@@ -20,6 +20,7 @@ TIGHT_EM = 0.12
 """Lines of one row are closer together than rows by at least this."""
 MAX_GAP_EM = 0.6
 """Lines of one row are at most this far apart."""
+UNCOVERED = 0.2
 MAX_COLUMNS = 60
 MAX_ROWS = 400
 """Larger tables keep their lines as they are."""
@@ -147,38 +148,43 @@ def _upper_heads(heads: Sequence[bool], lines: Sequence[RawLine]) -> list[int]:
 
 
 def _spread(line: RawLine, columns: Sequence[_Column], spans: list[_Span]) -> list[_Span]:
-    """Return the columns below each of the upper heads: groups of columns that are centred or aligned below them."""
-    first = 1 if spans and spans[0].first > 0 else 0
+    """Return the columns below each of the upper heads: groups of columns that are centred or aligned below them.
+
+    The best placing of the heads on the columns from left to right; a column without a head costs a share of the usual
+    distance of columns.
+    """
+    first = 1 if spans[0].first > 0 else 0
     count, cells = len(columns), line.boxes
-    if len(cells) > count - first or not cells:
+    if len(cells) > count - first:
         return spans
-    # best[c][j]: least cost of placing the first c cells on columns before j; a column that no cell covers costs a point
-    infinite = float("inf")
-    best = [[infinite] * (count + 1) for _ in range(len(cells) + 1)]
-    back: dict[tuple[int, int], tuple[int, int, _Span | None]] = {}
-    best[0][first] = 0.0
+    pitch = _pitch(columns)
+    best: dict[tuple[int, int], tuple[float, list[_Span]]] = {(0, first): (0.0, [])}
     for placed in range(len(cells) + 1):
-        for start in range(first, count + 1):
-            cost = best[placed][start]
-            if cost == infinite:
+        for start in range(first, count):
+            cost, found = best.get((placed, start), (None, []))
+            if cost is None:
                 continue
-            if start < count and cost + 1 < best[placed][start + 1]:
-                best[placed][start + 1] = cost + 1
-                back[placed, start + 1] = (placed, start, None)
+            _improve(best, (placed, start + 1), cost + UNCOVERED * pitch, found)
             if placed == len(cells):
                 continue
             for end in range(start + 1, count + 1):
-                more = cost + _distance(cells[placed], columns[start].x0, columns[end - 1].x1)
-                if more < best[placed + 1][end]:
-                    best[placed + 1][end] = more
-                    back[placed + 1, end] = (placed, start, _Span(start, end - 1))
-    found: list[_Span] = []
-    at = (len(cells), count)
-    while at in back:
-        placed, start, span = back[at]
-        found += [span] if span else []
-        at = (placed, start)
-    return found[::-1] if len(found) == len(cells) else spans
+                x0, x1 = columns[start].x0, columns[end - 1].x1
+                ends = [(x0, x1), (min(x0, columns[start].x1 - pitch), x1)] if start else [(x0, x1)]
+                more = min(_distance(cells[placed], *pair) for pair in ends)
+                _improve(best, (placed + 1, end), cost + more, [*found, _Span(start, end - 1)])
+    return best.get((len(cells), count), (0.0, spans))[1]
+
+
+def _improve(
+    best: dict[tuple[int, int], tuple[float, list[_Span]]], state: tuple[int, int], cost: float, found: list[_Span]
+) -> None:
+    if state not in best or cost < best[state][0]:
+        best[state] = (cost, found)
+
+
+def _pitch(columns: Sequence[_Column]) -> float:
+    """Return the usual distance of two columns."""
+    return median(after.x1 - before.x1 for before, after in pairwise(columns[1:])) if len(columns) > 2 else 0.0  # noqa: PLR2004
 
 
 def _distance(box: Rect, x0: float, x1: float) -> float:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.text_runs import MAX_RAISED_SIZE, MIN_RISE_EM, Piece
-from rag.types import BlockKind, Rect, TableCell
+from rag.types import BlockKind, Rect, TableCell, tables
 
 WORD_GAP_EM = 0.12
 """Pieces with a wider gap are separated by a space."""
@@ -15,6 +15,8 @@ OVERLAP_EM = 1.0
 """Pieces with a larger overlap do not continue each other."""
 CELL_GAP_EM = 1.0
 """A wider gap may separate table cells."""
+FIGURE_GAP_EM = 0.45
+"""A wider gap separates two figures."""
 COPY_PT = 1.0
 """Equal texts this close together are one text drawn twice."""
 ALIGNED_PT = 4.0
@@ -22,6 +24,8 @@ ALIGNED_PT = 4.0
 MIN_TABLE_ROWS = 3
 MAX_ROWS_BETWEEN = 3
 """Rows with one cell, such as sub-headings and wrapped labels, that may separate two table rows."""
+MAX_LABELS_BETWEEN = 8
+"""The same for rows that do not reach the figures."""
 MIN_ALIGNED_ROWS = 0.6
 MAX_HEADER_LINES = 5
 DESCENT_EM = 0.25
@@ -38,6 +42,7 @@ _CLOSING = re.compile(r"%|[)\]]+%?|%[)\]]+")
 MAX_CLOSING_GAP_EM = 2.5
 _LEAD = re.compile(r"[–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
 """Bullets and list numbers, which belong to the text after them at any gap."""
+_DASHES = frozenset("—–-")
 _WORD = re.compile(r"[^\W\d_]{2}")
 
 
@@ -93,7 +98,8 @@ def _make_row(pieces: list[Piece]) -> Row:
         if _is_copy(before, piece):
             continue
         gap = piece.bbox.x0 - right
-        if gap > CELL_GAP_EM * max(before.size, piece.size) and not _belong_together(cells[-1], piece, len(cells), gap):
+        least = FIGURE_GAP_EM if _ends_in_digit(before) and _begins_with_digit(piece) else CELL_GAP_EM
+        if gap > least * max(before.size, piece.size) and not _belong_together(cells[-1], piece, len(cells), gap):
             cells.append([piece])
         else:
             cells[-1].append(piece)
@@ -101,6 +107,14 @@ def _make_row(pieces: list[Piece]) -> Row:
     kept = [piece for cell in cells for piece in cell]
     size = max(kept, key=lambda piece: len(piece.text)).size
     return Row(cells, kept, bounds(piece.bbox for piece in pieces), size, all(piece.bold for piece in kept))
+
+
+def _ends_in_digit(piece: Piece) -> bool:
+    return piece.text.rstrip(")%")[-1:].isdigit() or piece.text in _DASHES
+
+
+def _begins_with_digit(piece: Piece) -> bool:
+    return piece.text.lstrip("$€£¥([")[:1].isdigit() or piece.text in _DASHES or _SIGN.fullmatch(piece.text) is not None
 
 
 def _belong_together(cell: Sequence[Piece], piece: Piece, count: int, gap: float) -> bool:
@@ -185,31 +199,61 @@ def _tables(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
     for index, row in enumerate(rows):
         if len(row.cells) < 2:
             continue
-        if run and (index - run[-1] > MAX_ROWS_BETWEEN + 1 or not _follows(rows[run[-1]], row)):
-            if _is_table(rows, run):
-                yield run[0], run[-1]
+        if run and (_are_apart(rows, run[-1], index) or not _follows(rows[index - 1], row)):
+            yield from _table(rows, run)
             run = []
         run.append(index)
-    if _is_table(rows, run):
-        yield run[0], run[-1]
+    yield from _table(rows, run)
+
+
+def _are_apart(rows: Sequence[Row], last: int, index: int) -> bool:
+    """Whether the rows between two rows with cells are text, and no sub-headings or wrapped labels."""
+    between = rows[last + 1 : index]
+    figures = min(rows[last].cells[1][0].bbox.x0, rows[index].cells[1][0].bbox.x0)
+    wide = sum(row.bbox.x1 > figures for row in between)
+    return wide > MAX_ROWS_BETWEEN or len(between) > MAX_LABELS_BETWEEN
 
 
 def _follows(above: Row, row: Row) -> bool:
     return row.bbox.y0 - above.bbox.y1 < 6 * (row.bbox.y1 - row.bbox.y0)
 
 
-def _is_table(rows: Sequence[Row], run: Sequence[int]) -> bool:
+def _table(rows: Sequence[Row], run: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last row of a table, with the lines of labels that continue it at its ends."""
     if len(run) < MIN_TABLE_ROWS:
-        return False
-    aligned = sum(_is_aligned(rows[above], rows[below]) for above, below in pairwise(run))
-    return aligned >= MIN_ALIGNED_ROWS * (len(run) - 1)
+        return
+    edges = [_edges(rows[index]) for index in run]
+    aligned = sum(any(_is_aligned(upper, lower) for upper in edges[max(0, i - 3) : i]) for i, lower in enumerate(edges))
+    if aligned < MIN_ALIGNED_ROWS * (len(run) - 1):
+        return
+    first, last = run[0], run[-1]
+    gaps = sorted(rows[index + 1].bbox.y0 - rows[index].bbox.y1 for index in range(first, last))
+    gap = gaps[len(gaps) // 2] + 0.15 * rows[first].size
+    left = min(rows[index].bbox.x0 for index in run) - ALIGNED_PT
+    right = min(rows[index].cells[1][0].bbox.x0 for index in run)
+
+    def goes_on(outer: int, inner: int) -> bool:
+        row, upper, lower = rows[outer], rows[min(outer, inner)], rows[max(outer, inner)]
+        is_label = len(row.cells) == 1 and left < row.bbox.x0 and row.bbox.x1 < right
+        return is_label and abs(row.size - rows[inner].size) < 0.5 and lower.bbox.y0 - upper.bbox.y1 <= gap
+
+    begin, end = first, last
+    while begin > 0 and goes_on(begin - 1, begin) and not rows[begin - 1].bold:
+        begin -= 1
+    while end + 1 < len(rows) and goes_on(end + 1, end):
+        end += 1
+    is_list = first - begin > MAX_LABELS_BETWEEN or end - last > MAX_ROWS_BETWEEN
+    yield (first, last) if is_list else (begin, end)
 
 
-def _is_aligned(above: Row, below: Row) -> bool:
-    """Whether a cell after the first is aligned with one above, left or right."""
-    upper = [(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in above.cells[1:]]
-    lower = [(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in below.cells[1:]]
-    return any(abs(a0 - b0) < ALIGNED_PT or abs(a1 - b1) < ALIGNED_PT for a0, a1 in upper for b0, b1 in lower)
+def _edges(row: Row) -> list[float]:
+    """Return the left and right ends of the texts of all cells but the first."""
+    return [edge for cell in row.cells[1:] for piece in cell for edge in (piece.bbox.x0, piece.bbox.x1)]
+
+
+def _is_aligned(upper: Sequence[float], lower: Sequence[float]) -> bool:
+    """Whether a text of a cell after the first is aligned with one above."""
+    return any(abs(a - b) < ALIGNED_PT for a in upper for b in lower)
 
 
 def table(rows: Sequence[Row]) -> RawBlock:
@@ -244,9 +288,10 @@ def _is_header(above: RawBlock, table: RawBlock) -> bool:
     if table.kind is not BlockKind.TABLE or len(above.lines) > MAX_HEADER_LINES:
         return False
     head, body = bounds(line.bbox for line in above.lines), bounds(line.bbox for line in table.lines)
+    is_table = above.kind is BlockKind.TABLE and not any(tables.is_data(line.text) for line in above.lines)
     return (
-        -table.size < body.y0 - head.y1 < table.size
-        and head.x0 > body.x0 + 0.15 * (body.x1 - body.x0)
+        -table.size < body.y0 - head.y1 < (1.5 if is_table else 1) * table.size
+        and (is_table or head.x0 > body.x0 + 0.15 * (body.x1 - body.x0))
         and head.x1 < body.x1 + ALIGNED_PT
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.ocr import pictures
-from rag.parsing.pdf import layout_model, line_numbers, reading_order, ruled_tables, table_grid, text_lines, text_runs
+from rag.parsing.pdf import glued_cells, layout_model, line_numbers, reading_order, ruled_tables, table_grid, text_lines, text_runs
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
@@ -36,7 +36,7 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         content, rules = text_runs.page_content(page)
         runs = [piece.text for piece in content]
-        plain = [piece for piece in content if piece.kind is BlockKind.TEXT]
+        plain = glued_cells.split_glued(page, [piece for piece in content if piece.kind is BlockKind.TEXT])
         found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
         drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box)]
         grid = PageGrid.read(document, page)

@@ -52,8 +52,10 @@ def arrange(block: RawBlock) -> RawBlock:
     heads = tables.find_heads(lines)
     columns = _find_columns(lines, heads)
     spans = [_spans(line, columns) for line in lines]
-    for index in _upper_heads(heads, lines):
-        spans[index] = _spread(lines[index], columns, spans[index])
+    for index in reversed(_upper_heads(heads, lines)):
+        spans[index] = _repeated(spans[index], lines[index + 1], spans[index + 1]) or _spread(
+            lines[index], columns, spans[index]
+        )
     made = [
         line._replace(cells=tuple(TableCell(*span) for span in row), is_head=is_head)
         for line, row, is_head in zip(lines, spans, heads, strict=True)
@@ -145,6 +147,18 @@ def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
 def _upper_heads(heads: Sequence[bool], lines: Sequence[RawLine]) -> list[int]:
     """Return the head rows that have others right below them."""
     return [index for index in range(len(lines) - 1) if heads[index] and heads[index + 1]]
+
+
+def _repeated(heads: list[_Span], below: RawLine, spans: Sequence[_Span]) -> list[_Span] | None:
+    """Return the columns of heads above a row that names the same columns below each of them."""
+    named = [(text, span) for text, span in zip(below.text.split("\t"), spans, strict=True) if span.first > 0]
+    corner = heads[:1] if heads[0].first == heads[0].last == 0 else []
+    count = len(heads) - len(corner)
+    each, rest = divmod(len(named), count) if count > 1 else (0, 1)
+    texts = [text for text, _ in named]
+    if rest or each < 2 or texts != texts[:each] * count:  # noqa: PLR2004
+        return None
+    return [*corner, *(_Span(named[at][1].first, named[at + each - 1][1].last) for at in range(0, len(named), each))]
 
 
 def _spread(line: RawLine, columns: Sequence[_Column], spans: list[_Span]) -> list[_Span]:

@@ -17,6 +17,8 @@ CELL_GAP_EM = 1.0
 """A wider gap may separate table cells."""
 FIGURE_GAP_EM = 0.45
 """A wider gap separates two figures."""
+MIN_COLUMN_GAP_EM = 0.25
+"""Pieces of different columns have at least this gap."""
 COPY_PT = 1.0
 """Equal texts this close together are one text drawn twice."""
 ALIGNED_PT = 4.0
@@ -228,7 +230,7 @@ def _table(rows: Sequence[Row], run: Sequence[int]) -> Iterator[tuple[int, int]]
         return
     first, last = run[0], run[-1]
     gaps = sorted(rows[index + 1].bbox.y0 - rows[index].bbox.y1 for index in range(first, last))
-    gap = gaps[len(gaps) // 2] + 0.15 * rows[first].size
+    gap = gaps[3 * len(gaps) // 4] + 0.15 * rows[first].size
     left = min(rows[index].bbox.x0 for index in run) - ALIGNED_PT
     right = min(rows[index].cells[1][0].bbox.x0 for index in run)
 
@@ -258,6 +260,7 @@ def _is_aligned(upper: Sequence[float], lower: Sequence[float]) -> bool:
 
 def table(rows: Sequence[Row]) -> RawBlock:
     """Make a table with a line per row."""
+    rows = _split_at_columns(rows)
     lines = [
         RawLine(
             row.bbox,
@@ -267,6 +270,43 @@ def table(rows: Sequence[Row]) -> RawBlock:
         for row in rows
     ]
     return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
+
+
+def _split_at_columns(rows: Sequence[Row]) -> list[Row]:
+    """Split cells where their pieces are in different columns of the other rows, however near they are."""
+    others = [[(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in row.cells] for row in rows if len(row.cells) > 1]
+    return [
+        row._replace(cells=[part for cell in row.cells for part in _split_cell(cell, others)])
+        if any(len(cell) > 1 for cell in row.cells)
+        else row
+        for row in rows
+    ]
+
+
+def _split_cell(cell: list[Piece], others: Sequence[Sequence[tuple[float, float]]]) -> list[list[Piece]]:
+    parts = [[cell[0]]]
+    for before, piece in pairwise(cell):
+        if _parts_columns(before, piece, others):
+            parts.append([])
+        parts[-1].append(piece)
+    return parts
+
+
+def _parts_columns(before: Piece, piece: Piece, others: Sequence[Sequence[tuple[float, float]]]) -> bool:
+    """Whether most rows with cells on both sides of the gap between two pieces have none across it."""
+    gap = piece.bbox.x0 - before.bbox.x1
+    if gap < MIN_COLUMN_GAP_EM * piece.size or _SIGN.fullmatch(before.text) or _CLOSING.fullmatch(piece.text):
+        return False
+    left, right = before.bbox.x1 - ALIGNED_PT, piece.bbox.x0 + ALIGNED_PT
+    parted = across = 0
+    for cells in others:
+        if any(x0 < left and x1 > right for x0, x1 in cells):
+            across += 1
+        elif any(x0 < before.bbox.x1 and x1 > before.bbox.x0 for x0, x1 in cells) and any(
+            x0 < piece.bbox.x1 and x1 > piece.bbox.x0 for x0, x1 in cells[1:]
+        ):
+            parted += 1
+    return parted > 1 and parted > 2 * across
 
 
 def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:

@@ -16,15 +16,13 @@ GAP_EM = 0.45
 """A wider gap between two words of a row of figures parts cells; a space has 0.25 to 0.35 em."""
 MAX_CHARS = 80
 """Longer runs are text."""
-MIN_RUNS = 2
-"""With fewer runs of several figures a page has no table of them."""
 _FIGURE = r"[$€£¥]?\s?\(?[-–−]?\d[\d.,]*\)?%?"
 _GLUED = re.compile(rf"(?:^|\s)(?:{_FIGURE}|[—–-])\s+(?={_FIGURE}(?:\s|$))")
 
 
 def split_glued(page: Any, pieces: Sequence[Piece]) -> list[Piece]:
     """Split the short runs of a page at wide gaps if some of them have several figures."""
-    if sum(len(piece.text) <= MAX_CHARS and _GLUED.search(piece.text) is not None for piece in pieces) < MIN_RUNS:
+    if not any(len(piece.text) <= MAX_CHARS and _GLUED.search(piece.text) for piece in pieces):
         return list(pieces)
     matrix = display_matrix(page)
     lines: dict[int, list[tuple[Rect, str]]] = defaultdict(list)

@@ -50,7 +50,7 @@ def arrange(block: RawBlock) -> RawBlock:
     """Return a table with its cells numbered by column, its head rows marked and its wrapped rows joined."""
     lines = block.lines
     heads = tables.find_heads(lines)
-    columns = _find_columns(lines, heads)
+    columns = [_Column(x0, x1, 0) for x0, x1 in block.columns] or _find_columns(lines, heads)
     spans = [_spans(line, columns) for line in lines]
     for index in reversed(_upper_heads(heads, lines)):
         spans[index] = _repeated(spans[index], lines[index + 1], spans[index + 1]) or _spread(
@@ -60,7 +60,7 @@ def arrange(block: RawBlock) -> RawBlock:
         line._replace(cells=tuple(TableCell(*span) for span in row), is_head=is_head)
         for line, row, is_head in zip(lines, spans, heads, strict=True)
     ]
-    joined = _join_wrapped(made, block.size) if len(lines) <= MAX_ROWS else made
+    joined = _join_wrapped(made, block.size) if len(lines) <= MAX_ROWS and not block.columns else made
     return block._replace(lines=joined, columns=tuple((column.x0, column.x1) for column in columns))
 
 

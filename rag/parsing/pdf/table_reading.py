@@ -16,6 +16,8 @@ class TableReader:
     def __init__(self) -> None:
         self._heading: tables.Heading | None = None
         self._columns: Columns = ()
+        self._last: list[tables.PlacedRow] = []
+        self._are_names = False
 
     def read_page(self, blocks: Sequence[RawBlock], running: Sequence[bool]) -> Mapping[int, list[TableRow]]:
         """Return the rows of each table by its index in `blocks`; `running` says which are headers and footers."""
@@ -26,11 +28,18 @@ class TableReader:
             if block.kind is not BlockKind.TABLE:
                 continue
             places = _same_columns(block.columns, self._columns) if position == 0 and self._heading else None
-            if places is None:
+            if places is None or self._heading is None:
                 self._heading = tables.Heading(_caption(blocks, body[:position]))
                 self._columns = block.columns
-            assert self._heading is not None
-            rows[index] = [self._heading.explain(row) for row in _placed(block, places, self._heading)]
+            elif self._are_names:  # the page ended within the heads
+                self._heading = tables.Heading(self._heading.caption)
+                for row in self._last:
+                    self._heading.explain(row._replace(is_head=True))
+            placed = [*_placed(block, places, self._heading)]
+            self._last, self._are_names = placed, len(placed) <= tables.MAX_HEADER_ROWS and not any(
+                tables.is_data(row.text) for row in placed
+            )
+            rows[index] = [self._heading.explain(row) for row in placed]
         if body and blocks[body[-1]].kind is not BlockKind.TABLE:
             self._heading = None
         return rows

@@ -314,7 +314,7 @@ def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
     above: RawBlock | None = None
     for block in blocks:
         if above is not None and _is_header(above, block):
-            above = RawBlock(BlockKind.TABLE, above.lines + block.lines, block.size, False)
+            above = block._replace(lines=above.lines + block.lines)
             continue
         if above is not None:
             yield above

@@ -134,7 +134,8 @@ def _rows(style: str, features: set[str], columns: int, chance: random.Random) -
     labels: set[str] = set()
     sections = list(_SECTIONS)
     chance.shuffle(sections)
-    count = LONG_ROWS if "spanning pages" in features else chance.randint(5, 14)
+    most = 7 if "rotated" in features else 14
+    count = LONG_ROWS if "spanning pages" in features else chance.randint(5, most)
     for index in range(count):
         if "sections" in features and sections and index % 6 == 0 and index + 1 < count:
             yield Row(sections.pop())

@@ -176,8 +176,8 @@ def _make_table(
     if any(_length(cell) > MAX_CELL_CHARS for columns in cells.values() for cell in columns.values()):
         return None
     lines = [line for row in sorted(cells) for line in _row_lines(cells[row], _merged_cells(row, cells[row], xs, ys, down))]
-    if len(lines) < 2:
-        return None
+    if len(lines) < 2 and max(piece.bbox.y1 for piece in pieces) > ys[-1]:
+        return None  # one row is a table only at the end of the page
     box = text_lines.bounds(line.bbox for line in lines)
     block = text_lines.RawBlock(BlockKind.TABLE, lines, inside[0].size, False, tuple(pairwise(xs)))
     return Table(box, "", min(piece.order for piece in inside), block)

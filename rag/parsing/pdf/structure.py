@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from rag.parsing import titles
 from rag.parsing.pdf import page_labels
@@ -37,7 +37,7 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
     number = 1
     tables = TableReader()
     for content in contents:
-        running = [_key(raw) in repeated or not _has_words(raw) for raw in content.blocks]
+        running = [_is_running(raw, repeated) for raw in content.blocks]
         rows = tables.read_page(content.blocks, running)
         for index, raw in enumerate(content.blocks):
             heads = _key(raw) not in repeated and not titles.is_letterhead(_text(raw), content.info.number)
@@ -111,9 +111,11 @@ def _running_headers(contents: Sequence[PageContent]) -> set[str]:
     }
 
 
-def _has_words(block: RawBlock) -> bool:
-    """Whether a block is more than a page number."""
-    return block.kind is BlockKind.TABLE or re.search(r"[^\W\d_]{2}", _text(block)) is not None
+def _is_running(block: RawBlock, repeated: Container[str]) -> bool:
+    """Whether a block is a running header or footer, or a page number; figures alone may be the end of a table."""
+    if re.search(r"[^\W\d_]{2}", _text(block)) is None:
+        return block.kind is not BlockKind.TABLE
+    return _key(block) in repeated
 
 
 def _key(block: RawBlock) -> str:

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rag.parsing.pdf.text_lines import RawBlock
-from rag.types import BlockKind, TableRow, tables
+from rag.types import BlockKind, TableCell, TableRow, tables
 
 Columns = Sequence[tuple[float, float]]
 
+MAX_OPEN_ROWS = 3
+"""A table with more rows has begun, even without figures."""
 ABOVE = frozenset({BlockKind.TEXT, BlockKind.HEADING})
 
 
@@ -16,8 +18,8 @@ class TableReader:
     def __init__(self) -> None:
         self._heading: tables.Heading | None = None
         self._columns: Columns = ()
-        self._last: list[tables.PlacedRow] = []
-        self._are_names = False
+        self._names: list[tables.PlacedRow] = []
+        """The rows of a table without figures so far, which may be the heads of what follows on the next page."""
 
     def read_page(self, blocks: Sequence[RawBlock], running: Sequence[bool]) -> Mapping[int, list[TableRow]]:
         """Return the rows of each table by its index in `blocks`; `running` says which are headers and footers."""
@@ -28,21 +30,31 @@ class TableReader:
             if block.kind is not BlockKind.TABLE:
                 continue
             places = _same_columns(block.columns, self._columns) if position == 0 and self._heading else None
-            if places is None or self._heading is None:
-                self._heading = tables.Heading(_caption(blocks, body[:position]))
-                self._columns = block.columns
-            elif self._are_names:  # the page ended within the heads
-                self._heading = tables.Heading(self._heading.caption)
-                for row in self._last:
-                    self._heading.explain(row._replace(is_head=True))
+            caption = _caption(blocks, body[:position])
+            if position == 0 and self._heading and self._names and any(tables.is_data(line.text) for line in block.lines):
+                self._heading = tables.Heading(self._heading.caption)  # the page ended within the heads
+                for row in self._names:
+                    self._heading.explain(row._replace(cells=_moved(row.cells, self._columns, block.columns)))
+                places, self._columns = [*range(len(block.columns))], block.columns
+            elif places is None or self._heading is None:
+                self._heading, self._columns = tables.Heading(caption), block.columns
             placed = [*_placed(block, places, self._heading)]
-            self._last, self._are_names = placed, len(placed) <= tables.MAX_HEADER_ROWS and not any(
-                tables.is_data(row.text) for row in placed
-            )
+            is_open = len(placed) <= MAX_OPEN_ROWS and not any(tables.is_data(row.text) for row in placed)
+            self._names = [row._replace(is_head=True) for row in placed] if is_open else []
             rows[index] = [self._heading.explain(row) for row in placed]
         if body and blocks[body[-1]].kind is not BlockKind.TABLE:
             self._heading = None
         return rows
+
+
+def _moved(cells: Sequence[TableCell], begun: Columns, columns: Columns) -> tuple[TableCell, ...]:
+    """Return the cells in the columns of the next page."""
+    moved: list[TableCell] = []
+    for cell in cells:
+        left, right = begun[cell.first][0], begun[cell.last][1]
+        covered = [number for number, (x0, x1) in enumerate(columns) if left <= (x0 + x1) / 2 <= right] or [0]
+        moved.append(TableCell(covered[0], covered[-1]))
+    return tuple(moved)
 
 
 def _placed(

@@ -112,7 +112,7 @@ def _make_row(pieces: list[Piece]) -> Row:
 
 
 def _ends_in_digit(piece: Piece) -> bool:
-    return piece.text.rstrip(")%")[-1:].isdigit() or piece.text in _DASHES
+    return piece.text.rstrip(")%")[-1:].isdigit() or piece.text in _DASHES or _CLOSING.fullmatch(piece.text) is not None
 
 
 def _begins_with_digit(piece: Piece) -> bool:

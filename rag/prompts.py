@@ -76,6 +76,9 @@ CONTEXT_ITEM = """\
 CONTEXT_PAGE = "[Page {number}]"
 """Stands in a source of several pages where a page begins."""
 
+HEADS_ABOVE = "(column heads, from further above)"
+"""Stands over the labels of a table whose heads are not in the source."""
+
 CONDENSE_QUESTION = """\
 Given the conversation and the last question, write the last question so that it can be understood on its own. \
 Keep its language. Reply with the question only.

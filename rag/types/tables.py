@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from rag.types.text import Rect, TableCell, TableRow
+from rag.types.text import BlockKind, Line, Rect, TableCell, TableRow, TextBlock
 
 MAX_HEADER_ROWS = 8
 MAX_CAPTION_CHARS = 200
@@ -183,8 +183,8 @@ class Heading:
         return SEPARATOR.join(text for _, text in parts)
 
     def _full_caption(self) -> str:
-        corner = [text for head, text in self.heads if head.first == 0]
-        return SEPARATOR.join(filter(None, (self.caption, *corner)))
+        across = [text for head, text in self.heads if _is_across(head)]
+        return SEPARATOR.join(filter(None, (self.caption, *across)))
 
 
 def _is_across(head: TableCell) -> bool:
@@ -196,9 +196,33 @@ def _is_name(text: str) -> bool:
     return len(text) <= MAX_LABEL_CHARS and not is_data(text) and any(map(str.isalpha, text)) and text[-1:] not in ".;"
 
 
-def number_cells(rows: Iterable[Row]) -> Iterator[PlacedRow]:
+def rows_of(lines: Sequence[Line], caption: str = "") -> list[TableRow]:
+    """Return what the lines of a table mean, where it is not known from their texts alone, below `caption`."""
+    known = [line.row for line in lines if line.row is not None]
+    if len(known) == len(lines):
+        return known
+    heading = Heading(caption)
+    return [heading.explain(row) for row in _number_cells(lines)]
+
+
+def with_rows(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+    """Explain the rows of tables in blocks that were not made by our parser."""
+    above: list[TextBlock] = []
+    for block in blocks:
+        made = block
+        if block.kind is BlockKind.TABLE:
+            lines = block.to_lines()
+            near = [text.text.replace("\n", " ") for text in above if text.page_number == block.page_number]
+            rows = rows_of(lines, SEPARATOR.join(caption_rows(near)))
+            made = block.model_copy(
+                update={"lines": tuple(line.model_copy(update={"row": row}) for line, row in zip(lines, rows, strict=True))}
+            )
+        above = [*above[-MAX_CAPTION_BLOCKS:], block] if block.kind is BlockKind.TEXT else []
+        yield made
+
+
+def _number_cells(placed: Sequence[Row]) -> Iterator[PlacedRow]:
     """Number the cells of rows of which only the texts are known, from left to right."""
-    placed = list(rows)
     count = max((row.text.count("\t") for row in placed), default=0)
     for row, is_head in zip(placed, find_heads(placed), strict=True):
         fields = row.text.count("\t")

@@ -111,7 +111,8 @@ class TableRow(Model):
     """What a row of a table means: one cell for each tab-separated field of its line.
 
     `section` names the rows without figures that it stands under ("Assets · Current assets"), `caption` is what the
-    table says above its rows, its unit included. Heads, section and caption go on over pages.
+    table says above its columns, mostly its unit; what stands above the labels is the head of their cells. Heads,
+    section and caption go on over pages.
     """
 
     cells: tuple[TableCell, ...]

@@ -10,8 +10,30 @@ STYLES = ("filing", "brochure", "paper", "invoice")
 LONG_ROWS = 70
 """Rows of a table that spans pages."""
 
-_NOUNS = "Revenue Goods Freight Wages Rent Energy Licences Interest Tax Repairs Travel Insurance Storage Training".split()
-_OF = "from services,of subsidiaries,on bank loans,for own use,in associates,before discontinued operations".split(",")
+_NOUNS = [
+    "Revenue",
+    "Goods",
+    "Freight",
+    "Wages",
+    "Rent",
+    "Energy",
+    "Licences",
+    "Interest",
+    "Tax",
+    "Repairs",
+    "Travel",
+    "Insurance",
+    "Storage",
+    "Training",
+]
+_OF = [
+    "from services",
+    "of subsidiaries",
+    "on bank loans",
+    "for own use",
+    "in associates",
+    "before discontinued operations",
+]
 _LONG = (
     "attributable to shareholders of the parent company after deduction of minority interests",
     "and other items that will not be reclassified to the statement of income in later periods",
@@ -30,13 +52,17 @@ td, th { padding: 1pt 4pt; text-align: right; vertical-align: bottom; font-weigh
 td.l, th.l { text-align: left } td.s { text-align: left; padding-right: 0 } td.e { text-align: left; padding-left: 0 }
 sup { font-size: 65% }
 .turned { transform: rotate(90deg) translateY(-160mm); transform-origin: 0 0; width: 230mm; height: 160mm }
-.filing { font-family: 'Liberation Serif', serif } .filing thead th { border-bottom: .7pt solid #000; font-weight: bold }
+.filing { font-family: 'Liberation Serif', serif }
+.filing thead th { border-bottom: .7pt solid #000; font-weight: bold }
 .filing thead th.l { border: 0 } .filing.shaded tbody tr:nth-child(odd) { background: #cef }
-.brochure thead { background: #246; color: #fff } .brochure td, .brochure th { padding: 5pt 8pt; vertical-align: middle }
+.brochure thead { background: #246; color: #fff }
+.brochure td, .brochure th { padding: 5pt 8pt; vertical-align: middle }
 .brochure tbody tr { border-bottom: .5pt solid #999 }
 .paper { font-size: 9pt } .paper table { border-top: 1pt solid #000; border-bottom: 1pt solid #000 }
-.paper td, .paper th { text-align: center; padding: 1.5pt 7pt } .paper thead tr:last-child th { border-bottom: .5pt solid }
-.invoice td, .invoice th { border: .6pt solid #555; padding: 3pt 5pt; vertical-align: top } .invoice th { font-weight: bold }
+.paper td, .paper th { text-align: center; padding: 1.5pt 7pt }
+.paper thead tr:last-child th { border-bottom: .5pt solid }
+.invoice td, .invoice th { border: .6pt solid #555; padding: 3pt 5pt; vertical-align: top }
+.invoice th { font-weight: bold }
 .narrow td.l { width: 46mm } .plain td, .plain th { border: 0 !important } .wide table { width: 100% }
 """
 
@@ -148,7 +174,12 @@ def _rows(style: str, features: set[str], columns: int, chance: random.Random) -
         mark = chance.choice(_MARKS) if "marks" in features and chance.random() < 0.2 else ""
         if style == "invoice":
             price, amount = chance.randint(2, 900), chance.randint(1, 40)
-            texts = [chance.choice(["Blue", "Oak, oiled", "Set of two"]), str(amount), f"{price}.50", f"{price * amount:,}.00"]
+            texts = [
+                chance.choice(["Blue", "Oak, oiled", "Set of two"]),
+                str(amount),
+                f"{price}.50",
+                f"{price * amount:,}.00",
+            ]
         else:
             texts = [_figure(style, features, chance) for _ in range(columns)]
         if "empty cells" in features:
@@ -172,7 +203,7 @@ def _figure(style: str, features: set[str], chance: random.Random) -> str:
 
 
 def to_html(tables: Sequence[GeneratedTable], *, for_print: bool) -> str:
-    """Return a document of tables, each below its name; only a printed one has turned tables and signs in own columns."""
+    """Return a document of tables, each below its name; only a printed one has turned tables and signs apart."""
     body = "\n".join(_section(table, for_print=for_print) for table in tables)
     style = f"<style>{_CSS}</style>" if for_print else ""
     return f"<!DOCTYPE html><html><head><meta charset=utf-8>{style}</head><body>{body}</body></html>"
@@ -184,8 +215,10 @@ def _section(table: GeneratedTable, *, for_print: bool) -> str:
     levels = [_head_row(table, index, apart=apart) for index in range(len(table.heads))]
     rows = [_row(row, apart=apart, columns=len(table.columns)) for row in table.rows]
     head = "".join(levels)
-    content = f"<tbody>{head}{''.join(rows)}</tbody>" if "heads once" in table.features and for_print else (
-        f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody>"
+    content = (
+        f"<tbody>{head}{''.join(rows)}</tbody>"
+        if "heads once" in table.features and for_print
+        else (f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody>")
     )
     turned = ' class="turned"' if for_print and "rotated" in table.features else ""
     return (

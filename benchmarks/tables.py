@@ -99,7 +99,7 @@ def save(tables: Sequence[GeneratedTable], folder: Path) -> list[Path]:
 def _workbook(tables: Sequence[GeneratedTable]) -> openpyxl.Workbook:
     """Make a workbook with a sheet per table."""
     book = openpyxl.Workbook()
-    book.remove(book.active)
+    book.remove(book.worksheets[0])
     for table in tables:
         sheet = book.create_sheet(table.name)
         for index, level in enumerate(table.heads, start=1):
@@ -107,7 +107,9 @@ def _workbook(tables: Sequence[GeneratedTable]) -> openpyxl.Workbook:
             for head in level:
                 sheet.cell(index, column, head.text)
                 if head.span > 1:
-                    sheet.merge_cells(start_row=index, end_row=index, start_column=column, end_column=column + head.span - 1)
+                    sheet.merge_cells(
+                        start_row=index, end_row=index, start_column=column, end_column=column + head.span - 1
+                    )
                 column += head.span
         sheet.cell(len(table.heads), 1, table.corner or None)
         for index, row in enumerate(table.rows, start=len(table.heads) + 1):
@@ -125,7 +127,7 @@ def _set(cell: openpyxl.cell.Cell, text: str) -> None:
         return
     sign, percent = "$" if text.startswith("$") else "", "%" if text.endswith("%") else ""
     places = "." + "0" * len(digits.partition(".")[2]) if "." in digits else ""
-    grouped = "#,##0" if "," in text or len(digits.partition(".")[0]) < 4 else "0"  # noqa: PLR2004
+    grouped = "#,##0" if "," in text or len(digits.partition(".")[0]) < 4 else "0"
     form = grouped + places
     cell.value = (-1 if "(" in text else 1) * float(digits) / (100 if percent else 1)
     quoted = f'"{sign}"' if sign else ""

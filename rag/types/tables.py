@@ -163,7 +163,9 @@ class Heading:
         left = row.bbox.x0
         is_section = len(filled) == 1 and row.cells[0].first == 0 and _is_name(filled[0])
         self._sections = [
-            entry for entry in self._sections if left > entry[0] - INDENT_PT and not (is_section and left < entry[0] + INDENT_PT)
+            entry
+            for entry in self._sections
+            if left > entry[0] - INDENT_PT and not (is_section and left < entry[0] + INDENT_PT)
         ]
         section = SEPARATOR.join(text for _, text in self._sections)
         if is_section:
@@ -215,7 +217,9 @@ def with_rows(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
             near = [text.text.replace("\n", " ") for text in above if text.page_number == block.page_number]
             rows = rows_of(lines, SEPARATOR.join(caption_rows(near)))
             made = block.model_copy(
-                update={"lines": tuple(line.model_copy(update={"row": row}) for line, row in zip(lines, rows, strict=True))}
+                update={
+                    "lines": tuple(line.model_copy(update={"row": row}) for line, row in zip(lines, rows, strict=True))
+                }
             )
         above = [*above[-MAX_CAPTION_BLOCKS:], block] if block.kind is BlockKind.TEXT else []
         yield made

@@ -59,7 +59,8 @@ def _parts(piece: Piece, lines: dict[int, list[tuple[Rect, str]]]) -> list[Piece
         return [piece]
     return [
         piece._replace(
-            bbox=to_rect(bounds(box for box, _ in group)), text=character_cleaning.clean(" ".join(text for _, text in group))
+            bbox=to_rect(bounds(box for box, _ in group)),
+            text=character_cleaning.clean(" ".join(text for _, text in group)),
         )
         for group in groups
     ]

@@ -5,7 +5,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.ocr import pictures
-from rag.parsing.pdf import glued_cells, layout_model, line_numbers, reading_order, ruled_tables, table_grid, text_lines, text_runs
+from rag.parsing.pdf import (
+    glued_cells,
+    layout_model,
+    line_numbers,
+    reading_order,
+    ruled_tables,
+    table_grid,
+    text_lines,
+    text_runs,
+)
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid

@@ -175,7 +175,9 @@ def _make_table(
         return None
     if any(_length(cell) > MAX_CELL_CHARS for columns in cells.values() for cell in columns.values()):
         return None
-    lines = [line for row in sorted(cells) for line in _row_lines(cells[row], _merged_cells(row, cells[row], xs, ys, down))]
+    lines = [
+        line for row in sorted(cells) for line in _row_lines(cells[row], _merged_cells(row, cells[row], xs, ys, down))
+    ]
     if len(lines) < 2 and max(piece.bbox.y1 for piece in pieces) > ys[-1]:
         return None  # one row is a table only at the end of the page
     box = text_lines.bounds(line.bbox for line in lines)
@@ -192,9 +194,7 @@ def _merged_cells(
 ) -> dict[int, tuple[float, float]]:
     """Return left and right end of each filled cell of a row: between the rules beside it, or other filled cells."""
     middle = (ys[row - 1] + ys[min(row, len(ys) - 1)]) / 2
-    is_ruled = [
-        any(abs(edge.at - x) <= TOUCH_PT and edge.start <= middle <= edge.end for edge in down) for x in xs
-    ]
+    is_ruled = [any(abs(edge.at - x) <= TOUCH_PT and edge.start <= middle <= edge.end for edge in down) for x in xs]
     found: dict[int, tuple[float, float]] = {}
     for column in filled:
         left, right = column - 1, min(column, len(xs) - 1)
@@ -206,14 +206,17 @@ def _merged_cells(
     return found
 
 
-def _row_lines(
-    columns: Mapping[int, list[Piece]], ends: Mapping[int, tuple[float, float]]
-) -> list[text_lines.RawLine]:
+def _row_lines(columns: Mapping[int, list[Piece]], ends: Mapping[int, tuple[float, float]]) -> list[text_lines.RawLine]:
     """Return the row's line, or several if it holds rows without rules between them."""
     cells = [text_lines.make_rows(columns[column]) for column in sorted(columns)]
-    if not (sum(_is_list(cell) for cell in cells) > 1 or any(_has_columns(cell) for cell in cells) or _side_by_side(cells)):
+    if not (
+        sum(_is_list(cell) for cell in cells) > 1 or any(_has_columns(cell) for cell in cells) or _side_by_side(cells)
+    ):
         line = _line(cells)
-        boxes = [box._replace(x0=ends[column][0], x1=ends[column][1]) for column, box in zip(sorted(columns), line.boxes, strict=True)]
+        boxes = [
+            box._replace(x0=ends[column][0], x1=ends[column][1])
+            for column, box in zip(sorted(columns), line.boxes, strict=True)
+        ]
         return [line._replace(boxes=tuple(boxes))]
     column_of = {piece.order: column for column, pieces in columns.items() for piece in pieces}
     return [

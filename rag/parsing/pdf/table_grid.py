@@ -156,7 +156,7 @@ def _repeated(heads: list[_Span], below: RawLine, spans: Sequence[_Span]) -> lis
     count = len(heads) - len(corner)
     each, rest = divmod(len(named), count) if count > 1 else (0, 1)
     texts = [text for text, _ in named]
-    if rest or each < 2 or texts != texts[:each] * count:  # noqa: PLR2004
+    if rest or each < 2 or texts != texts[:each] * count:
         return None
     return [*corner, *(_Span(named[at][1].first, named[at + each - 1][1].last) for at in range(0, len(named), each))]
 
@@ -198,7 +198,7 @@ def _improve(
 
 def _pitch(columns: Sequence[_Column]) -> float:
     """Return the usual distance of two columns."""
-    return median(after.x1 - before.x1 for before, after in pairwise(columns[1:])) if len(columns) > 2 else 0.0  # noqa: PLR2004
+    return median(after.x1 - before.x1 for before, after in pairwise(columns[1:])) if len(columns) > 2 else 0.0
 
 
 def _distance(box: Rect, x0: float, x1: float) -> float:

@@ -31,7 +31,12 @@ class TableReader:
                 continue
             places = _same_columns(block.columns, self._columns) if position == 0 and self._heading else None
             caption = _caption(blocks, body[:position])
-            if position == 0 and self._heading and self._names and any(tables.is_data(line.text) for line in block.lines):
+            if (
+                position == 0
+                and self._heading
+                and self._names
+                and any(tables.is_data(line.text) for line in block.lines)
+            ):
                 self._heading = tables.Heading(self._heading.caption)  # the page ended within the heads
                 for row in self._names:
                     self._heading.explain(row._replace(cells=_moved(row.cells, self._columns, block.columns)))
@@ -57,9 +62,7 @@ def _moved(cells: Sequence[TableCell], begun: Columns, columns: Columns) -> tupl
     return tuple(moved)
 
 
-def _placed(
-    block: RawBlock, places: Sequence[int] | None, heading: tables.Heading
-) -> Iterator[tables.PlacedRow]:
+def _placed(block: RawBlock, places: Sequence[int] | None, heading: tables.Heading) -> Iterator[tables.PlacedRow]:
     """Yield the rows of a block, of a table that goes on in the columns that it began with."""
     begun = [text for _, text in heading.heads]
     first = [text.strip() for line in block.lines if line.is_head for text in line.text.split("\t") if text.strip()]

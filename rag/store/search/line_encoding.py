@@ -60,7 +60,7 @@ def unpack_rows(content: str, packed: Sequence[Sequence[Any]]) -> Iterator[dict[
             "kind": kind,
             "starts_block": starts_block,
             "is_bold": len(more) > 1 and more[1],
-            "row": dict(zip(_ROW, more[2], strict=True)) if len(more) > 2 else None,  # noqa: PLR2004
+            "row": dict(zip(_ROW, more[2], strict=True)) if len(more) > 2 else None,
         }
         position = end
 

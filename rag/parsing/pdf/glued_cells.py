@@ -18,7 +18,8 @@ LEVEL = frozenset({Direction.RIGHT, Direction.LEFT})
 MAX_CHARS = 80
 """Longer runs are text."""
 _FIGURE = r"[$€£¥]?\s?\(?[-–−]?\d(?:[\d.,]*\d)?\)?%?"
-_GLUED = re.compile(rf"(?:^|\s)(?:{_FIGURE}|[—–-])\s+(?={_FIGURE}(?:\s|$))")
+_GLUED = re.compile(rf"(?:^|\s)(?:{_FIGURE}|[—–-]+)\s+(?={_FIGURE}(?:\s|$)|[$€£¥]$)")
+_SIGN = frozenset("$€£¥")
 
 
 def split_glued(page: Any, pieces: Sequence[Piece]) -> list[Piece]:
@@ -52,7 +53,8 @@ def _parts(piece: Piece, lines: dict[int, list[tuple[Rect, str]]]) -> list[Piece
     groups = [[words[0]]]
     for before, word in pairwise(words):
         first, second = (word, before) if backwards else (before, word)
-        if second[0][along] - first[0][along + 2] > GAP_EM * piece.size:
+        is_sign = word[1] in _SIGN and before[1][-1] in "0123456789)%—–-"
+        if is_sign or second[0][along] - first[0][along + 2] > GAP_EM * piece.size:
             groups.append([])
         groups[-1].append(word)
     if len(groups) == 1:

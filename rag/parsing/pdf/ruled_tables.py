@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rag.parsing.pdf import text_lines
 from rag.parsing.pdf.text_runs import Piece, Rule
-from rag.types import BlockKind, Rect
+from rag.types import BlockKind, Rect, TableCell, tables
 
 THICKNESS_PT = 3.0
 """Thinner boxes are lines."""
@@ -181,6 +181,8 @@ def _make_table(
     if len(lines) < 2 and max(piece.bbox.y1 for piece in pieces) > ys[-1]:
         return None  # one row is a table only at the end of the page
     box = text_lines.bounds(line.bbox for line in lines)
+    if _is_of_shading(lines, len(xs) - 1):
+        return None
     block = text_lines.RawBlock(BlockKind.TABLE, lines, inside[0].size, False, tuple(pairwise(xs)))
     return Table(box, "", min(piece.order for piece in inside), block)
 
@@ -189,35 +191,36 @@ def _length(cell: Sequence[Piece]) -> int:
     return sum(len(piece.text) for piece in cell)
 
 
+def _is_of_shading(lines: Sequence[text_lines.RawLine], count: int) -> bool:
+    """Whether the boxes of a table of figures are not its cells: shaded parts of rows, or columns for signs and gaps."""
+    used = {cell.first for line in lines for cell in line.cells}
+    figures = sum(tables.is_data(line.text) for line in lines)
+    return bool(used) and len(used) < count - 1 and 3 * figures >= len(lines)
+
+
 def _merged_cells(
     row: int, filled: Mapping[int, object], xs: Sequence[float], ys: Sequence[float], down: Sequence[_Edge]
-) -> dict[int, tuple[float, float]]:
-    """Return left and right end of each filled cell of a row: between the rules beside it, or other filled cells."""
+) -> dict[int, TableCell]:
+    """Return the columns of each filled cell of a row: between the rules beside it, or other filled cells."""
     middle = (ys[row - 1] + ys[min(row, len(ys) - 1)]) / 2
     is_ruled = [any(abs(edge.at - x) <= TOUCH_PT and edge.start <= middle <= edge.end for edge in down) for x in xs]
-    found: dict[int, tuple[float, float]] = {}
+    found: dict[int, TableCell] = {}
     for column in filled:
         left, right = column - 1, min(column, len(xs) - 1)
         while left > 0 and not is_ruled[left] and left not in filled:
             left -= 1
         while right < len(xs) - 1 and not is_ruled[right] and right + 1 not in filled:
             right += 1
-        found[column] = (xs[left], xs[right])
+        found[column] = TableCell(left, right - 1)
     return found
 
 
-def _row_lines(columns: Mapping[int, list[Piece]], ends: Mapping[int, tuple[float, float]]) -> list[text_lines.RawLine]:
-    """Return the row's line, or several if it holds rows without rules between them."""
+def _row_lines(columns: Mapping[int, list[Piece]], merged: Mapping[int, TableCell]) -> list[text_lines.RawLine]:
+    """Return the row's line, or several, without columns, if it holds rows without rules between them."""
     cells = [text_lines.make_rows(columns[column]) for column in sorted(columns)]
-    if not (
-        sum(_is_list(cell) for cell in cells) > 1 or any(_has_columns(cell) for cell in cells) or _side_by_side(cells)
-    ):
-        line = _line(cells)
-        boxes = [
-            box._replace(x0=ends[column][0], x1=ends[column][1])
-            for column, box in zip(sorted(columns), line.boxes, strict=True)
-        ]
-        return [line._replace(boxes=tuple(boxes))]
+    is_one = sum(map(_is_list, cells)) < 2 and not any(map(_has_columns, cells))
+    if is_one and not _side_by_side(cells):
+        return [_line(cells)._replace(cells=tuple(merged[column] for column in sorted(columns)))]
     column_of = {piece.order: column for column, pieces in columns.items() for piece in pieces}
     return [
         _line(_split_cells(row, column_of))

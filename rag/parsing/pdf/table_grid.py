@@ -5,7 +5,7 @@ cover several columns are wider.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from statistics import median
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ UNCOVERED = 0.2
 MAX_COLUMNS = 60
 MAX_ROWS = 400
 """Larger tables keep their lines as they are."""
-ALIGNED_PT = 3.0
+SAME_GAP_PT = 0.5
 
 
 class _Column:
@@ -51,8 +51,8 @@ def arrange(block: RawBlock) -> RawBlock:
     lines = block.lines
     heads = tables.find_heads(lines)
     columns = [_Column(x0, x1, 0) for x0, x1 in block.columns] or _find_columns(lines, heads)
-    spans = [_spans(line, columns) for line in lines]
-    for index in reversed(_upper_heads(heads, lines)):
+    spans = [[_Span(cell.first, cell.last) for cell in line.cells] or _spans(line, columns) for line in lines]
+    for index in reversed(_upper_heads(heads, lines, block.size)):
         spans[index] = _repeated(spans[index], lines[index + 1], spans[index + 1]) or _spread(
             lines[index], columns, spans[index]
         )
@@ -60,7 +60,8 @@ def arrange(block: RawBlock) -> RawBlock:
         line._replace(cells=tuple(TableCell(*span) for span in row), is_head=is_head)
         for line, row, is_head in zip(lines, spans, heads, strict=True)
     ]
-    joined = _join_wrapped(made, block.size) if len(lines) <= MAX_ROWS and not block.columns else made
+    is_ruled = any(line.cells for line in lines)
+    joined = _join_wrapped(made, block.size) if len(lines) <= MAX_ROWS and not is_ruled else made
     return block._replace(lines=joined, columns=tuple((column.x0, column.x1) for column in columns))
 
 
@@ -144,9 +145,14 @@ def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
     return spans
 
 
-def _upper_heads(heads: Sequence[bool], lines: Sequence[RawLine]) -> list[int]:
-    """Return the head rows that have others right below them."""
-    return [index for index in range(len(lines) - 1) if heads[index] and heads[index + 1]]
+def _upper_heads(heads: Sequence[bool], lines: Sequence[RawLine], size: float) -> list[int]:
+    """Return the head rows that have others below them, and are no lines of the same wrapped heads."""
+    return [
+        index
+        for index, (above, below) in enumerate(pairwise(lines))
+        if heads[index] and heads[index + 1] and not above.cells
+        and (len(above.boxes) == 1 or below.bbox.y0 - above.bbox.y1 > TIGHT_EM * size)
+    ]
 
 
 def _repeated(heads: list[_Span], below: RawLine, spans: Sequence[_Span]) -> list[_Span] | None:
@@ -215,12 +221,21 @@ def _join_wrapped(lines: Sequence[RawLine], size: float) -> list[RawLine]:
     """Join rows whose cells were wrapped: a label above or below its figures, and text that goes on in its column."""
     usual = _usual_gap(lines)
     joined: list[RawLine] = []
-    for line in lines:
-        if joined and not line.is_head and not joined[-1].is_head and _is_wrapped(joined[-1], line, usual, size):
-            joined[-1] = _join(joined[-1], line)
+    for line, following in zip_longest(lines, lines[1:]):
+        above = joined[-1] if joined and not joined[-1].is_head and not line.is_head else None
+        if above and _is_wrapped(above, line, usual, size) and not _begins_row(above, line, following):
+            joined[-1] = _join(above, line)
         else:
             joined.append(line)
     return joined
+
+
+def _begins_row(above: RawLine, line: RawLine, following: RawLine | None) -> bool:
+    """Whether a label without figures below a full row belongs to the next row: that is as near, or nearer."""
+    if following is None or following.is_head or not _is_full(above) or len(line.cells) > 1 or line.cells[0].first:
+        return False
+    nearer = (line.bbox.y0 - above.bbox.y1) - (following.bbox.y0 - line.bbox.y1)
+    return nearer > SAME_GAP_PT or (abs(nearer) <= SAME_GAP_PT and not line.text[:1].islower())
 
 
 def _usual_gap(lines: Sequence[RawLine]) -> float | None:

@@ -224,8 +224,8 @@ def _table(rows: Sequence[Row], run: Sequence[int]) -> Iterator[tuple[int, int]]
     """Yield the first and last row of a table, with the lines of labels that continue it at its ends."""
     if len(run) < MIN_TABLE_ROWS:
         return
-    edges = [_edges(rows[index]) for index in run]
-    aligned = sum(any(_is_aligned(upper, lower) for upper in edges[max(0, i - 3) : i]) for i, lower in enumerate(edges))
+    found = [rows[index] for index in run]
+    aligned = sum(any(_is_aligned(upper, row) for upper in found[max(0, i - 3) : i]) for i, row in enumerate(found))
     if aligned < MIN_ALIGNED_ROWS * (len(run) - 1):
         return
     first, last = run[0], run[-1]
@@ -248,14 +248,20 @@ def _table(rows: Sequence[Row], run: Sequence[int]) -> Iterator[tuple[int, int]]
     yield (first, last) if is_list else (begin, end)
 
 
+def _is_aligned(upper: Row, lower: Row) -> bool:
+    """Whether a text of a cell after the first is aligned with one above, or each cell is below another."""
+    if any(abs(a - b) < ALIGNED_PT for a in _edges(upper) for b in _edges(lower)):
+        return True
+    is_alike = len(upper.cells) == len(lower.cells) > 2
+    return is_alike and all(
+        a[0].bbox.x0 < b[-1].bbox.x1 and b[0].bbox.x0 < a[-1].bbox.x1
+        for a, b in zip(upper.cells[1:], lower.cells[1:], strict=True)
+    )
+
+
 def _edges(row: Row) -> list[float]:
     """Return the left and right ends of the texts of all cells but the first."""
     return [edge for cell in row.cells[1:] for piece in cell for edge in (piece.bbox.x0, piece.bbox.x1)]
-
-
-def _is_aligned(upper: Sequence[float], lower: Sequence[float]) -> bool:
-    """Whether a text of a cell after the first is aligned with one above."""
-    return any(abs(a - b) < ALIGNED_PT for a in upper for b in lower)
 
 
 def table(rows: Sequence[Row]) -> RawBlock:

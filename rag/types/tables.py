@@ -155,7 +155,10 @@ class Heading:
         if row.is_head:
             if not self._was_head:
                 self.heads, self._sections = [], []
-            self.heads += [(cell, text.strip()) for cell, text in zip(row.cells, texts, strict=True) if text.strip()]
+            found = [(cell, text.strip()) for cell, text in zip(row.cells, texts, strict=True) if text.strip()]
+            if len(found) == 1 and _declares_unit(found[0][1]):
+                found = [(TableCell(0, max(found[0][0].last, 1)), found[0][1])]
+            self.heads += found
             self._was_head = True
             return TableRow(cells=row.cells, is_head=True, caption=self._full_caption())
         self._was_head = False
@@ -191,6 +194,11 @@ class Heading:
 
 def _is_across(head: TableCell) -> bool:
     return head.first == 0 < head.last
+
+
+def _declares_unit(text: str) -> bool:
+    """Whether the only text of a head row is a remark on all columns: "(in millions)", "(Rs. in crores)"."""
+    return text[0] == "(" and text[-1] == ")"
 
 
 def _is_name(text: str) -> bool:

@@ -122,7 +122,8 @@ def _upright_blocks(
     items: list[Piece | ruled_tables.Table] = [*rest, *ruled, *seen]
     for group in reading_order.reading_order(items):
         for block in text_lines.with_headers(_group_blocks(group)):
-            yield table_grid.arrange(block) if block.kind is BlockKind.TABLE else block
+            made = table_grid.arrange(block) if block.kind is BlockKind.TABLE else block
+            yield made._replace(lines=[line._replace(boxes=(), fields=()) for line in made.lines])
 
 
 def _group_blocks(group: Sequence[Piece | ruled_tables.Table]) -> Iterator[text_lines.RawBlock]:

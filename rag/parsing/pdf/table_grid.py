@@ -4,7 +4,7 @@ Columns are found from the horizontal extents of the cells of the whole table: n
 cover several columns are wider.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, zip_longest
 from statistics import median
 from typing import NamedTuple
@@ -76,7 +76,7 @@ def _find_columns(lines: Sequence[RawLine], heads: Sequence[bool]) -> list[_Colu
         for box in line.boxes
     ]
     columns: list[_Column] = []
-    bridges: list[tuple[Rect, int]] = []
+    bridges: list[Rect] = []
     for is_head, _, box, row in sorted(cells, key=lambda cell: cell[:2]):
         touched = [column for column in columns if _overlap(box, column.x0, column.x1) > OVERLAP_PT]
         if not touched:
@@ -84,63 +84,59 @@ def _find_columns(lines: Sequence[RawLine], heads: Sequence[bool]) -> list[_Colu
         elif len(touched) == 1:
             touched[0].add(box.x0, box.x1, (row,))
         elif not is_head and len(lines[row].boxes) > 1:
-            bridges.append((box, row))
+            bridges.append(box)
     columns.sort(key=lambda column: column.x0)
-    size = median(line.bbox.y1 - line.bbox.y0 for line in lines)
-    return _merged(columns, bridges, heads, size)[:MAX_COLUMNS]
+    near = NEAR_EM * median(line.bbox.y1 - line.bbox.y0 for line in lines)
+    columns = _merged(columns, lambda left, right: right.x0 - left.x1 < near or _are_bridged(left, right, bridges))
+    return _merged(columns, lambda left, right: _have_one_head(left, right, heads))[:MAX_COLUMNS]
 
 
 def _overlap(box: Rect, x0: float, x1: float) -> float:
     return min(box.x1, x1) - max(box.x0, x0)
 
 
-def _merged(
-    columns: list[_Column], bridges: Sequence[tuple[Rect, int]], heads: Sequence[bool], size: float
-) -> list[_Column]:
+def _merged(columns: Sequence[_Column], are_one: Callable[[_Column, _Column], bool]) -> list[_Column]:
     """Join neighbours that are parts of one column: no row has a cell in each of them."""
     merged: list[_Column] = []
     for column in columns:
         before = merged[-1] if merged else None
-        if before is not None and not before.rows & column.rows and _are_one(before, column, bridges, heads, size):
+        if before is not None and not before.rows & column.rows and are_one(before, column):
             before.add(column.x0, column.x1, column.rows)
         else:
             merged.append(column)
     return merged
 
 
-def _are_one(
-    left: _Column, right: _Column, bridges: Sequence[tuple[Rect, int]], heads: Sequence[bool], size: float
-) -> bool:
-    """Whether a cell covers both, they are near each other, or one has the heads of the other."""
-    if right.x0 - left.x1 < NEAR_EM * size:
-        return True
-    if any(_overlap(box, left.x0, left.x1) > OVERLAP_PT < _overlap(box, right.x0, right.x1) for box, _ in bridges):
-        return True
+def _are_bridged(left: _Column, right: _Column, bridges: Sequence[Rect]) -> bool:
+    """Whether a cell covers both."""
+    return any(_overlap(box, left.x0, left.x1) > OVERLAP_PT < _overlap(box, right.x0, right.x1) for box in bridges)
+
+
+def _have_one_head(left: _Column, right: _Column, heads: Sequence[bool]) -> bool:
+    """Whether one has only heads, and the other none."""
     headed = [any(heads[row] for row in column.rows) for column in (left, right)]
     filled = [any(not heads[row] for row in column.rows) for column in (left, right)]
-    return headed != filled and headed[0] != headed[1] and filled[0] != filled[1]
+    return headed[0] != headed[1] and filled[0] != filled[1] and headed[0] != filled[0]
 
 
 def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
-    """Return the columns of each cell, from left to right without overlap."""
+    """Return the columns of each cell, from left to right without overlap; a figure has one, at its right end."""
     spans: list[_Span] = []
-    free = 0
-    for index, box in enumerate(line.boxes):
+    free, last = 0, len(columns) - 1
+    for index, (box, text) in enumerate(zip(line.boxes, line.text.split("\t"), strict=True)):
         touched = [
             number
-            for number, column in enumerate(columns)
-            if number >= free and _overlap(box, column.x0, column.x1) > OVERLAP_PT
+            for number in range(min(free, last), last + 1)
+            if _overlap(box, columns[number].x0, columns[number].x1) > OVERLAP_PT
         ]
-        following = line.boxes[index + 1].x0 if index + 1 < len(line.boxes) else None
-        if following is not None:
-            touched = [number for number in touched if columns[number].x0 < following - OVERLAP_PT] or touched[:1]
+        if index + 1 < len(line.boxes):
+            following = line.boxes[index + 1].x0 - OVERLAP_PT
+            touched = [number for number in touched if columns[number].x0 < following] or touched[:1]
         if not touched:
-            center = (box.x0 + box.x1) / 2
-            nearest = min(
-                range(len(columns)), key=lambda number: abs(center - (columns[number].x0 + columns[number].x1) / 2)
-            )
-            touched = [min(max(nearest, free), len(columns) - 1)]
-        spans.append(_Span(touched[0], max(touched)))
+            touched = [max(range(min(free, last), last + 1), key=lambda at: _overlap(box, columns[at].x0, columns[at].x1))]
+        if tables.is_amount(text):
+            touched = touched[-1:]
+        spans.append(_Span(touched[0], touched[-1]))
         free = touched[-1] + 1
     return spans
 
@@ -296,5 +292,5 @@ def _join(above: RawLine, below: RawLine) -> RawLine:
         bounds((above.bbox, below.bbox)),
         "\t".join(" ".join(texts) for _, texts, _ in ordered),
         tuple(bounds(boxes) for _, _, boxes in ordered),
-        tuple(cell for cell, _, _ in ordered),
+        cells=tuple(cell for cell, _, _ in ordered),
     )

@@ -49,11 +49,15 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 
 
 class RawLine(NamedTuple):
-    """A line without a number. A row of a table has the boxes of its cells and, once arranged, their columns."""
+    """A line without a number. A row of a table has columns for its cells.
+
+    `boxes` and `fields` are the boxes and texts of its cells, until it is known whether it belongs to a table.
+    """
 
     bbox: Rect
     text: str
     boxes: tuple[Rect, ...] = ()
+    fields: tuple[str, ...] = ()
     cells: tuple[TableCell, ...] = ()
     is_head: bool = False
 
@@ -116,7 +120,8 @@ def _ends_in_digit(piece: Piece) -> bool:
 
 
 def _begins_with_digit(piece: Piece) -> bool:
-    return piece.text.lstrip("$€£¥([")[:1].isdigit() or piece.text in _DASHES or _SIGN.fullmatch(piece.text) is not None
+    text = piece.text.lstrip("$€£¥([-–−")
+    return text[:1].isdigit() or piece.text.strip("—–-") == "" or _SIGN.fullmatch(piece.text) is not None
 
 
 def _belong_together(cell: Sequence[Piece], piece: Piece, count: int, gap: float) -> bool:
@@ -126,7 +131,7 @@ def _belong_together(cell: Sequence[Piece], piece: Piece, count: int, gap: float
     """
     before = cell[-1].text
     if _SIGN.fullmatch(before):
-        return True
+        return _begins_with_digit(piece)
     if _CLOSING.fullmatch(piece.text):
         return gap < MAX_CLOSING_GAP_EM * piece.size and any(map(str.isdigit, before))
     is_first = count == 1 and len(cell) == 1
@@ -267,15 +272,17 @@ def _edges(row: Row) -> list[float]:
 def table(rows: Sequence[Row]) -> RawBlock:
     """Make a table with a line per row."""
     rows = _split_at_columns(rows)
-    lines = [
-        RawLine(
-            row.bbox,
-            "\t".join(join(cell) for cell in row.cells),
-            tuple(bounds(piece.bbox for piece in cell) for cell in row.cells),
-        )
-        for row in rows
-    ]
+    lines = [_as_row(_line(row)) for row in rows]
     return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
+
+
+def _line(row: Row) -> RawLine:
+    boxes = tuple(bounds(piece.bbox for piece in cell) for cell in row.cells)
+    return RawLine(row.bbox, join(row.pieces), boxes, tuple(join(cell) for cell in row.cells))
+
+
+def _as_row(line: RawLine) -> RawLine:
+    return line._replace(text="\t".join(line.fields)) if line.fields else line
 
 
 def _split_at_columns(rows: Sequence[Row]) -> list[Row]:
@@ -320,7 +327,7 @@ def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
     above: RawBlock | None = None
     for block in blocks:
         if above is not None and _is_header(above, block):
-            above = block._replace(lines=above.lines + block.lines)
+            above = block._replace(lines=[*map(_as_row, above.lines), *block.lines])
             continue
         if above is not None:
             yield above
@@ -347,7 +354,7 @@ def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:
     right = max((row.bbox.x1 for row in rows), default=0.0)
     before: Row | None = None
     for row in rows:
-        line = RawLine(row.bbox, join(row.pieces), (row.bbox,))
+        line = _line(row)
         if before is None or _begins_block(before, row, right):
             blocks.append(RawBlock(BlockKind.TEXT, [line], row.size, row.bold))
         else:

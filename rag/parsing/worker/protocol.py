@@ -50,7 +50,7 @@ def _load_block(value: Any) -> RawBlock:
 
 
 def _load_line(value: Any) -> RawLine:
-    box, text, _, cells, is_head = value
+    box, text, _, _, cells, is_head = value
     return RawLine(Rect(*box), text, cells=tuple(TableCell(*cell) for cell in cells), is_head=is_head)
 
 

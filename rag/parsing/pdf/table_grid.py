@@ -4,7 +4,7 @@ Columns are found from the horizontal extents of the cells of the whole table: n
 cover several columns are wider.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import pairwise, zip_longest
 from statistics import median
 from typing import NamedTuple
@@ -60,8 +60,8 @@ def arrange(block: RawBlock) -> RawBlock:
         line._replace(cells=tuple(TableCell(*span) for span in row), is_head=is_head)
         for line, row, is_head in zip(lines, spans, heads, strict=True)
     ]
-    is_ruled = any(line.cells for line in lines)
-    joined = _join_wrapped(made, block.size) if len(lines) <= MAX_ROWS and not is_ruled else made
+    ruled = {index for index, line in enumerate(lines) if line.cells}
+    joined = _join_wrapped(made, block.size, ruled) if len(lines) <= MAX_ROWS else made
     return block._replace(lines=joined, columns=tuple((column.x0, column.x1) for column in columns))
 
 
@@ -213,12 +213,16 @@ def _distance(box: Rect, x0: float, x1: float) -> float:
 # --- wrapped rows -------------------------------------------------------------------------------------
 
 
-def _join_wrapped(lines: Sequence[RawLine], size: float) -> list[RawLine]:
-    """Join rows whose cells were wrapped: a label above or below its figures, and text that goes on in its column."""
+def _join_wrapped(lines: Sequence[RawLine], size: float, ruled: Container[int]) -> list[RawLine]:
+    """Join rows whose cells were wrapped: a label above or below its figures, and text that goes on in its column.
+
+    Rows between rules, those with the numbers `ruled`, are whole.
+    """
     usual = _usual_gap(lines)
     joined: list[RawLine] = []
-    for line, following in zip_longest(lines, lines[1:]):
-        above = joined[-1] if joined and not joined[-1].is_head and not line.is_head else None
+    for index, (line, following) in enumerate(zip_longest(lines, lines[1:])):
+        is_whole = index in ruled or index - 1 in ruled or line.is_head
+        above = joined[-1] if joined and not joined[-1].is_head and not is_whole else None
         if above and _is_wrapped(above, line, usual, size) and not _begins_row(above, line, following):
             joined[-1] = _join(above, line)
         else:

@@ -282,7 +282,8 @@ def _line(row: Row) -> RawLine:
 
 
 def _as_row(line: RawLine) -> RawLine:
-    return line._replace(text="\t".join(line.fields)) if line.fields else line
+    text = "\t".join(line.fields) if line.fields else line.text
+    return line._replace(text=text, cells=())  # columns of another grid
 
 
 def _split_at_columns(rows: Sequence[Row]) -> list[Row]:

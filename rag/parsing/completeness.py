@@ -112,7 +112,9 @@ class CompletenessCheck:
             for text in to_words(word)
         ]
         normal = [to_words(line) for line in lines]
-        glued, split = glued_words(expected, normal), split_words(expected, normal)
+        apart = {pair for run in page.runs for pair in pairwise(to_words(run))}
+        glued = glued_words(expected, normal)
+        split = [word for word in split_words(expected, normal) if not apart.issuperset(pairwise(word.read.split()))]
         self._glued_words += len(glued)
         self._split_words += len(split)
         room = MAX_PLACES - len(self._word_errors)

@@ -16,7 +16,17 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
 
-from rag.types import SET_APART, BlockKind, Chunk, ChunkingOptions, Line, TextBlock, pages_by_share, tables
+from rag.types import (
+    SET_APART,
+    BlockKind,
+    Chunk,
+    ChunkingOptions,
+    Line,
+    TextBlock,
+    pages_by_share,
+    tables,
+    without_raised_marks,
+)
 
 SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
@@ -68,8 +78,8 @@ def search_text(chunk: Chunk) -> str:
 
 
 def flowing_text(text: str) -> str:
-    """Join hyphenated words, and the lines of each paragraph."""
-    joined = _HYPHEN_BREAK.sub("", text)
+    """Join hyphenated words and the lines of each paragraph, and leave out raised marks."""
+    joined = _HYPHEN_BREAK.sub("", without_raised_marks(text))
     paragraphs = [_SPACES.sub(" ", part.replace("\n", " ")).strip() for part in joined.split("\n\n")]
     return "\n".join(part for part in paragraphs if part)
 

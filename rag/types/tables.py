@@ -153,13 +153,14 @@ class Heading:
         """Return what `row` means, and apply it to those that follow if it is a head or a section."""
         texts = row.text.split("\t")
         if row.is_head:
-            if not self._was_head:
-                self.heads, self._sections = [], []
             found = [(cell, text.strip()) for cell, text in zip(row.cells, texts, strict=True) if text.strip()]
             if len(found) == 1 and _declares_unit(found[0][1]):
                 found = [(TableCell(0, max(found[0][0].last, 1)), found[0][1])]
-            self.heads += found
-            self._was_head = True
+            if not set(found) <= set(self.heads):  # else they are repeated on another page
+                if not self._was_head:
+                    self.heads, self._sections = [], []
+                self.heads += found
+                self._was_head = True
             return TableRow(cells=row.cells, is_head=True, caption=self._full_caption())
         self._was_head = False
         filled = [text.strip() for text in texts if text.strip()]

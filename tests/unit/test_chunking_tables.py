@@ -131,7 +131,7 @@ def test_later_chunks_of_a_table_carry_caption_unit_and_years() -> None:
     caption = block(1, BlockKind.TEXT, "Sales of our shops", "were as follows:")
     found = contexts(caption, block(3, BlockKind.TABLE, *header, *DATA))
     assert len(found) > 2
-    assert set(found) == {"Sales of our shops were as follows:\n(in millions) Year ended December 31,\t2021\t2020"}
+    assert set(found) == {"Sales of our shops were as follows: · (in millions)\nYear ended December 31,\t2021\t2020"}
 
 
 def test_a_caption_stands_on_the_tables_own_page() -> None:

@@ -192,7 +192,7 @@ def _length(cell: Sequence[Piece]) -> int:
 
 
 def _is_of_shading(lines: Sequence[text_lines.RawLine], count: int) -> bool:
-    """Whether the boxes of a table of figures are not its cells: shaded parts of rows, or columns for signs and gaps."""
+    """Whether the boxes of a table of figures are no cells but shaded parts of rows, or columns of signs and gaps."""
     used = {cell.first for line in lines for cell in line.cells}
     figures = sum(tables.is_data(line.text) for line in lines)
     return bool(used) and len(used) < count - 1 and 3 * figures >= len(lines)

@@ -133,7 +133,9 @@ def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
             following = line.boxes[index + 1].x0 - OVERLAP_PT
             touched = [number for number in touched if columns[number].x0 < following] or touched[:1]
         if not touched:
-            touched = [max(range(min(free, last), last + 1), key=lambda at: _overlap(box, columns[at].x0, columns[at].x1))]
+            touched = [
+                max(range(min(free, last), last + 1), key=lambda at: _overlap(box, columns[at].x0, columns[at].x1))
+            ]
         if tables.is_amount(text):
             touched = touched[-1:]
         spans.append(_Span(touched[0], touched[-1]))
@@ -146,7 +148,9 @@ def _upper_heads(heads: Sequence[bool], lines: Sequence[RawLine], size: float) -
     return [
         index
         for index, (above, below) in enumerate(pairwise(lines))
-        if heads[index] and heads[index + 1] and not above.cells
+        if heads[index]
+        and heads[index + 1]
+        and not above.cells
         and (len(above.boxes) == 1 or below.bbox.y0 - above.bbox.y1 > TIGHT_EM * size)
     ]
 

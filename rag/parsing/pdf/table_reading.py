@@ -43,7 +43,7 @@ class TableReader:
                 places, self._columns = [*range(len(block.columns))], block.columns
             elif places is None or self._heading is None:
                 self._heading, self._columns = tables.Heading(caption), block.columns
-            placed = [*_placed(block, places, self._heading)]
+            placed = [*_placed(block, places)]
             is_open = len(placed) <= MAX_OPEN_ROWS and not any(tables.is_data(row.text) for row in placed)
             self._names = [row._replace(is_head=True) for row in placed] if is_open else []
             rows[index] = [self._heading.explain(row) for row in placed]
@@ -62,19 +62,13 @@ def _moved(cells: Sequence[TableCell], begun: Columns, columns: Columns) -> tupl
     return tuple(moved)
 
 
-def _placed(block: RawBlock, places: Sequence[int] | None, heading: tables.Heading) -> Iterator[tables.PlacedRow]:
+def _placed(block: RawBlock, places: Sequence[int] | None) -> Iterator[tables.PlacedRow]:
     """Yield the rows of a block, of a table that goes on in the columns that it began with."""
-    begun = [text for _, text in heading.heads]
-    first = [text.strip() for line in block.lines if line.is_head for text in line.text.split("\t") if text.strip()]
-    is_repeated = first == begun
     for line in block.lines:
-        cells, is_head = line.cells, line.is_head
+        cells = line.cells
         if places is not None:
             cells = tuple(cell._replace(first=places[cell.first], last=places[cell.last]) for cell in cells)
-            if is_head and is_repeated:
-                yield tables.PlacedRow(line.text, line.bbox, cells, True)
-                continue
-        yield tables.PlacedRow(line.text, line.bbox, cells, is_head)
+        yield tables.PlacedRow(line.text, line.bbox, cells, line.is_head)
 
 
 def _same_columns(columns: Columns, begun: Columns) -> list[int] | None:

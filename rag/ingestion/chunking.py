@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
 
+from rag import tables
 from rag.types import (
     SET_APART,
     BlockKind,
@@ -24,7 +25,6 @@ from rag.types import (
     Line,
     TextBlock,
     pages_by_share,
-    tables,
     without_raised_marks,
 )
 

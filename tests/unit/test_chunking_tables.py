@@ -4,9 +4,10 @@ import uuid
 
 import pytest
 
+from rag import tables
 from rag.ingestion import split_blocks
 from rag.ingestion.chunking import MAX_CONTEXT_CHARS
-from rag.types import BlockKind, ChunkingOptions, Line, Rect, TextBlock, tables
+from rag.types import BlockKind, ChunkingOptions, Line, Rect, TextBlock
 
 SMALL = ChunkingOptions(chunk_size_chars=200, chunk_overlap_chars=0, min_chunk_chars=40)
 DATA = tuple(f"Revenue of shop {number}\t{number * 1000:,}\t{number * 900:,}" for number in range(1, 21))

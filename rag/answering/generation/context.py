@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag import prompts, providers
+from rag import prompts, providers, tables
 from rag.answering.text.markup import INVISIBLE
-from rag.types import BlockKind, Hit, Line, tables
+from rag.types import BlockKind, Hit, Line
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM

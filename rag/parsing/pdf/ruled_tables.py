@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from rag import tables
 from rag.parsing.pdf import text_lines
 from rag.parsing.pdf.text_runs import Piece, Rule
-from rag.types import BlockKind, Rect, TableCell, tables
+from rag.types import BlockKind, Rect, TableCell
 
 THICKNESS_PT = 3.0
 """Thinner boxes are lines."""

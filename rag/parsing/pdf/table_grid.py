@@ -9,8 +9,9 @@ from itertools import pairwise, zip_longest
 from statistics import median
 from typing import NamedTuple
 
+from rag import tables
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
-from rag.types import Rect, TableCell, tables
+from rag.types import Rect, TableCell
 
 OVERLAP_PT = 1.5
 """A smaller overlap is none."""
@@ -25,6 +26,8 @@ MAX_COLUMNS = 60
 MAX_ROWS = 400
 """Larger tables keep their lines as they are."""
 SAME_GAP_PT = 0.5
+SLACK_PT = 3.0
+"""How far a line of a wrapped head may reach beyond the next."""
 
 
 class _Column:
@@ -52,10 +55,14 @@ def arrange(block: RawBlock) -> RawBlock:
     heads = tables.find_heads(lines)
     columns = [_Column(x0, x1, 0) for x0, x1 in block.columns] or _find_columns(lines, heads)
     spans = [[_Span(cell.first, cell.last) for cell in line.cells] or _spans(line, columns) for line in lines]
-    for index in reversed(_upper_heads(heads, lines, block.size)):
-        spans[index] = _repeated(spans[index], lines[index + 1], spans[index + 1]) or _spread(
-            lines[index], columns, spans[index]
-        )
+    for index in reversed(range(len(lines) - 1)):
+        above, below = lines[index], lines[index + 1]
+        if not (heads[index] and heads[index + 1]) or above.cells:
+            continue
+        if repeated := _repeated(spans[index], below, spans[index + 1]):
+            spans[index] = repeated
+        elif not _is_wrapped_head(above, below, block.size):
+            spans[index] = _spread(above, columns, spans[index])
     made = [
         line._replace(cells=tuple(TableCell(*span) for span in row), is_head=is_head)
         for line, row, is_head in zip(lines, spans, heads, strict=True)
@@ -143,16 +150,18 @@ def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
     return spans
 
 
-def _upper_heads(heads: Sequence[bool], lines: Sequence[RawLine], size: float) -> list[int]:
-    """Return the head rows that have others below them, and are no lines of the same wrapped heads."""
-    return [
-        index
-        for index, (above, below) in enumerate(pairwise(lines))
-        if heads[index]
-        and heads[index + 1]
-        and not above.cells
-        and (len(above.boxes) == 1 or below.bbox.y0 - above.bbox.y1 > TIGHT_EM * size)
-    ]
+def _is_wrapped_head(above: RawLine, below: RawLine, size: float) -> bool:
+    """Whether each cell goes on in the cell below it: close to it, and above no other."""
+    gap = below.bbox.y0 - above.bbox.y1
+    if gap > MAX_GAP_EM * size:
+        return False
+    near = [[box for box in below.boxes if _overlap(box, cell.x0, cell.x1) > 0] for cell in above.boxes]
+    if gap > TIGHT_EM * size:
+        return all(
+            len(boxes) == 1 and boxes[0].x0 <= cell.x0 + SLACK_PT and cell.x1 <= boxes[0].x1 + SLACK_PT
+            for cell, boxes in zip(above.boxes, near, strict=True)
+        )
+    return all(len(boxes) == 1 for boxes in near)
 
 
 def _repeated(heads: list[_Span], below: RawLine, spans: Sequence[_Span]) -> list[_Span] | None:
@@ -162,7 +171,7 @@ def _repeated(heads: list[_Span], below: RawLine, spans: Sequence[_Span]) -> lis
     count = len(heads) - len(corner)
     each, rest = divmod(len(named), count) if count > 1 else (0, 1)
     texts = [text for text, _ in named]
-    if rest or each < 2 or texts != texts[:each] * count:
+    if rest or each < 2 or len(set(texts)) < each or texts != texts[:each] * count:
         return None
     return [*corner, *(_Span(named[at][1].first, named[at + each - 1][1].last) for at in range(0, len(named), each))]
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from rag import tables
 from rag.parsing.pdf.text_lines import RawBlock
-from rag.types import BlockKind, TableCell, TableRow, tables
+from rag.types import BlockKind, TableCell, TableRow
 
 Columns = Sequence[tuple[float, float]]
 

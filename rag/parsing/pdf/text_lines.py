@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from rag import tables
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.text_runs import MAX_RAISED_SIZE, MIN_RISE_EM, Piece
-from rag.types import BlockKind, Rect, TableCell, tables
+from rag.types import BlockKind, Rect, TableCell
 
 WORD_GAP_EM = 0.12
 """Pieces with a wider gap are separated by a space."""
@@ -116,7 +117,9 @@ def _make_row(pieces: list[Piece]) -> Row:
 
 
 def _ends_in_digit(piece: Piece) -> bool:
-    return piece.text.rstrip(")%")[-1:].isdigit() or piece.text in _DASHES or _CLOSING.fullmatch(piece.text) is not None
+    return (
+        piece.text.rstrip(")% ")[-1:].isdigit() or piece.text in _DASHES or _CLOSING.fullmatch(piece.text) is not None
+    )
 
 
 def _begins_with_digit(piece: Piece) -> bool:

@@ -11,11 +11,12 @@ from typing import Any, Literal, NamedTuple
 
 import pydantic
 
+from rag import tables
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds, join, make_rows
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.sheets.cell_names import Area, area_name, on_sheet
-from rag.types import BlockKind, Rect, TableCell, tables
+from rag.types import BlockKind, Rect, TableCell
 
 CONTINUED_PT = 3.0
 """Indent of a line that continues a word cut at the end of the previous line."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from rag.types.text import BlockKind, Line, Rect, TableCell, TableRow, TextBlock
+from rag.types import BlockKind, Line, Rect, TableCell, TableRow, TextBlock
 
 MAX_HEADER_ROWS = 8
 MAX_CAPTION_CHARS = 200
@@ -26,7 +26,7 @@ SEPARATOR = " · "
 
 _SIGNS = "$€£¥%()+−–—-"
 _FOOTNOTES = r"(\(\w\)|[*†‡#§⁰¹²³⁴⁵⁶⁷⁸⁹])*"
-_AMOUNT = re.compile(rf"[{_SIGNS}]*\d[\d.,]*[%)x×]*{_FOOTNOTES}|[–—−-]+")
+_AMOUNT = re.compile(rf"[{_SIGNS}]*\d(?:[\d.,]*[\d.])?[%)x×]*{_FOOTNOTES}|[–—−-]+")
 _SCALE = re.compile(r"(thousand|million|billion|trillion|percent|bps|years?)", re.IGNORECASE)
 _YEAR = re.compile(rf"(FY|CY)?(19|20)\d\d{_FOOTNOTES},?", re.IGNORECASE)
 _PLAIN_YEAR = re.compile(r"\b(?:19|20)\d\d\b")

@@ -22,6 +22,8 @@ INDENT = 0.15
 """Minimum indent, as a share of the width, of a row above the columns of numbers."""
 INDENT_PT = 1.5
 """A row that begins further left than a section by more than this is not below it."""
+MIN_NAME_LETTERS = 4
+"""Shorter words than this are no heads among figures: n.m., N/A."""
 SEPARATOR = " · "
 
 _SIGNS = "$€£¥%()+−–—-"
@@ -33,6 +35,7 @@ _PLAIN_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _ENDS_IN_AMOUNT = re.compile(r"\s[$€£¥(]*\s?(\d{1,3}(,\d{3})+(\.\d+)?|\d+\.\d+|\d+(\.\d+)?%|\(\d+\))[%)]*$")
 _UNIT = re.compile(r"\b(thousands|millions|billions)\b|\bin (%|percent|[$€£¥]|dollars|euros)", re.IGNORECASE)
 _CAPTION = re.compile(r"(?i:table|tab\.|exhibit|schedule)\s+(\d|[A-Z]{1,4}\b)")
+_LETTERS = re.compile(r"[^\W\d_]")
 _DATED = re.compile(r"[\d,:]$")
 
 
@@ -51,7 +54,7 @@ class Row(Protocol):
 def find_heads(rows: Sequence[Row]) -> list[bool]:
     """Return for each row of a table whether it is a head row.
 
-    Further down, rows with several years name the columns anew, together with the rows without amounts above them.
+    Further down, rows with several years or names are heads anew, together with the rows without amounts above them.
     """
     texts = [row.text for row in rows]
     data = list(map(is_data, texts))
@@ -62,7 +65,7 @@ def find_heads(rows: Sequence[Row]) -> list[bool]:
     run: list[int] = []
     for index in range(end, 0 if of_words else len(rows)):
         run = [] if data[index] or _is_sentence(texts[index]) else [*run, index]
-        if run and _names_years(texts[index]):
+        if run and (_names_years(texts[index]) or _names_anew(texts[index])):
             for above in run:
                 heads[above] = True
     return heads
@@ -122,6 +125,13 @@ def _names_columns(row: str) -> bool:
 
 def _names_years(row: str) -> bool:
     return sum(map(bool, map(_YEAR.fullmatch, row.split()))) > 1 and not _is_sentence(row)
+
+
+def _names_anew(row: str) -> bool:
+    """Whether a row among figures has words in several columns, which differ."""
+    _, *names = (field.strip() for field in row.split("\t"))
+    filled = [name for name in names if name]
+    return len(set(filled)) > 1 and all(len(_LETTERS.findall(name)) >= MIN_NAME_LETTERS for name in filled)
 
 
 def _is_sentence(row: str) -> bool:

@@ -59,9 +59,11 @@ def arrange(block: RawBlock) -> RawBlock:
         above, below = lines[index], lines[index + 1]
         if not (heads[index] and heads[index + 1]) or above.cells:
             continue
-        if repeated := _repeated(spans[index], below, spans[index + 1]):
+        is_wrapped = _is_wrapped_head(above, below, block.size)
+        is_close = below.bbox.y0 - above.bbox.y1 <= TIGHT_EM * block.size
+        if not (is_wrapped and is_close) and (repeated := _repeated(spans[index], below, spans[index + 1])):
             spans[index] = repeated
-        elif not _is_wrapped_head(above, below, block.size):
+        elif not is_wrapped:
             spans[index] = _spread(above, columns, spans[index])
     made = [
         line._replace(cells=tuple(TableCell(*span) for span in row), is_head=is_head)

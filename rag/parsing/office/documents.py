@@ -1,6 +1,7 @@
 """Convert DOCX, ODT, RTF and EPUB to PDF: Pandoc makes HTML, and text that it leaves out is added."""
 
 import html
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ from rag.types import ParsingConfig
 MAX_IMPORT_DEPTH = 3
 """Documents imported into imported documents deeper than this are left out."""
 _FORMATS = {file_types.DOCX: "docx", file_types.ODT: "odt", file_types.EPUB: "epub", file_types.RTF: "rtf"}
+_MIME_START = re.compile(rb"\s*(MIME-Version|From):", re.I)
+"""The beginning of a web page in one file (MHTML, RFC 2557)."""
 _TITLES = {
     paragraphs.HEADER: "Headers",
     paragraphs.BODY: "Other text",
@@ -139,7 +142,8 @@ def _imported(name: str, content: bytes) -> Iterator[tuple[Path, str]]:
             kind = file_types.detect_mime_type(path, name)
         except (errors.UnreadableFileError, errors.UnsupportedFileError):
             kind = ""
-        yield path, kind
+        is_archived_page = kind == file_types.TEXT and _MIME_START.match(content) is not None
+        yield path, file_types.EML if is_archived_page else kind
 
 
 def _html_of_web_page(path: Path) -> str:

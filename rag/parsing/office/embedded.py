@@ -4,6 +4,7 @@ import io
 import posixpath
 import re
 import struct
+import urllib.parse
 import zipfile
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -57,7 +58,7 @@ def of_office_open_xml(package: Package) -> Iterator[EmbeddedFile]:
             if relation.target in seen:
                 continue
             seen.add(relation.target)
-            base = posixpath.basename(relation.target.replace("\\", "/"))
+            base = posixpath.basename(urllib.parse.unquote(relation.target).replace("\\", "/"))
             if relation.is_external and relation.kind.endswith("/subDocument"):
                 yield EmbeddedFile(base, None)
             elif relation.kind.endswith((*_KINDS, "/subDocument")) and relation.target in package.names:

@@ -79,8 +79,6 @@ def words(element: Any) -> Iterator[str]:
             yield " " * min(int(child.get(f"{{{child.nsmap[child.prefix]}}}c", "1")), 1000)
         elif name in {"tab", "line-break"}:
             yield "\t" if name == "tab" else "\n"
-        elif (
-            name and name not in _APART and name not in {"p", "h", "ruby-text", "object", "object-ole", "note-citation"}
-        ):
+        elif name and name not in _APART and name not in {"p", "h", "ruby-text", "object", "object-ole"}:
             yield from words(child)
         yield child.tail or ""

@@ -21,6 +21,7 @@ _DELETED = frozenset((b"deleted", b"mvf"))
 _CHANGES = _INSERTED | _DELETED
 _STRUCK = _DELETED | {b"striked"}
 _ENDS = frozenset((b"par", b"cell", b"row", b"line"))
+_GAPS = frozenset((b"\\par ", b" "))
 _OF_LISTS = frozenset((b"ls", b"ilvl"))
 _WORD_BULLET = b"o"
 """A bullet in Word's lists, drawn by a font of typewriters."""
@@ -94,8 +95,8 @@ def _rewrite(content: bytes) -> _Rewriting:
             hidden.append(token)
         else:
             kept.append(_replaced(token, word, is_off=is_off, is_apart=state.is_apart))
-            if word in _ENDS and hidden:
-                hidden.append(b"\\par ")
+            if hidden and hidden[-1] not in _GAPS:
+                hidden.append(b"\\par " if word in _ENDS else b" ")
     return _Rewriting(b"".join(kept), b"".join(hidden), Changes(insertions, deletions))
 
 
@@ -110,4 +111,4 @@ def _label(match: re.Match[bytes]) -> bytes:
     """Return the label of a paragraph as ordinary text: its number, or a bullet."""
     text = _CONTROL.sub(lambda control: control[0] if control[0][1:2] == b"'" else b"", match[1]).strip()
     is_number = re.search(rb"[^\W_]", re.sub(rb"\\'..", b"", text)) is not None and text != _WORD_BULLET
-    return b"{" + (text if is_number else b"\\u8226?") + b" }"
+    return b"{" + (text if is_number else b"\\u8226?") + b"\\tab }"

@@ -152,7 +152,7 @@ def _is_hidden(shape: Any) -> bool:
 
 
 def _text(body: Any, placeholder: str | None) -> Iterator[str]:
-    numbers: dict[int, int] = {}
+    numbers: dict[int, tuple[str, int]] = {}
     for paragraph in body.findall("{*}p"):
         html = _rich(paragraph)
         if not "".join(_runs(paragraph)).strip():
@@ -160,14 +160,15 @@ def _text(body: Any, placeholder: str | None) -> Iterator[str]:
         properties = paragraph.find("{*}pPr")
         level = int(properties.get("lvl", "0")) if properties is not None else 0
         kinds = {local(one): one for one in properties} if properties is not None else dict[str, Any]()
-        numbers = {deeper: number for deeper, number in numbers.items() if deeper <= level}
+        numbers = {one: last for one, last in numbers.items() if one <= level}
         if placeholder in _TITLES:
             yield deck.heading(html)
         elif "buAutoNum" in kinds:
-            start = kinds["buAutoNum"].get("startAt", "1")
-            first = int(start) if start.isdigit() else 1
-            numbers[level] = numbers[level] + 1 if level in numbers else first
-            yield deck.paragraph(html, mark=_number(numbers[level], kinds["buAutoNum"].get("type", "")), level=level)
+            kind, start = (kinds["buAutoNum"].get(name, "") for name in ("type", "startAt"))
+            last_kind, last = numbers.get(level, (None, 0))
+            number = last + 1 if kind == last_kind else int(start) if start.isdigit() else 1
+            numbers[level] = kind, number
+            yield deck.paragraph(html, mark=_number(number, kind), level=level)
         else:
             numbers.pop(level, None)
             has_bullet = kinds.keys() & {"buChar", "buBlip"} or (placeholder in _BULLETED and "buNone" not in kinds)
@@ -216,7 +217,7 @@ def _rich(paragraph: Any) -> str:
 def _texts(slide: Any) -> Iterator[str]:
     """Yield every text in the slide's XML, in charts and diagrams, and in notes."""
     yield from _paragraphs(slide.element)
-    for part in _related(slide.part, "/chart"):
+    for part in _related(slide.part, ("/chart", "/chartEx")):
         yield from charts.texts(_parsed(part.blob))
     for part in _related(slide.part, "/diagramData"):
         yield from _paragraphs(_parsed(part.blob))
@@ -257,8 +258,8 @@ def _runs(element: Any) -> Iterator[str]:
             yield from _runs(child)
 
 
-def _related(part: Any, kind: str) -> Iterator[Any]:
-    """Yield the parts of the package to which a part has relations of a kind."""
+def _related(part: Any, kind: str | tuple[str, ...]) -> Iterator[Any]:
+    """Yield the parts of the package to which a part has relations of a kind, or of several."""
     for relation in part.rels.values():
         if not relation.is_external and relation.reltype.endswith(kind):
             yield relation.target_part

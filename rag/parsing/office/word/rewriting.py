@@ -53,6 +53,7 @@ class Rewriting:
         self._raise()
         self._number(numbering)
         self._unwrap()
+        self._part_nested_tables()
 
     def _all(self, *names: str) -> list[Any]:
         return list(self._root.iter(*(f"{W}{name}" for name in names)))
@@ -178,6 +179,38 @@ class Rewriting:
             _move_behind_paragraph(box)
         for element in reversed(self._all("fldSimple", "smartTag", "customXml", "sdtContent", "sdt")):
             _replace_by_children(element)
+
+    def _part_nested_tables(self) -> None:
+        """Move tables inside the cells of tables with data behind their row, where the outer table is parted in two.
+
+        The layout keeps only the innermost tables, as outer ones mostly arrange them on the page.
+        """
+        tables = self._all("tbl")
+        with_data = {table for table in tables if _has_data(table)}
+        for table in reversed(tables):
+            row = next(table.iterancestors(f"{W}tr"), None)
+            outer = row.getparent() if row is not None else None
+            if outer not in with_data:
+                continue
+            rest = list(row.itersiblings(f"{W}tr"))
+            if rest:
+                second = copy.deepcopy(outer)
+                for copied in second.findall(f"{W}tr"):
+                    second.remove(copied)
+                second.extend(rest)
+                outer.addnext(second)
+            if table.getnext() is None:
+                table.addnext(etree.Element(f"{W}p"))
+            outer.addnext(table)
+
+
+def _has_data(table: Any) -> bool:
+    """Whether a table has several rows, and one of them has text in two cells, not counting tables inside them."""
+    rows = [
+        sum(any(text.text for child in cell.findall(f"{W}p") for text in child.iter(f"{W}t")) for cell in row)
+        for row in table.findall(f"{W}tr")
+    ]
+    return len(rows) > 1 and max(rows) > 1
 
 
 def _text(text: str) -> Any:

@@ -21,7 +21,7 @@ _DELETED = frozenset((b"deleted", b"mvf"))
 _CHANGES = _INSERTED | _DELETED
 _STRUCK = _DELETED | {b"striked"}
 _ENDS = frozenset((b"par", b"cell", b"row", b"line"))
-_GAPS = frozenset((b"\\par ", b" "))
+_PARAGRAPH = b"\\par "
 _OF_LISTS = frozenset((b"ls", b"ilvl"))
 _WORD_BULLET = b"o"
 """A bullet in Word's lists, drawn by a font of typewriters."""
@@ -95,8 +95,9 @@ def _rewrite(content: bytes) -> _Rewriting:
             hidden.append(token)
         else:
             kept.append(_replaced(token, word, is_off=is_off, is_apart=state.is_apart))
-            if hidden and hidden[-1] not in _GAPS:
-                hidden.append(b"\\par " if word in _ENDS else b" ")
+            gap = _PARAGRAPH if word in _ENDS else b" "
+            if hidden and hidden[-1] not in {gap, _PARAGRAPH}:
+                hidden.append(gap)
     return _Rewriting(b"".join(kept), b"".join(hidden), Changes(insertions, deletions))
 
 

@@ -159,9 +159,8 @@ class Rewriting:
         for paragraph in self._all("p"):
             properties = paragraph.find(f"{W}pPr")
             mark = properties.find(f"{W}rPr") if properties is not None else None
-            if (is_on(mark, "strike") or is_on(mark, "vanish")) and not _is_valid(paragraph):
-                continue  # Word does not count what is not there
-            label = numbering.next_label(paragraph)
+            is_gone = (is_on(mark, "strike") or is_on(mark, "vanish")) and not _is_valid(paragraph)
+            label = "" if is_gone else numbering.next_label(paragraph)
             if label is None:
                 continue
             if properties is None:

@@ -402,7 +402,7 @@ def test_sheets_embedded_in_an_open_document_are_parts(tmp_path: Path) -> None:
     kind = "application/vnd.oasis.opendocument.spreadsheet"
     entry = f'<file-entry full-path="Object 1/" media-type="{kind}"/>'
     manifest = f'<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">{entry}</manifest>'
-    parts = {"META-INF/manifest.xml": manifest, "Object 1/content.xml": "<office/>"}
+    parts = {"META-INF/manifest.xml": manifest.encode(), "Object 1/content.xml": b"<office/>"}
     with zipfile.ZipFile(io.BytesIO(offices.odt(odt_p("See the sheet.")))) as file:
         content = offices.archive({name: file.read(name) for name in file.namelist()} | parts)
     document = read(tmp_path, content, "a.odt")

@@ -1,5 +1,6 @@
 """Word documents: numbers, changes, hidden text, form fields and files inside them, as Word shows them."""
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from rag import parsing
 from rag.parsing.office.list_numbers import formatted
 from rag.types import BlockKind, ParsedDocument, ParsingConfig
-from tests import offices
+from tests import offices, outlook, pdfs
 
 CLAUSES = (
     f'<w:abstractNum w:abstractNumId="0">{offices.list_level(0, "decimal", "%1.")}'
@@ -229,6 +230,24 @@ def test_embedded_files_are_parts(tmp_path: Path) -> None:
     reasons = {part.name: part.reason for part in document.parts}
     assert reasons == {"Prices.docx": None, "chapter 1.docx": "it is not in the file: add it as well"}
     assert "Embedded files" in lines(document)
+
+
+def test_files_in_ole_objects_are_parts_and_equations_are_none(tmp_path: Path) -> None:
+    csv = b"Article,Price\nPallet,12\n"
+    native = (
+        b"\2\0prices.csv\0C:\\prices.csv\0\0\0\3\0" + struct.pack("<I", 2) + b"C\0" + struct.pack("<I", len(csv)) + csv
+    )
+    objects = {
+        "1.bin": outlook.pack({"\1Ole10Native": struct.pack("<I", len(native)) + native}),
+        "2.bin": outlook.pack({"Package": offices.docx(offices.p("Inner."))}),
+        "3.bin": outlook.pack({"CONTENTS": pdfs.plain()}),
+        "4.bin": outlook.pack({"Equation Native": b"x = y"}),
+        "5.bin": outlook.pack({"\1Ole10Native": b"cut off"}),
+    }
+    relations = "".join(offices.relation("oleObject", name, f"ole{name[0]}") for name in objects)
+    document = read(tmp_path, offices.docx(offices.p("See below."), parts=objects, relations=relations))
+    names = [(part.name, part.reason is None) for part in document.parts]
+    assert names == [("prices.csv", True), ("2", True), ("3", True), ("5.bin", False)]
 
 
 def test_tables_inside_tables_keep_the_rows_of_both(tmp_path: Path) -> None:

@@ -187,8 +187,8 @@ class Rewriting:
         tables = self._all("tbl")
         with_data = {table for table in tables if _has_data(table)}
         for table in reversed(tables):
-            row = next(table.iterancestors(f"{W}tr"), None)
-            outer = row.getparent() if row is not None else None
+            row: Any = next(table.iterancestors(f"{W}tr"), None)
+            outer: Any = row.getparent() if row is not None else None
             if outer not in with_data:
                 continue
             rest = list(row.itersiblings(f"{W}tr"))

@@ -146,6 +146,18 @@ def test_hidden_text_stands_apart_at_the_end(tmp_path: Path) -> None:
     assert lines(document, BlockKind.HIDDEN) == ["by nobody", "We would take 4,900."]
 
 
+def test_white_and_tiny_text_is_hidden_but_not_on_a_background(tmp_path: Path) -> None:
+    white, tiny = '<w:color w:val="FFFFFF"/>', '<w:sz w:val="2"/>'
+    shaded = f"{white}<w:shd w:val='clear' w:fill='000080'/>"
+    body = f"<w:p>{offices.run('Term: 24 months.')}{offices.run(' 99 months.', white)}{offices.run(' 98.', tiny)}</w:p>"
+    body += f"<w:p>{offices.run('White on blue.', shaded)}</w:p>"
+    head = f"<w:tc><w:tcPr/><w:p>{offices.run('Head', white)}</w:p></w:tc>"
+    document = read(tmp_path, offices.docx(body + offices.word_table(head + head, head + head)))
+    assert lines(document, BlockKind.TEXT) == ["Term: 24 months.", "White on blue."]
+    assert lines(document, BlockKind.TABLE) == ["Head\tHead", "Head\tHead"]
+    assert lines(document, BlockKind.HIDDEN) == ["99 months. 98."]
+
+
 def test_the_state_of_form_fields_is_read(tmp_path: Path) -> None:
     def field(data: str, label: str) -> str:
         begin = f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{data}</w:ffData></w:fldChar></w:r>'

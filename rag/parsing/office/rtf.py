@@ -10,7 +10,7 @@ from rag.parsing.office.changes import Changes
 from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.paragraphs import Paragraph
 
-_TOKEN = re.compile(rb"\\([a-zA-Z]+)(-?\d+)? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[{}]|[^\\{}]+", re.S)
+_TOKEN = re.compile(rb"\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[{}]|[^\\{}]+", re.S)
 _LABEL = re.compile(rb"\{\\(?:listtext|pntext)\b([^{}]*)\}")
 _CONTROL = re.compile(rb"\\(?:'[0-9a-fA-F]{2}|[a-z]+-?\d* ?|[^a-z])")
 _HEAD = re.compile(rb"\\(?:ansi|mac|pc|pca|ansicpg\d+|uc\d+)(?![a-z0-9])")

@@ -407,3 +407,22 @@ def test_sheets_embedded_in_an_open_document_are_parts(tmp_path: Path) -> None:
         content = offices.archive({name: file.read(name) for name in file.namelist()} | parts)
     document = read(tmp_path, content, "a.odt")
     assert [(part.name, part.reason) for part in document.parts] == [("Object 1.ods", None)]
+
+
+def test_a_chart_in_an_open_document_is_read(tmp_path: Path) -> None:
+    rows = "".join(
+        "<t:table-row>" + "".join(f"<t:table-cell><x:p>{cell}</x:p></t:table-cell>" for cell in row) + "</t:table-row>"
+        for row in (("", "Ships"), ("2024", "1,812"))
+    )
+    spaces = " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{kind}:1.0"'
+        for prefix, kind in (("c", "chart"), ("t", "table"), ("x", "text"))
+    )
+    title = "<c:title><x:p>Ships by year</x:p></c:title>"
+    chart = f"<o {spaces}><c:chart>{title}<t:table>{rows}</t:table></c:chart></o>"
+    with zipfile.ZipFile(io.BytesIO(offices.odt(odt_p("See the chart.")))) as file:
+        content = offices.archive(
+            {name: file.read(name) for name in file.namelist()} | {"Object 1/content.xml": chart.encode()}
+        )
+    found = text(read(tmp_path, content, "a.odt"))
+    assert [words in found for words in ("Ships by year", "2024 1,812")] == [True, True]

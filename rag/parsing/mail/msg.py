@@ -11,11 +11,13 @@ from typing import TypeVar
 
 import olefile
 from oxmsg.domain import constants as pid
+from oxmsg.domain import encodings
 from oxmsg.domain.model import ATTACH_HDR_OFFSET, MSG_HDR_OFFSET, RECIP_HDR_OFFSET
 from oxmsg.properties import Properties
 from oxmsg.storage import Storage
 
 from rag import errors
+from rag.parsing.encoding import decode
 from rag.parsing.mail import eml
 from rag.parsing.mail.compressed_rtf import decompress
 from rag.parsing.mail.message import Attachment, Body, Message
@@ -50,15 +52,34 @@ def read(source: Path) -> Message:
         ) from error
 
 
+class _Properties(Properties):
+    """Properties whose 8-bit texts are decoded by the code page of the whole message, as far as they are valid."""
+
+    def __init__(self, storage: Storage, offset: int, charset: str | None = None) -> None:
+        super().__init__(storage, properties_header_offset=offset)
+        self._bytes = {stream.name: stream.bytes_ for stream in storage.streams}
+        self.charset = charset or _charset(self, pid.PID_MESSAGE_CODEPAGE) or _charset(self, pid.PID_INTERNET_CODEPAGE)
+
+    def str_prop_value(self, pid_: int) -> str | None:
+        content = self._bytes.get(f"__substg1.0_{pid_:04X}{pid.PTYP_STRING8:04X}")
+        return super().str_prop_value(pid_) if content is None else decode(content.rstrip(b"\0"), self.charset)
+
+
+def _charset(properties: Properties, number: int) -> str | None:
+    """Return the character set of the code page in a property."""
+    code_page = _number(properties, number)
+    return _tried(lambda: encodings.encoding_from_codepage(code_page)) if code_page else None
+
+
 def _message(storage: Storage, offset: int) -> Message:
-    properties = Properties(storage, properties_header_offset=offset)
+    properties = _Properties(storage, offset)
     sent = email.parser.HeaderParser(policy=eml.POLICY).parsestr(_text(properties, pid.PID_TRANSPORT_MESSAGE_HEADERS))
     subject = _text(properties, pid.PID_SUBJECT)
     dated = _sent(properties) or eml.date_of(eml.header(sent, "Date"))
     told = _told_headers(storage, properties, dated)
     headers = {name: eml.header(sent, name) or told.get(name, "") for name in eml.SHOWN_HEADERS} | {"Subject": subject}
     author = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
-    bodies, attachments = _bodies(properties), list(_attachments(storage))
+    bodies, attachments = _bodies(properties), list(_attachments(storage, properties.charset))
     rtf = None if bodies else _bytes(properties, pid.PID_RTF_COMPRESSED)
     if rtf:
         attachments.append(Attachment("text of the mail.rtf", decompress(rtf), "application/rtf"))
@@ -82,29 +103,25 @@ def _bodies(properties: Properties) -> list[Body]:
     """Return the HTML text if it has no fewer characters than the plain text."""
     plain = _text(properties, pid.PID_BODY)
     content = _bytes(properties, pid.PID_HTML)
-    rich = content.decode(_encoding(properties), errors="replace") if content else _text(properties, pid.PID_BODY_HTML)
+    declared = _charset(properties, pid.PID_INTERNET_CODEPAGE)
+    rich = decode(content, declared, is_html=True) if content else _text(properties, pid.PID_BODY_HTML)
     alternatives = [Body(plain), Body(rich, is_html=True)]
     return eml.fullest([[body] for body in alternatives if body.text.strip()])
 
 
-def _encoding(properties: Properties) -> str:
-    encoding = _tried(lambda: properties.body_encoding) or "utf-8"
-    return encoding if _tried(lambda: "".encode(encoding)) is not None else "utf-8"
-
-
-def _told_headers(storage: Storage, properties: Properties, dated: dt.datetime | None) -> dict[str, str]:
+def _told_headers(storage: Storage, properties: _Properties, dated: dt.datetime | None) -> dict[str, str]:
     """Return headers made of properties, for mails that were never sent through the internet."""
     sender = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
     address = _text(properties, pid.PID_SENDER_SMTP_ADDRESS) or _text(properties, pid.PID_SENDER_EMAIL_ADDRESS)
     told = {"From": _address(sender, address), "Date": email.utils.format_datetime(dated) if dated else ""}
-    for kind, recipient in _recipients(storage):
+    for kind, recipient in _recipients(storage, properties.charset):
         told[kind] = f"{told[kind]}, {recipient}" if kind in told else recipient
     return told
 
 
-def _recipients(storage: Storage) -> Iterator[tuple[str, str]]:
+def _recipients(storage: Storage, charset: str | None) -> Iterator[tuple[str, str]]:
     for part in storage.iter_recipient_storages():
-        properties = Properties(part, properties_header_offset=RECIP_HDR_OFFSET)
+        properties = _Properties(part, RECIP_HDR_OFFSET, charset)
         kind = _number(properties, pid.PID_RECIPIENT_TYPE)
         address = _text(properties, pid.PID_SMTP_ADDRESS) or _text(properties, pid.PID_EMAIL_ADDRESS)
         yield _RECIPIENTS.get(kind or 1, "To"), _address(_text(properties, pid.PID_DISPLAY_NAME), address)
@@ -115,9 +132,9 @@ def _address(name: str, address: str) -> str:
     return f"{name} <{address}>".strip() if "@" in address and address != name else name or address
 
 
-def _attachments(storage: Storage) -> Iterator[Attachment]:
+def _attachments(storage: Storage, charset: str | None) -> Iterator[Attachment]:
     for part in storage.iter_attachment_storages():
-        properties = Properties(part, properties_header_offset=ATTACH_HDR_OFFSET)
+        properties = _Properties(part, ATTACH_HDR_OFFSET, charset)
         name = _text(properties, pid.PID_ATTACH_LONG_FILENAME) or _text(properties, pid.PID_ATTACH_FILENAME)
         mime_type = _text(properties, pid.PID_ATTACH_MIME_TAG) or "application/octet-stream"
         embedded = next((inner for inner in part.storages if inner.name == _EMBEDDED), None)

@@ -34,15 +34,17 @@ _MULTIBYTE = re.compile("[\x80-\U0010ffff]")
 
 _LATIN = ("cp1252", "cp1250", "cp1254", "cp1257", "iso8859-2", "mac-roman")
 _OTHERS = ("cp1251", "koi8-r", "koi8-u", "cp866", "cp1253", "cp1255", "cp1256", "cp874", *sorted(_ASIAN))
-_NOT_LATIN = re.compile(rb"(?:([\x80-\xff])(?!\1)[@-~]?){4}")
+_NOT_LATIN = re.compile(rb"(?:([\x80-\xff])(?!\1)[@-~]?){4}|(?:[\x81-\x9f\xe0-\xfc][@-~]){3}")
 """Four bytes beyond ASCII together: accented letters hardly do that, and lines and dots repeat one byte.
 
-Shift JIS and Big5 have letters of ASCII as second bytes.
+Shift JIS and Big5 have letters of ASCII as second bytes, the commonest katakana all of them.
 """
 _MIN_HIGH_BYTES = 6
 """With fewer, Windows-1252 is likelier than any guess."""
 _MIN_ADVANTAGE = 1.4
 """How much likelier than Windows-1252 another character set must be."""
+_SHARP_S_OF_DOS = 0xE1
+"""The only letter of Western Europe that DOS has where Windows has letters, too."""
 _GUESS_BYTES = 100_000
 
 
@@ -130,6 +132,14 @@ def _decode_japanese(content: bytes) -> Iterator[str]:
             yield (escape + text).decode("iso2022_jp_2", errors="replace")
             continue
         yield text.decode("euc_jis_2004", errors="replace")
+
+
+def guess_dos(names: bytes) -> str:
+    """Return the likeliest codec of file names in a ZIP file, which are in the code page of MS-DOS or of Windows."""
+    if _NOT_LATIN.search(names) and (codec := _guess(names)) in _OTHERS:
+        return codec
+    is_windows = all(byte < 0x80 or (byte >= 0xC0 and byte != _SHARP_S_OF_DOS) for byte in names)
+    return "cp1252" if is_windows else "cp437"
 
 
 def _guess(content: bytes) -> str:

@@ -1,6 +1,7 @@
 """Ingest files and folders as documents that follow them: find what is new, changed or gone."""
 
 import os
+import unicodedata
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -106,10 +107,10 @@ class FileIngestion:
             present = self._sources.find(self._index.id, prefix=folder.prefix)
             known: dict[str | None, list[Document]] = {}
             for document in present:
-                known.setdefault(document.source, []).append(document)
+                known.setdefault(_composed(document.source), []).append(document)
             selected = list({file.id: file for file in _selected_files(folder, source, present)}.values())
             shown = {file.id: shown_source(file.id, file.path) for file in selected}
-            self._sources.show({old.id: shown[old.source] for old in present if old.source in shown})
+            self._sources.show({old.id: shown[key] for old in present if (key := _composed(old.source)) in shown})
             for file in selected[:max_files]:
                 yield self._ingest_once(folder, file, known.get(file.id, []))
             for file in selected[max_files:]:
@@ -159,7 +160,9 @@ class FileIngestion:
         gone = {
             document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
-            if _is_current(document) and document.source not in selected and folder.owns(document.source or "")
+            if _is_current(document)
+            and not {document.source, _composed(document.source)} & selected
+            and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
             if document_id in gone:  # else an attachment, trashed along with its container
@@ -170,7 +173,7 @@ class FileIngestion:
     def file(self, path: Path) -> FileReport:
         """Ingest a local file. One that came with a folder before keeps its path in it."""
         source = source_id_of(path)
-        present = self._sources.find(self._index.id, sources=[source])
+        present = self._sources.find(self._index.id, sources=[source, os.path.normpath(path.absolute())])
         shown = next((document.shown_source for document in present if document.shown_source), path.name)
         file = SourceFile(id=source, path=shown, name=path.name)
         return self._try_file(file, nullcontext(path), present)
@@ -284,8 +287,13 @@ def _is_replaced(document: Document, known: Document | None) -> bool:
 
 
 def source_id_of(path: Path) -> str:
-    """Return the source id of a local file: its absolute path, links not resolved."""
-    return os.path.normpath(path.absolute())
+    """Return the source id of a local file: its absolute path, links not resolved, accents composed."""
+    return _composed(os.path.normpath(path.absolute()))
+
+
+def _composed(source: str | None) -> str:
+    """Return a source id with accents composed; macOS and older versions of Pagelight have others."""
+    return unicodedata.normalize("NFC", source or "")
 
 
 def _failure_of(document: Document) -> tuple[str, str]:
@@ -310,9 +318,10 @@ def _selected_files(folder: SourceFolder, source: Source, present: Iterable[Docu
     """Yield the files of supported types that `source` includes and does not exclude."""
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}
+    excluded = {_composed(one) for one in excluded}
     for file in folder.list():
         by_name = parsing.MIME_TYPE_BY_SUFFIX.get(PurePath(file.name).suffix.lower())
         mime_type = file.mime_type if file.mime_type in _READABLE else by_name
         included = mime_type is not None and (not source.include_mime_types or mime_type in source.include_mime_types)
-        if included and not excluded & {file.id, file.path, file.id.removeprefix(folder.prefix)}:
+        if included and not excluded & set(map(_composed, (file.id, file.path, file.id.removeprefix(folder.prefix)))):
             yield file

@@ -11,6 +11,7 @@ from rag.parsing import zips
 from rag.parsing.archive.file_list import listed, listing
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, SourceText
+from rag.parsing.encoding import guess_dos
 from rag.parsing.html.layout import lay_out
 
 _SYSTEM_FILES = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
@@ -27,11 +28,12 @@ def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
     """
     system_files = 0
     with zips.opened(source, unpacking.name) as archive:
+        codec = _names_codec(archive)
         for member in archive.infolist():
             if _is_system_file(member.filename):
                 system_files += 1
             elif not member.is_dir():
-                _take(archive, member, unpacking)
+                _take(archive, member, _name(member, codec), unpacking)
     head = [unpacking.name, _count(len(unpacking.parts), "file")]
     if system_files:
         head.append(f"{_count(system_files, 'file')} of the operating system left out.")
@@ -41,8 +43,7 @@ def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
     return Conversion(document, (SourceText("the list of files", "\n".join([*head, *listed(unpacking.parts)])),))
 
 
-def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, unpacking: Unpacking) -> None:
-    name = _name(member)
+def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, unpacking: Unpacking) -> None:
     reason = unpacking.full or _unwanted(member)
     if reason:
         unpacking.leave_out(name, member.file_size, reason)
@@ -61,14 +62,21 @@ def _unwanted(member: zipfile.ZipInfo) -> str | None:
     return None if kind in {0, stat.S_IFREG} else "no file but a link or a device"
 
 
-def _name(member: zipfile.ZipInfo) -> str:
-    """Decode a member's name: many programs write UTF-8 without the flag; otherwise it is code page 437."""
+def _names_codec(archive: zipfile.ZipFile) -> str:
+    """Return the codec of the names that are not marked as UTF-8; zipfile reads them as code page 437."""
+    names = (member.filename for member in archive.infolist() if not member.flag_bits & _UTF8_FLAG)
+    return guess_dos(b"\n".join(name.encode("cp437") for name in names if not name.isascii()))
+
+
+def _name(member: zipfile.ZipInfo, codec: str) -> str:
+    """Decode a member's name: many programs write UTF-8 without the flag."""
     if member.flag_bits & _UTF8_FLAG:
         return member.filename
+    content = member.filename.encode("cp437")
     try:
-        return member.filename.encode("cp437").decode()
-    except UnicodeError:
-        return member.filename
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode(codec, errors="replace")
 
 
 def _is_system_file(name: str) -> bool:

@@ -12,7 +12,7 @@ from rag.parsing import file_types
 from rag.parsing.conversion import Conversion
 from rag.parsing.html import markup
 from rag.parsing.html.layout import lay_out
-from rag.parsing.office import charts, docx, epub, metadata, odf, pandoc, paragraphs
+from rag.parsing.office import charts, docx, epub, metadata, odf, pandoc, paragraphs, rtf
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.office.package import Package
 from rag.parsing.office.paragraphs import Paragraph
@@ -54,7 +54,7 @@ def read(source: Path, mime_type: str) -> tuple[Metadata, list[Paragraph]]:
         errors.UnreadableFileError: the file is damaged.
     """
     if mime_type == file_types.RTF:
-        return Metadata(), _read_rtf(source.read_text(encoding="latin-1"))
+        return Metadata(), _read_rtf(rtf.to_unicode(source.read_bytes()).decode("latin-1"))
     with Package(source) as package:
         return metadata.read(package), paragraphs.once(_READERS[mime_type](package))
 
@@ -71,6 +71,11 @@ def _read_rtf(content: str) -> list[Paragraph]:
 def _body(source: Path, mime_type: str, config: ParsingConfig) -> str:
     """Return the document as HTML, "" if Pandoc does not understand it."""
     try:
+        if mime_type == file_types.RTF:
+            with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+                prepared = Path(folder) / "prepared.rtf"
+                prepared.write_bytes(rtf.to_unicode(source.read_bytes()))
+                return pandoc.to_html(prepared, "rtf", config)
         if mime_type != file_types.DOCX:
             return pandoc.to_html(source, _FORMATS[mime_type], config)
         with Package(source) as package, tempfile.TemporaryDirectory(prefix="pagelight-") as folder:

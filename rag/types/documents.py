@@ -49,9 +49,14 @@ MAIL = "message/rfc822"
 
 OUTLOOK_MAIL = "application/vnd.ms-outlook"
 
+MAILBOX = "application/mbox"
+
 ARCHIVE = "application/zip"
 
-CONTAINERS = frozenset({MAIL, OUTLOOK_MAIL, ARCHIVE})
+FILING = "text/x-sec-submission"
+"""Complete submissions in the archive of the SEC; they have no registered type."""
+
+CONTAINERS = frozenset({MAIL, OUTLOOK_MAIL, MAILBOX, ARCHIVE, FILING})
 """MIME types of files with attachments, which become documents of their own."""
 
 

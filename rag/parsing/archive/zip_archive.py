@@ -1,6 +1,5 @@
 """Convert ZIP archives to PDF: a list of their files, which become documents of their own."""
 
-import html
 import lzma
 import stat
 import zipfile
@@ -8,11 +7,10 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from rag.parsing import zips
-from rag.parsing.archive.file_list import listed, listing
+from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
-from rag.parsing.conversion import Conversion, SourceText
+from rag.parsing.conversion import Conversion
 from rag.parsing.encoding import guess_dos
-from rag.parsing.html.layout import lay_out
 
 _SYSTEM_FILES = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 _UTF8_FLAG, _ENCRYPTED_FLAG = 0x800, 0x1
@@ -34,13 +32,8 @@ def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
                 system_files += 1
             elif not member.is_dir():
                 _take(archive, member, _name(member, codec), unpacking)
-    head = [unpacking.name, _count(len(unpacking.parts), "file")]
-    if system_files:
-        head.append(f"{_count(system_files, 'file')} of the operating system left out.")
-    content = f"<h1>{html.escape(head[0])}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in head[1:])
-    document = lay_out(content + listing(unpacking.parts))
-    document.set_metadata({"title": unpacking.name})
-    return Conversion(document, (SourceText("the list of files", "\n".join([*head, *listed(unpacking.parts)])),))
+    note = f"{file_list.count(system_files, 'file')} of the operating system left out." if system_files else ""
+    return file_list.to_pdf(unpacking.name, "file", unpacking.parts, note=note)
 
 
 def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, unpacking: Unpacking) -> None:
@@ -82,7 +75,3 @@ def _name(member: zipfile.ZipInfo, codec: str) -> str:
 def _is_system_file(name: str) -> bool:
     path = PurePosixPath(name)
     return path.parts[:1] == ("__MACOSX",) or path.name.lower() in _SYSTEM_FILES
-
-
-def _count(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rag.parsing.encoding import codec_of, decode
+from rag.parsing.mail import appointments
 from rag.parsing.mail.message import Attachment, Body, Message
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS
 
@@ -64,14 +65,17 @@ def read(source: Path) -> Message:
 def _message(mail: EmailMessage) -> Message:
     bodies: list[Body] = []
     attachments: list[Attachment] = []
+    invitation: list[appointments.Row] = []
     for part in _parts(mail):
         if isinstance(part, Body):
             bodies.append(part)
+        elif part.mime_type == "text/calendar" and len(events := appointments.read(part.content)) == 1:
+            invitation = events[0]
         else:
             attachments.append(part)
     shown = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
     return Message(
-        headers=tuple(shown),
+        headers=(*shown, *(row for row in invitation if row[0] != appointments.DESCRIPTION or not bodies)),
         bodies=tuple(bodies),
         attachments=tuple(attachments),
         subject=header(mail, "Subject"),

@@ -49,9 +49,9 @@ def _rows(event: Any) -> Iterator[Row]:
     start = _moment(event, "DTSTART")
     values = [
         ("Appointment", _words(event.get("SUMMARY"))),
-        ("Start", _shown(start)),
-        ("End", _shown(_end(event, start))),
-        ("Due", _shown(_moment(event, "DUE"))),
+        ("Start", shown(start)),
+        ("End", shown(_end(event, start))),
+        ("Due", shown(_moment(event, "DUE"))),
         ("Repeats", ", ".join(_words(rule.to_ical().decode()) for rule in _all(event, "RRULE"))),
         ("Place", _words(event.get("LOCATION"))),
         ("Organizer", ", ".join(map(_person, _all(event, "ORGANIZER")))),
@@ -81,7 +81,7 @@ def _end(event: Any, start: dt.date | None) -> dt.date | None:
     return end if end is None or isinstance(end, dt.datetime) else end - dt.timedelta(days=1)
 
 
-def _shown(moment: dt.date | None) -> str:
+def shown(moment: dt.date | None) -> str:
     """Format "2026-03-04 09:00 (UTC+01:00)", or a day."""
     if not isinstance(moment, dt.datetime):
         return "" if moment is None else moment.isoformat()

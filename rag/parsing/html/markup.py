@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 from lxml import html as parser
 
+from rag.parsing.html import missing_glyphs
 from rag.parsing.html.line_breaks import breakable
 from rag.parsing.html.styles import Style, Styles
 
@@ -262,7 +263,7 @@ def _alternative(element: Any) -> str:
 def escaped(text: str) -> str:
     """Escape text for MuPDF, which decodes character references twice unless an element interrupts them."""
     text = breakable(_NOT_TEXT.sub("", text))
-    return _REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False))
+    return missing_glyphs.marked(_REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False)))
 
 
 def _attributes(element: Any, *, is_flat: bool, is_struck: bool) -> str:

@@ -125,13 +125,12 @@ def _decode_japanese(content: bytes) -> Iterator[str]:
     yield start.decode("ascii", errors="replace")
     for escape, text in zip(rest[::2], rest[1::2], strict=True):
         if escape == b"\x1b(I":
-            text = b"".join(bytes((0x8E, byte | 0x80)) if byte > 0x20 else bytes((byte,)) for byte in text)
+            kana = (bytes((0x8E, byte | 0x80)) if byte > 0x20 else bytes((byte,)) for byte in text)
+            yield b"".join(kana).decode("euc_jis_2004", errors="replace")
         elif escape in {b"\x1b$@", b"\x1b$B"}:
-            text = bytes(byte | 0x80 if byte > 0x20 else byte for byte in text)
+            yield bytes(byte | 0x80 if byte > 0x20 else byte for byte in text).decode("euc_jis_2004", errors="replace")
         else:
             yield (escape + text).decode("iso2022_jp_2", errors="replace")
-            continue
-        yield text.decode("euc_jis_2004", errors="replace")
 
 
 def guess_dos(names: bytes) -> str:

@@ -142,8 +142,9 @@ class PageWriter:
         if not characters:
             return ""
         self._fonts += 1
-        file = f"{missing_glyphs.FAMILY}-{self._fonts}.ttf"
-        self.archive.add((missing_glyphs.font(characters), file))
+        name = f"{missing_glyphs.FAMILY}-{self._fonts}"
+        file = f"{name}.ttf"
+        self.archive.add((missing_glyphs.font(name, characters), file))
         return missing_glyphs.STYLE.format(family=missing_glyphs.FAMILY, file=file)
 
     def document(self) -> Any:

@@ -48,9 +48,7 @@ _END = "\0"
 """Ends a paragraph of hidden text; no text has this character."""
 _INDENTING = frozenset(("blockquote", "dd", "ol", "ul"))
 _ATTRIBUTES = frozenset(("align", "colspan", "dir", "lang", "rowspan", "start", "type", "value"))
-_STYLE = re.compile(
-    r"(?:^|;)\s*((?:text-align|font-weight|font-style|page-break-after)\s*:\s*[\w-]+)\s*(?=;|$)"
-)
+_STYLE = re.compile(r"(?:^|;)\s*((?:text-align|font-weight|font-style|page-break-after)\s*:\s*[\w-]+)\s*(?=;|$)")
 _DATA_URI = re.compile(r"data:image/[^,]*;base64,", re.IGNORECASE)
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 _REFERENCE = re.compile("&amp;(?=[#A-Za-z])")

@@ -7,6 +7,8 @@ import re
 import struct
 import unicodedata
 from functools import cache
+from itertools import pairwise
+from typing import Any
 
 from rag.parsing.pdf.mupdf import pymupdf
 
@@ -30,8 +32,11 @@ def marked(text: str) -> str:
 
 
 def marked_characters(html: str) -> str:
-    """Return the different characters that `marked` has marked in `html`."""
-    return "".join(sorted(set(_BOX.findall(html))))
+    """Return the different characters that `marked` has marked in `html`.
+
+    U+FFFD is the first, as MuPDF reads its glyph by its number, and the first is no letter.
+    """
+    return "".join(sorted(set(_BOX.findall(html)), key=lambda character: (character != "\ufffd", character)))
 
 
 @cache
@@ -51,11 +56,11 @@ def _has_glyph(character: str) -> bool:
 
 
 @cache
-def _font() -> pymupdf.Font:
+def _font() -> Any:
     return pymupdf.Font("tiro")
 
 
-def font(characters: str) -> bytes:
+def font(name: str, characters: str) -> bytes:
     """Return a TrueType font that draws each of `characters` as a box, with a glyph of its own."""
     count = len(characters) + 1
     glyph = _glyph()
@@ -69,9 +74,20 @@ def font(characters: str) -> bytes:
         b"hmtx": struct.pack(">Hh", _ADVANCE, _OUTER[0]) * count,
         b"loca": struct.pack(f">{count + 1}I", *range(0, len(glyph) * (count + 1), len(glyph))),
         b"maxp": struct.pack(">IH13H", 0x10000, count, 8, 2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
+        b"name": _names(name),
         b"post": struct.pack(">IIhhIIIII", 0x30000, 0, 0, 0, 0, 0, 0, 0, 0),
     }
     return _file(tables)
+
+
+def _names(name: str) -> bytes:
+    """Return the names of the font's family, style, and of the font itself (OpenType, name)."""
+    texts = [(number, text.encode("utf-16-be")) for number, text in ((1, name), (2, "Regular"), (4, name), (6, name))]
+    records, contents = b"", b""
+    for number, content in texts:
+        records += struct.pack(">6H", 3, 1, 0x409, number, len(content), len(contents))
+        contents += content
+    return struct.pack(">3H", 0, len(texts), 6 + len(records)) + records + contents
 
 
 def _glyph() -> bytes:
@@ -79,7 +95,7 @@ def _glyph() -> bytes:
     corners: list[tuple[int, int]] = []
     for (left, bottom, right, top), step in ((_OUTER, 1), (_INNER, -1)):
         corners += [(left, bottom), (left, top), (right, top), (right, bottom)][::step]
-    steps = [(x - before_x, y - before_y) for (x, y), (before_x, before_y) in zip(corners, [(0, 0), *corners], strict=False)]
+    steps = [(x - before_x, y - before_y) for (before_x, before_y), (x, y) in pairwise([(0, 0), *corners])]
     head = struct.pack(">h4hHHH", 2, *_OUTER, 3, 7, 0)
     xs, ys = zip(*steps, strict=True)
     return head + b"\1" * 8 + struct.pack(">8h", *xs) + struct.pack(">8h", *ys)
@@ -87,7 +103,8 @@ def _glyph() -> bytes:
 
 def _character_map(characters: str) -> bytes:
     """Return a table that maps each character to its glyph (OpenType, cmap format 12)."""
-    groups = b"".join(struct.pack(">III", ord(char), ord(char), glyph) for glyph, char in enumerate(characters, start=1))
+    glyphs = sorted((ord(character), glyph) for glyph, character in enumerate(characters, start=1))
+    groups = b"".join(struct.pack(">III", code, code, glyph) for code, glyph in glyphs)
     head = struct.pack(">HHHHI", 0, 1, 3, 10, 12)
     return head + struct.pack(">HHIII", 12, 0, 16 + len(groups), 0, len(characters)) + groups
 
@@ -101,4 +118,8 @@ def _file(tables: dict[bytes, bytes]) -> bytes:
         checksum = sum(struct.unpack(f">{len(padded) // 4}I", padded)) & 0xFFFFFFFF
         directory += name + struct.pack(">III", checksum, position + len(contents), len(content))
         contents += padded
-    return struct.pack(">I4H", 0x10000, len(tables), 128, 3, len(tables) * 16 - 128) + directory + contents
+    search = 1 << len(tables).bit_length() - 1
+    head = struct.pack(
+        ">I4H", 0x10000, len(tables), search * 16, search.bit_length() - 1, len(tables) * 16 - search * 16
+    )
+    return head + directory + contents

@@ -29,12 +29,13 @@ _LENGTH = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))(px|pt|pc|in|cm|mm|rem|em|ex|%|)")
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 _MEDIA = re.compile(r"\s*(?:only\s+)?(?:all|screen)?\s*", re.IGNORECASE)
 """Matches the media for which the rules always count on a screen."""
-_READ = frozenset(
-    "background background-clip background-color background-image bottom clip clip-path color content-visibility"
-    " display -webkit-background-clip font font-size height left margin-left max-height max-width mso-hide opacity overflow"
-    " overflow-x overflow-y position right text-decoration text-decoration-line text-indent top transform"
-    " vertical-align visibility width".split()
-)
+_READ = frozenset((
+    "-webkit-background-clip", "background", "background-clip", "background-color", "background-image", "bottom",
+    "clip", "clip-path", "color", "content-visibility", "display", "font", "font-size", "height", "left",
+    "margin-left", "max-height", "max-width", "mso-hide", "opacity", "overflow", "overflow-x", "overflow-y",
+    "position", "right", "text-decoration", "text-decoration-line", "text-indent", "top", "transform",
+    "vertical-align", "visibility", "width",
+))  # fmt: skip
 """The properties that matter here."""
 _STRUCK_TAGS = frozenset(("s", "strike", "del"))
 _STYLING_ATTRIBUTES = frozenset(("style", "hidden", "bgcolor", "background", "color", "text"))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from rag.parsing.encoding import codec_of, decode
 from rag.parsing.mail import appointments
@@ -52,7 +52,7 @@ def _to_utf8(words: re.Match[str]) -> str:
     return f"=?utf-8?b?{base64.b64encode(text.encode()).decode()}?="
 
 
-POLICY = _Policy(refold_source="none")
+POLICY = cast("email.policy.EmailPolicy[EmailMessage]", _Policy(refold_source="none"))
 """Embedded mails are written without refolding their headers."""
 
 

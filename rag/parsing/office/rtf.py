@@ -13,9 +13,9 @@ _FONT = re.compile(rb"\\f(\d{1,5})(?![\d{}])[^{};]{0,100}?\\fcharset(\d{1,3})")
 _DEFAULT = re.compile(rb"\\(ansicpg(\d{1,5})|mac|pca?)\b")
 _HEAD_BYTES = 1024
 _CODECS = {
-    0: "cp1252", 77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "big5hkscs", 161: "cp1253",
-    162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250",
-    254: "cp437", 255: "cp850",
+    0: "cp1252", 77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "big5hkscs",
+    161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251",
+    222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
 }  # fmt: skip
 """Code pages of fonts (RTF 1.9.1, \\fcharset); 1 is the document's, 2 is of symbols."""
 _PANDOC_READS = "cp1252"
@@ -29,7 +29,7 @@ class _State(NamedTuple):
 
 
 def to_unicode(content: bytes) -> bytes:
-    """Return RTF in which `\\u` stands for the bytes of code pages. Bytes after `\\u`, for old readers, stay."""
+    r"""Return RTF in which `\u` stands for the bytes of code pages. Bytes after `\u`, for old readers, stay."""
     default = _default_codec(content)
     fonts = {int(font): _CODECS.get(int(charset), default) for font, charset in _FONT.findall(content)}
     if {default, *fonts.values()} == {_PANDOC_READS}:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+import unicodedata
 import uuid
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -129,9 +130,10 @@ _USER_INFO = re.compile(r"(?<=://)[^/@]*@")
 def shown_source(source: str, path: str) -> str:
     """Return the part of `source` that other machines may see: a URL without credentials, or else `path`.
 
-    `path` is relative to the ingested folder, or just the file name.
+    `path` is relative to the ingested folder, or just the file name. Accents are composed.
     """
-    return path if _ON_THIS_MACHINE.match(source) else _USER_INFO.sub("", source)
+    shown = path if _ON_THIS_MACHINE.match(source) else _USER_INFO.sub("", source)
+    return unicodedata.normalize("NFC", shown)
 
 
 class Part(Model):

@@ -18,6 +18,7 @@ _CODECS = {
     222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
 }  # fmt: skip
 """Code pages of fonts (RTF 1.9.1, \\fcharset); 1 is the document's, 2 is of symbols."""
+_ESCAPED = (b"\\\\", b"\\{", b"\\}")
 _PANDOC_READS = "cp1252"
 
 
@@ -66,8 +67,11 @@ def _rewritten(content: bytes, fonts: dict[int, str], default: str) -> Iterator[
             continue
         text = token[0]
         if pending and not byte:
-            taken = 0 if token["word"] or text[:1] in b"\\{}\r\n" else _missing_bytes(pending, state.codec)
-            yield _escaped(pending + text[:taken], state)
+            if text in _ESCAPED and _is_cut(pending, state.codec):
+                pending += text[1:]
+                continue
+            taken = int(text[:1] not in b"\\{}\r\n" and _is_cut(pending, state.codec))
+            yield _escaped(pending + text[:taken], state.codec)
             pending, text = b"", text[taken:]
         yield text
         if byte:
@@ -85,7 +89,7 @@ def _rewritten(content: bytes, fonts: dict[int, str], default: str) -> Iterator[
             state = _after(word, number, state, fonts, default)
         else:
             skipped = max(0, skipped - len(text))
-    yield _escaped(pending, state)
+    yield _escaped(pending, state.codec)
 
 
 def _after(word: bytes, number: int, state: _State, fonts: dict[int, str], default: str) -> _State:
@@ -97,19 +101,19 @@ def _after(word: bytes, number: int, state: _State, fonts: dict[int, str], defau
     return state._replace(fallbacks=max(0, number)) if word == b"uc" else state
 
 
-def _missing_bytes(pending: bytes, codec: str) -> int:
-    """Return 1 if the last character needs another byte, which may be written as a letter, else 0."""
+def _is_cut(pending: bytes, codec: str) -> bool:
+    """Return whether the last character needs another byte, which may be written as a letter or sign."""
     try:
         pending.decode(codec)
     except UnicodeDecodeError as error:
-        return int(error.end == len(pending) and "incomplete" in error.reason)
-    return 0
+        return error.end == len(pending) and "incomplete" in error.reason
+    return False
 
 
-def _escaped(content: bytes, state: _State) -> bytes:
-    """Return characters as control words, each followed by as many replacements as the state announces."""
-    if state.codec == _PANDOC_READS:
+def _escaped(content: bytes, codec: str) -> bytes:
+    """Return characters as control words in a group, in which no replacements follow them."""
+    if codec == _PANDOC_READS or not content:
         return b"".join(b"\\'%02x" % byte for byte in content)
-    units = content.decode(state.codec, errors="replace").encode("utf-16-le")
+    units = content.decode(codec, errors="replace").encode("utf-16-le")
     numbers = (int.from_bytes(units[start : start + 2], "little", signed=True) for start in range(0, len(units), 2))
-    return b"".join(b"\\u%d " % number + b"?" * state.fallbacks for number in numbers)
+    return b"{\\uc0" + b"".join(b"\\u%d" % number for number in numbers) + b" }"

@@ -306,7 +306,7 @@ def test_the_documents_of_a_filing_are_parts(tmp_path: Path) -> None:
     assert told(document) == {
         "acme-10k.htm": None,
         "2 ANNUAL REPORT.txt": None,
-        "logo.jpg": "GRAPHIC: a picture of another document, or data",
+        "logo.jpg": "a picture of another document, or data for programs",
         "letter.pdf": None,
     }
     assert "COMPANY CONFORMED NAME: ACME HARBOURS INC" in text(document)

@@ -3,7 +3,7 @@
 import os
 import unicodedata
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path, PurePath
 from typing import Any, Protocol
@@ -105,18 +105,21 @@ class FileIngestion:
         """
         with self._exclusive():
             present = self._sources.find(self._index.id, prefix=folder.prefix)
-            known: dict[str | None, list[Document]] = {}
+            selected = {file.id: file for file in _selected_files(folder, source, present)}
+            known: dict[str, list[Document]] = {}
             for document in present:
-                known.setdefault(_composed(document.source), []).append(document)
-            selected = list({file.id: file for file in _selected_files(folder, source, present)}.values())
-            shown = {file.id: shown_source(file.id, file.path) for file in selected}
-            self._sources.show({old.id: shown[key] for old in present if (key := _composed(old.source)) in shown})
-            for file in selected[:max_files]:
+                known.setdefault(_file_id(document, selected), []).append(document)
+            shown = {
+                old.id: shown_source(file.id, file.path) for file in selected.values() for old in known.get(file.id, ())
+            }
+            self._sources.show(shown)
+            files = list(selected.values())
+            for file in files[:max_files]:
                 yield self._ingest_once(folder, file, known.get(file.id, []))
-            for file in selected[max_files:]:
+            for file in files[max_files:]:
                 yield _skipped(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
             if remove:
-                yield from self._trash_removed(folder, present, {file.id for file in selected})
+                yield from self._trash_removed(folder, present, selected)
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
@@ -155,13 +158,13 @@ class FileIngestion:
         return report
 
     def _trash_removed(
-        self, folder: SourceFolder, present: Iterable[Document], selected: set[str]
+        self, folder: SourceFolder, present: Iterable[Document], selected: Collection[str]
     ) -> Iterator[FileReport]:
         gone = {
             document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
             if _is_current(document)
-            and not {document.source, _composed(document.source)} & selected
+            and _file_id(document, selected) not in selected
             and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
@@ -291,9 +294,14 @@ def source_id_of(path: Path) -> str:
     return _composed(os.path.normpath(path.absolute()))
 
 
-def _composed(source: str | None) -> str:
-    """Return a source id with accents composed; macOS and older versions of Pagelight have others."""
-    return unicodedata.normalize("NFC", source or "")
+def _file_id(document: Document, present: Collection[str]) -> str:
+    """Return the id of a document's file in a folder; older versions of Pagelight did not compose its accents."""
+    source = document.source or ""
+    return source if source in present else _composed(source)
+
+
+def _composed(source: str) -> str:
+    return unicodedata.normalize("NFC", source)
 
 
 def _failure_of(document: Document) -> tuple[str, str]:

@@ -26,6 +26,9 @@ _DATA = ("EX-101", "GRAPHIC", "ZIP", "EXCEL", "JSON", "XML")
 """Types of documents without text for readers: pictures of other documents, and data for programs."""
 
 
+_NO_TEXT = "a picture of another document, or data for programs"
+
+
 class _Part(NamedTuple):
     """A document of a filing."""
 
@@ -45,7 +48,7 @@ def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
     for number, document in enumerate(_DOCUMENT.finditer(content), start=1):
         part = _part(document[1], document[2], number)
         if part.type.startswith(_DATA):
-            unpacking.leave_out(part.name, len(part.content), f"{part.type}: a picture of another document, or data")
+            unpacking.leave_out(part.name, len(part.content), _NO_TEXT)
         else:
             unpacking.take(part.name, io.BytesIO(part.content))
     header = _HEADER.search(content)

@@ -243,6 +243,7 @@ from rag.types.sharing import (
 )
 from rag.types.text import (
     MAX_NEGLIGIBLE_LOSS,
+    MAX_REMARK_PAGES,
     MAX_WORD_ERROR_SHARE,
     NO_EVIDENCE,
     SET_APART,
@@ -259,6 +260,8 @@ from rag.types.text import (
     Passage,
     Rect,
     Region,
+    Remark,
+    RemarkKind,
     Span,
     TextBlock,
     Unpacked,

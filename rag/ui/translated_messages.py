@@ -94,6 +94,7 @@ MESSAGES = (
     N_("more than {limit} MB unpacked"),
     N_("more than {limit} MB"),
     N_("of a kind that cannot be read ({_kind})"),
+    N_("a picture of another document, or data for programs"),
     N_("damaged"),
     N_("empty"),
     N_("it was deleted for good"),

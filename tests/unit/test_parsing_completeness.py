@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rag import parsing
 from rag.parsing.completeness import CompletenessCheck, measure
 from rag.parsing.conversion import Conversion
-from rag.parsing.encoding import decode
 from rag.parsing.html import text_files
 from rag.parsing.html.layout import MAX_SIDE_PT
 from rag.parsing.pdf.document import iter_pages
@@ -418,24 +417,3 @@ def test_a_character_in_a_thousand_can_be_neglected(missing: int, *, is_complete
     completeness = Completeness(source_characters=3500, kept_characters=3500 - missing)
     assert completeness.missing_characters == missing
     assert completeness.is_complete == is_complete
-
-
-# --- text of unknown encoding -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ('<meta charset="windows-1251"><p>Прилив</p>'.encode("cp1251"), "Прилив"),
-        (
-            '<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS"><p>満潮</p>'.encode("shift_jis"),
-            "満潮",
-        ),
-        ('<?xml version="1.0" encoding="iso-2022-jp"?><p>満潮</p>'.encode("iso-2022-jp"), "満潮"),
-        ('<meta charset="iso-8859-1"><p>“Zur Möwe”</p>'.encode("cp1252"), "“Zur Möwe”"),
-        ('<meta charset="latin1"><p>Zur Möwe</p>'.encode(), "Zur Möwe"),
-        ('<meta charset="rot13"><p>Möwe</p>'.encode("cp1252"), "Möwe"),
-    ],
-)
-def test_html_is_read_in_the_character_set_that_it_names(content: bytes, text: str) -> None:
-    assert f"<p>{text}</p>" in decode(content, is_html=True)

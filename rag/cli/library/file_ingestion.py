@@ -20,7 +20,7 @@ SUFFIXES = frozenset(
     {".pdf", ".docx", ".pptx", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text"}
     | {".xlsx", ".xlsm", ".xls", ".ods", ".csv", ".tsv"}
     | {".odt", ".odp", ".rtf", ".doc", ".ppt"}
-    | {".eml", ".msg", ".zip"}
+    | {".eml", ".msg", ".mbox", ".ics", ".zip"}
 )
 """Suffixes of the files to find in folders; the kind of a file given by its name is detected from its content."""
 

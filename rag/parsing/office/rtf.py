@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from striprtf.striprtf import rtf_to_text
 
-from rag.parsing.office import embedded, paragraphs
+from rag.parsing.office import embedded, paragraphs, rtf_code_pages
 from rag.parsing.office.changes import Changes
 from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.paragraphs import Paragraph
@@ -65,7 +65,7 @@ def _texts(content: bytes) -> list[str]:
 
 
 def _rewrite(content: bytes) -> _Rewriting:
-    content = _LABEL.sub(_label, content)
+    content = _LABEL.sub(_label, rtf_code_pages.to_unicode(content))
     kept: list[bytes] = []
     hidden: list[bytes] = []
     insertions = deletions = 0

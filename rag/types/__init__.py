@@ -241,6 +241,8 @@ from rag.types.sharing import (
 from rag.types.text import (
     MAX_NEGLIGIBLE_LOSS,
     MAX_WORD_ERROR_SHARE,
+    NO_EVIDENCE,
+    SET_APART,
     BlockKind,
     Chunk,
     Completeness,

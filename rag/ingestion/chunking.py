@@ -3,7 +3,8 @@
 A chunk is a run of whole lines. It ends at a paragraph if possible, else at a line; only a line longer than a chunk is
 split, at a space or else at a character. A chunk does not cross sections unless one is shorter than `min_chunk_chars`;
 a table that fits stays whole. Text that is set apart (words in pictures, which are read later, comments, struck out and
-hidden text) has chunks of its own, by page and kind. Every page with words is the main page of some chunk, since hits are shown on main pages.
+hidden text) has chunks of its own, by page and kind. Every page with words is the main page of some chunk, since hits
+are shown on main pages.
 """
 
 import itertools

@@ -2,18 +2,22 @@
 
 import enum
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.ocr.tesseract import FONT
-from rag.parsing.pdf import character_cleaning
+from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
-from rag.types import Rect
+from rag.types import BlockKind, Rect
 
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
 """Flags of every text extraction: ligatures are split for search, hyphens stay."""
 
 MAIN_SHARE = 0.15
+MAX_RAISED_SIZE = 0.9
+"""Size of a raised mark as a share of the type beside it."""
+MIN_RISE_EM = 0.15
+"""Least height of its baseline above that of the type beside it."""
 _BOLD_FONT = 16
 _BOLD_CHARS = 8
 
@@ -31,7 +35,7 @@ class Piece(NamedTuple):
     """A run of text on one baseline. `order` is its index in the page's content, `size` is in points.
 
     `text` is stripped, but `bbox` includes white space at the ends, which `space_left` and `space_right` tell.
-    Pieces that are `is_recognised` belong to the invisible layer over a picture.
+    Pieces that are `is_recognised` belong to the invisible layer over a picture. `kind` is TEXT, STRUCK or HIDDEN.
     """
 
     bbox: Rect
@@ -43,6 +47,7 @@ class Piece(NamedTuple):
     is_recognised: bool = False
     space_left: bool = False
     space_right: bool = False
+    kind: BlockKind = BlockKind.TEXT
 
 
 class Rule(NamedTuple):
@@ -54,13 +59,13 @@ class Rule(NamedTuple):
 
 def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     """Extract the page's runs of text in content order, and its rules."""
-    blocks = page.get_text("dict", flags=TEXT_FLAGS | pymupdf.TEXT_COLLECT_VECTORS)["blocks"]
+    lines, shapes = visibility.read_lines(page, TEXT_FLAGS)
     visible = to_rect(page.rect)
     matrix = display_matrix(page)
     pieces = [
-        piece for piece in _pieces(blocks, matrix) if visible.contains_center(piece.bbox)
+        piece for piece in _pieces(lines, matrix) if visible.contains_center(piece.bbox)
     ]  # text beyond the crop box is never shown
-    rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in blocks if block["type"] == 3]
+    rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in shapes]
     return pieces, rules
 
 
@@ -69,32 +74,49 @@ def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Re
     return to_rect(box if matrix is None else tuple(pymupdf.Rect(box) * matrix))
 
 
-def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Piece]:
+def _pieces(lines: Iterable[visibility.StyledLine], matrix: Any | None) -> Iterator[Piece]:
     order = 0
-    for block in blocks:
-        for line in block.get("lines", ()):
-            spans = line["spans"]
-            alone = len(spans) == 1
-            raw = spans[0]["text"] if alone else "".join(span["text"] for span in spans)
-            content = character_cleaning.clean(raw)
-            if not character_cleaning.is_readable(content):
-                continue
-            main = spans[0] if alone else _main_span(spans)
-            bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
-            box = to_display(line["bbox"], matrix)
-            space_left, space_right = _outer_spaces(raw)
-            yield Piece(
-                box,
-                content,
-                round(main["size"], 1),
-                bold,
-                _direction(line["dir"], matrix),
-                order,
-                main["font"] == FONT,
-                space_left,
-                space_right,
-            )
-            order += 1
+    for bbox, direction, spans, kind in lines:
+        alone = len(spans) == 1
+        main = spans[0] if alone else _main_span(spans)
+        raw = spans[0]["text"] if alone else _with_superscripts(spans, main, direction)
+        content = character_cleaning.clean(raw)
+        if not character_cleaning.is_readable(content):
+            continue
+        bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
+        space_left, space_right = _outer_spaces(raw)
+        yield Piece(
+            to_display(bbox, matrix),
+            content,
+            round(main["size"], 1),
+            bold,
+            _direction(direction, matrix),
+            order,
+            main["font"] == FONT,
+            space_left,
+            space_right,
+            kind,
+        )
+        order += 1
+
+
+def _with_superscripts(
+    spans: Sequence[Mapping[str, Any]], main: Mapping[str, Any], direction: tuple[float, float]
+) -> str:
+    """Return the text of a line's spans, small ones above the baseline of the `main` span in superscripts."""
+    text = ""
+    for span in reversed(spans):
+        text = (
+            character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"]
+        ) + text
+    return text
+
+
+def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tuple[float, float]) -> bool:
+    (x, y), (main_x, main_y), (along_x, along_y) = span["origin"], main["origin"], direction
+    rise = along_y * (x - main_x) - along_x * (y - main_y)
+    is_small: bool = span["size"] <= MAX_RAISED_SIZE * main["size"]
+    return is_small and rise >= MIN_RISE_EM * main["size"]
 
 
 def _outer_spaces(raw: str) -> tuple[bool, bool]:
@@ -108,7 +130,7 @@ def _outer_spaces(raw: str) -> tuple[bool, bool]:
     return first, last
 
 
-def _main_span(spans: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _main_span(spans: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the span with the largest type of a relevant share: small capitals have large ones among them."""
     enough = MAIN_SHARE * sum(len(span["text"]) for span in spans)
     lengths: Counter[float] = Counter()

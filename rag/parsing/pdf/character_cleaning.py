@@ -23,6 +23,8 @@ _RAISED = str.maketrans({plain: raised for raised, plain in _SUPERSCRIPTS.items(
 _OPENING = str.maketrans(_RIGHT, _LEFT)
 _PLAIN = str.maketrans(_RIGHT + "".join(_SUPERSCRIPTS), _LEFT + "".join(_SUPERSCRIPTS.values()).replace("−", "-"))
 _RAISED_ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.?")
+MAX_MARK_CHARS = 12
+"""Longer raised text is a line of its own that overlaps another: "(1)(2)(3)" is a mark."""
 _MARKS_WITHOUT_SUPERSCRIPT = frozenset(" .,;:*†‡§¶#®©™℠")
 
 
@@ -57,10 +59,11 @@ def normalize_drawing(text: str) -> str:
 def superscript(text: str, following: str) -> str:
     """Return raised text, before `following`, in superscripts: the mark of note 4 after "1,240" is "⁴".
 
-    Abbreviations ("30th") and the numerators of fractions ("¹/₂") are written on the line. Marks that Unicode has no
+    Abbreviations ("30th"), the numerators of fractions ("1/2") and longer text are written on the line. Marks that Unicode has no
     superscripts for are set apart by spaces.
     """
-    if _RAISED_ABBREVIATION.fullmatch(text.strip()):
+    mark = text.strip()
+    if len(mark) > MAX_MARK_CHARS or _RAISED_ABBREVIATION.fullmatch(mark):
         return text
     if following.startswith(("/", "⁄")):
         return f" {text}"

@@ -23,11 +23,11 @@ PALE = 215
 """Brightness, of 255, from which text may be invisible on white paper."""
 DARK = 60
 """Brightness up to which a shape covers text in any blend mode."""
-MAX_STRIKE_PT = 3.0
-"""Thicker lines through text are bars."""
+MAX_STRIKE_PT = 2.5
+"""Thicker lines through text are bars. MuPDF's box of a drawn line is twice as high as the line."""
 STRIKE_ZONE = 0.3, 0.7
 """Where a line strikes text out, as shares of its height."""
-MAX_BAR_EM = 2.0
+MAX_BAR_EM = 3.0
 """Taller outlines are frames around text. A lower one may be a thick line, which the rendered page tells."""
 ZOOM = 2.0
 """Pixels per point when looking for ink."""
@@ -101,7 +101,7 @@ def _around(boxes: Iterable[Box]) -> Box:
 class _Marks:
     """What is drawn on a page over its text: lines that strike it out, and what may hide it.
 
-    `strikes` has the extents of the lines through MuPDF's lines, by their index; `doubtful` are the indices of lines
+    `strikes` has the rules that run through MuPDF's lines, by their index; `doubtful` are the indices of lines
     with words that may be hidden.
     """
 
@@ -111,7 +111,7 @@ class _Marks:
         self._turned = sum(abs(line["dir"][0]) < 0.5 for line, _ in self._lines) * 2 > len(self._lines)
         self._boxes = [self._upright(line["bbox"]) for line, _ in self._lines]
         self.doubtful = {n for n, (line, _) in enumerate(self._lines) if any(map(_is_faint, line["spans"]))}
-        self.strikes: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        self.strikes: dict[int, list[Box]] = defaultdict(list)
         self._dark: dict[int, list[Box]] = defaultdict(list)
         shapes = [(block, n) for n, block in enumerate(blocks) if block["type"] == 3 and block["alpha"] >= MIN_ALPHA]
         if shapes:
@@ -132,7 +132,7 @@ class _Marks:
         for shape, order in shapes:
             x0, y0, x1, y1 = box = self._upright(shape["bbox"])
             shade = _brightness(shape["color"])
-            if y1 - y0 <= MAX_STRIKE_PT:
+            if y1 - y0 <= MAX_STRIKE_PT * (2 if shape["stroked"] else 1):
                 near = rows.get(int((y0 + y1) / 2 // _STEP_PT), ())
                 self._strike(box, [index for index in near if _crosses(box, self._boxes[index])])
             elif x1 - x0 > MAX_STRIKE_PT and (order or any(abs(shade - one) < MIN_CONTRAST for one in shades)):
@@ -148,7 +148,7 @@ class _Marks:
         em = max(y1 - y0 for _, y0, _, y1 in level)
         if min(x0 for x0, *_ in level) - em < rule[0] and rule[2] < max(x1 for _, _, x1, _ in level) + em:
             for index in indices:
-                self.strikes[index].append((rule[0], rule[2]))
+                self.strikes[index].append(rule)
 
     def _cover(self, index: int, box: Box, shape: Mapping[str, Any], order: int) -> None:
         line, line_order = self._lines[index]
@@ -178,8 +178,9 @@ class _Marks:
         return BlockKind.STRUCK if self._is_struck(index, word[0]["bbox"]) else BlockKind.TEXT
 
     def _is_struck(self, index: int, box: Box) -> bool:
-        x0, _, x1, _ = self._upright(box)
-        return any(start < (x0 + x1) / 2 < end for start, end in self.strikes.get(index, ()))
+        upright = self._upright(box)
+        middle = (upright[0] + upright[2]) / 2
+        return any(rule[0] < middle < rule[2] and _crosses(rule, upright) for rule in self.strikes.get(index, ()))
 
     def _is_hidden(self, index: int, span: Mapping[str, Any], box: Box) -> bool:
         if span["color"] == HIDDEN_COLOR or span["size"] < MIN_SIZE_PT:
@@ -243,7 +244,7 @@ def _brightness(color: int) -> float:
 
 
 def _crosses(rule: Box, line: Box) -> bool:
-    """Whether a thin rule runs through the middle of a line."""
+    """Whether a thin rule runs through the middle of a line or a character."""
     height = line[3] - line[1]
     low, high = (line[1] + share * height for share in STRIKE_ZONE)
     return low < (rule[1] + rule[3]) / 2 < high and rule[0] < line[2] and line[0] < rule[2]

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rag.parsing.annotations import form_fields, page_annotations
 from rag.parsing.ocr.tesseract import FONT
 from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
@@ -59,7 +60,7 @@ class Rule(NamedTuple):
 
 def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     """Extract the page's runs of text in content order, and its rules."""
-    lines, shapes = visibility.read_lines(page, TEXT_FLAGS)
+    lines, shapes = read_lines(page)
     visible = to_rect(page.rect)
     matrix = display_matrix(page)
     pieces = [
@@ -67,6 +68,18 @@ def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     ]  # text beyond the crop box is never shown
     rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in shapes]
     return pieces, rules
+
+
+def read_lines(page: Any, *, with_characters: bool = False) -> tuple[list[visibility.StyledLine], list[Any]]:
+    """Return the page's lines and shapes as `visibility.read_lines` does, and the state of its form fields.
+
+    Comments typed on the page are left out.
+    """
+    fields = form_fields.replaced_fields(page)
+    drawn = [*page_annotations.typed_comments(page), *(field.annotation for field in fields)]
+    with page_annotations.hidden(drawn):
+        lines, shapes = visibility.read_lines(page, TEXT_FLAGS, with_characters=with_characters)
+    return [*lines, *(line for field in fields for line in field.lines)], shapes
 
 
 def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Rect:

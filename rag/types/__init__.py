@@ -177,6 +177,7 @@ from rag.types.operations import (
     WorkCounts,
     WorkerStatus,
 )
+from rag.types.raised import SUPERSCRIPTS, without_raised_marks
 from rag.types.requests import (
     MAX_QUESTION_CHARS,
     Auth,

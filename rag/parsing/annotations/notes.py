@@ -25,7 +25,7 @@ def notes(document: Any, *, has_files: bool) -> str | None:
         found.append(DYNAMIC_FORM)
     if any(_redactions(document)):
         found.append(UNAPPLIED_REDACTIONS)
-    return " ".join(found) or None
+    return "\n".join(found) or None
 
 
 def _has(document: Any, key: str) -> bool:

@@ -15,10 +15,13 @@ TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pym
 """Flags of every text extraction: ligatures are split for search, hyphens stay."""
 
 MAIN_SHARE = 0.15
+COPY_EM = 0.15
+"""Equal texts this close together are one text drawn twice."""
 MAX_RAISED_SIZE = 0.9
 """Size of a raised mark as a share of the type beside it."""
 MIN_RISE_EM = 0.15
 """Least height of its baseline above that of the type beside it."""
+_NEXT = (-1, 0, 1)
 _BOLD_FONT = 16
 _BOLD_CHARS = 8
 
@@ -66,8 +69,22 @@ def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     pieces = [
         piece for piece in _pieces(lines, matrix) if visible.contains_center(piece.bbox)
     ]  # text beyond the crop box is never shown
+    pieces = list(_without_copies(pieces))
     rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in shapes]
     return pieces, rules
+
+
+def _without_copies(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield `pieces` without texts drawn again in one place, which imitates bold type or a shadow."""
+    places: dict[tuple[str, int, int], tuple[float, float]] = {}
+    for piece in pieces:
+        x, y, *_ = piece.bbox
+        reach = max(COPY_EM * piece.size, 0.1)
+        column, row = int(x // reach), int(y // reach)
+        near = [places.get((piece.text, column + across, row + down)) for across in _NEXT for down in _NEXT]
+        if not any(other and abs(x - other[0]) < reach and abs(y - other[1]) < reach for other in near):
+            places[piece.text, column, row] = x, y
+            yield piece
 
 
 def read_lines(page: Any, *, with_characters: bool = False) -> tuple[list[visibility.StyledLine], list[Any]]:

@@ -13,6 +13,7 @@ from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
 
 mupdf = pymupdf.mupdf
 
+
 def unpack(document: Any, unpacking: Unpacking) -> bool:
     """Store the files in the PDF with `unpacking`; return whether they are now listed on a new page at its end.
 

@@ -17,7 +17,7 @@ from rag.parsing.html import text_files
 from rag.parsing.html.layout import MAX_SIDE_PT
 from rag.parsing.pdf.document import iter_pages
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.parsing.pdf.pages import PageContent, parse_page
+from rag.parsing.pdf.pages import parse_page
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
 from rag.types import BlockKind, Completeness, Line, ParsedDocument, ParsingConfig, Passage
 from tests import pdfs

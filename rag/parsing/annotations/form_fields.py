@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rag.parsing.annotations import page_annotations
-from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, from_display, pymupdf
+from rag.parsing.pdf.mupdf import MUPDF_ERRORS, from_display, pymupdf
 from rag.parsing.pdf.visibility import StyledLine
-from rag.types import Rect
 
 mupdf = pymupdf.mupdf
 
@@ -20,7 +19,11 @@ MAX_LINE_PT = 14.0
 """Height of a line of a field; fields may be taller."""
 MAX_CHARACTER_EM = 0.5
 """Assumed width of the characters of a value that is not drawn."""
+SIZE_EM = 0.75
+"""Type size as a share of the line's height."""
 MAX_VALUE_CHARS = 20_000
+_PLAIN = {"font": "", "flags": 0, "char_flags": 16, "color": 0, "alpha": 255}
+"""Of MuPDF's spans: filled, black and opaque."""
 _BUTTONS = frozenset({mupdf.PDF_WIDGET_TYPE_CHECKBOX, mupdf.PDF_WIDGET_TYPE_RADIOBUTTON})
 _CHOICES = frozenset({mupdf.PDF_WIDGET_TYPE_COMBOBOX, mupdf.PDF_WIDGET_TYPE_LISTBOX})
 _PASSWORD, _COMB = 1 << 13, 1 << 24
@@ -43,8 +46,7 @@ def replaced_fields(page: Any) -> list[Field]:
         except MUPDF_ERRORS:
             continue  # a damaged field is read as it is drawn
         if shown:
-            box = page_annotations.box(widget)
-            found.append(Field(widget, tuple(_styled_lines(page, box, shown[:MAX_VALUE_CHARS].splitlines()))))
+            found.append(Field(widget, tuple(_styled_lines(page, widget, shown[:MAX_VALUE_CHARS].splitlines()))))
     return found
 
 
@@ -55,7 +57,9 @@ def _state(page: Any, widget: Any) -> str | None:
         return TICKED if _is_on(page, widget) else EMPTY
     if kind == mupdf.PDF_WIDGET_TYPE_TEXT:
         flags = mupdf.pdf_to_int(page_annotations.entry(widget, "Ff"))
-        value = "" if flags & _PASSWORD else page_annotations.text(widget, "V")
+        value = page_annotations.text(widget, "V")
+        if flags & _PASSWORD:
+            return "*" * len(value)
         return None if _is_drawn(page, widget, value, is_spaced=bool(flags & _COMB)) else value
     if kind in _CHOICES:
         value = "\n".join(_chosen(widget))
@@ -113,31 +117,28 @@ def _chosen(widget: Any) -> Iterator[str]:
         yield shown.get(one, one)
 
 
-def _styled_lines(page: Any, box: Rect, texts: list[str]) -> Iterator[StyledLine]:
-    """Yield a line of the page for each text in the displayed `box`, from top to bottom."""
-    matrix = display_matrix(page)
-    direction = (1.0, 0.0) if matrix is None else ((~matrix).a, (~matrix).b)
-    height = min((box.y1 - box.y0) / max(1, len(texts)), MAX_LINE_PT)
-    top = box.y0 if len(texts) > 1 else (box.y0 + box.y1 - height) / 2
+def _styled_lines(page: Any, widget: Any, texts: list[str]) -> Iterator[StyledLine]:
+    """Yield a line of the page for each text in the field's box, from top to bottom, in its own writing direction."""
+    box = from_display(page_annotations.box(widget), page)
+    turn = mupdf.pdf_to_int(mupdf.pdf_dict_gets(page_annotations.entry(widget, "MK"), "R")) % 360
+    place = {
+        90: pymupdf.Matrix(0, -1, 1, 0, box.x0, box.y1),
+        180: pymupdf.Matrix(-1, 0, 0, -1, box.x1, box.y1),
+        270: pymupdf.Matrix(0, 1, -1, 0, box.x1, box.y0),
+    }.get(turn, pymupdf.Matrix(1, 0, 0, 1, box.x0, box.y0))
+    width, full_height = (box.height, box.width) if turn in (90, 270) else (box.width, box.height)
+    height = min(full_height / len(texts), MAX_LINE_PT)
+    top = 0.0 if len(texts) > 1 else (full_height - height) / 2
     for number, text in enumerate(texts):
+        step = min(width / max(1, len(text)), height if len(text) == 1 else MAX_CHARACTER_EM * height)
         y0 = top + number * height
-        step = min((box.x1 - box.x0) / max(1, len(text)), max(MAX_CHARACTER_EM, 1 / max(1, len(text))) * height)
-        places = [Rect(box.x0 + at * step, y0, box.x0 + (at + 1) * step, y0 + height) for at in range(len(text))]
-        chars = [
-            {"c": char, "bbox": tuple(from_display(place, page)), "origin": tuple(from_display(place, page).bl)}
-            for char, place in zip(text, places, strict=True)
-        ]
+        boxes = [tuple(pymupdf.Rect(at * step, y0, (at + 1) * step, y0 + height) * place) for at in range(len(text))]
+        origins = [tuple(pymupdf.Point(at * step, y0 + height) * place) for at in range(len(text))]
         if text.strip():
-            whole = Rect(box.x0, y0, places[-1].x1, y0 + height)
-            span = {
-                "text": text,
-                "chars": chars,
-                "size": 0.75 * height,
-                "font": "",
-                "flags": 0,
-                "char_flags": 16,
-                "color": 0,
-                "alpha": 255,
-                "origin": chars[0]["origin"],
-            }
-            yield StyledLine(tuple(from_display(whole, page)), direction, [span])
+            chars = [
+                {"c": char, "bbox": bbox, "origin": origin}
+                for char, bbox, origin in zip(text, boxes, origins, strict=True)
+            ]
+            span = {**_PLAIN, "text": text, "chars": chars, "size": SIZE_EM * height, "origin": origins[0]}
+            whole = tuple(pymupdf.Rect(0, y0, len(text) * step, y0 + height) * place)
+            yield StyledLine(whole, (place.a, place.b), [span])

@@ -13,11 +13,6 @@ _HIDDEN, _NO_VIEW = 2, 32
 """Flags of annotations (ISO 32000-1, 12.5.3)."""
 
 
-def comments(page: Any) -> Iterator[Any]:
-    """Yield MuPDF's annotations of the page, without links and form fields."""
-    yield from _walk(page, mupdf.pdf_first_annot, mupdf.pdf_next_annot)
-
-
 def fields(page: Any) -> Iterator[Any]:
     """Yield the form fields on the page, as MuPDF's annotations."""
     yield from _walk(page, mupdf.pdf_first_widget, mupdf.pdf_next_widget)
@@ -30,12 +25,19 @@ def _walk(page: Any, first: Any, following: Any) -> Iterator[Any]:
         annotation = following(annotation)
 
 
-def typed_comments(page: Any) -> Iterator[Any]:
-    """Yield comments that are drawn on the page as text; text that was typed into the page belongs to the page."""
-    for annotation in comments(page):
-        is_free = mupdf.pdf_annot_type(annotation) == pymupdf.PDF_ANNOT_FREE_TEXT
-        if is_free and name(annotation, "IT") != "FreeTextTypewriter":
+def comments(page: Any) -> Iterator[Any]:
+    """Yield MuPDF's annotations of the page, without links, form fields, and text typed into the page.
+
+    Such text fills in a form, say, and belongs to the page.
+    """
+    for annotation in _walk(page, mupdf.pdf_first_annot, mupdf.pdf_next_annot):
+        if not is_typed(annotation) or name(annotation, "IT") != "FreeTextTypewriter":
             yield annotation
+
+
+def is_typed(annotation: Any) -> bool:
+    """Whether its text is drawn on the page."""
+    return bool(mupdf.pdf_annot_type(annotation) == pymupdf.PDF_ANNOT_FREE_TEXT)
 
 
 def entry(annotation: Any, key: str) -> Any:

@@ -102,7 +102,8 @@ def read_lines(page: Any, *, with_characters: bool = False) -> tuple[list[visibi
     Comments typed on the page are left out.
     """
     fields = form_fields.replaced_fields(page)
-    drawn = [*page_annotations.typed_comments(page), *(field.annotation for field in fields)]
+    typed = filter(page_annotations.is_typed, page_annotations.comments(page))
+    drawn = [*typed, *(field.annotation for field in fields)]
     with page_annotations.hidden(drawn):
         lines, shapes = visibility.read_lines(page, TEXT_FLAGS, with_characters=with_characters)
     return [*lines, *(line for field in fields for line in field.lines)], shapes

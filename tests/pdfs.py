@@ -352,6 +352,14 @@ def charts(rotation: int = 0, *, pages: int = 1, logo: bool = False, icon: bool 
     return _turned_back(upright, rotation) if rotation else finish(upright, deflate=True)
 
 
+def with_attachments(files: Mapping[str, bytes], line: str = "The files are attached.") -> bytes:
+    """A page with a line, and these files attached to the document."""
+    document = pymupdf.open(stream=plain([line]), filetype="pdf")
+    for name, content in files.items():
+        document.embfile_add(name, content)
+    return finish(document)
+
+
 def bullets() -> bytes:
     """A list whose bullets are far to the left of its lines."""
     document = pymupdf.open()

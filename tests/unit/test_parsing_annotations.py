@@ -133,6 +133,19 @@ def test_typed_comments_are_notes_and_what_is_typed_into_a_page_is_its_text(tmp_
     assert texts(found, BlockKind.TEXT) == [PRICE, "Filled in: Gothenburg"]
 
 
+def test_icons_hide_no_text_and_boxes_over_text_do(tmp_path: Path) -> None:
+    document = offer()
+    page = document[0]
+    page.add_text_annot(box_of(page, "delivery").tl, "About the time.")
+    cover = page.add_rect_annot(box_of(page, "88,000 euro."))
+    cover.set_colors(stroke=(1, 1, 1), fill=(1, 1, 1))
+    cover.update()
+    found = read(tmp_path, document.tobytes())
+    assert texts(found, BlockKind.NOTE) == ["Comment: About the time."]
+    assert texts(found, BlockKind.HIDDEN) == ["88,000 euro."]
+    assert texts(found, BlockKind.TEXT) == ["The delivery time is six weeks. The price is"]
+
+
 def test_words_with_a_strikeout_are_struck(tmp_path: Path) -> None:
     document = offer()
     page = document[0]
@@ -355,6 +368,8 @@ def test_a_portfolio_says_that_its_page_is_only_a_cover(tmp_path: Path, cover: s
     listed = [line.text for line in lines(document) if line.page_number == 2]
     assert listed[0] == "Attached files"
     assert any(line.startswith("prices.txt") and line.endswith("a document of its own") for line in listed)
+    again = read(tmp_path, (tmp_path / "r.pdf").read_bytes())
+    assert (texts(again), len(again.pages)) == (texts(document), 2)
 
 
 def test_files_in_a_pdf_without_text_are_read(tmp_path: Path) -> None:

@@ -14,6 +14,10 @@ from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
 mupdf = pymupdf.mupdf
 
 
+LISTED_KEY = "PagelightFilesListed"
+"""The key in the catalog of a PDF that has the list, which is read again when its pictures are."""
+
+
 def unpack(document: Any, unpacking: Unpacking) -> bool:
     """Store the files in the PDF with `unpacking`; return whether they are now listed on a new page at its end.
 
@@ -25,13 +29,15 @@ def unpack(document: Any, unpacking: Unpacking) -> bool:
         if number not in seen:
             seen.add(number)
             _take(specification, unpacking)
-    if not unpacking.parts:
+    catalog = document.pdf_catalog()
+    if not unpacking.parts or document.xref_get_key(catalog, LISTED_KEY)[0] != "null":
         return False
-    is_portfolio = document.xref_get_key(document.pdf_catalog(), "Collection")[0] != "null"
+    is_portfolio = document.xref_get_key(catalog, "Collection")[0] != "null"
     if not is_portfolio and any(_has_text(document, index) for index in range(document.page_count)):
         return False
     with lay_out(f"<h1>Attached files</h1>{listing(unpacking.parts)}") as listed:
         document.insert_pdf(listed)
+    document.xref_set_key(catalog, LISTED_KEY, "true")
     return True
 
 

@@ -3,8 +3,6 @@
 Each becomes lines at its place on the page, which say what kind of comment it is, whose, and on which words.
 """
 
-import html
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -42,7 +40,6 @@ _KINDS = {
     pymupdf.PDF_ANNOT_STAMP: "Stamp",
     pymupdf.PDF_ANNOT_FILE_ATTACHMENT: "Attached file",
 }
-_TAG = re.compile(r"<[^>]*>")
 
 
 class _Comment(NamedTuple):
@@ -76,7 +73,7 @@ def read_comments(page: Any) -> list[RawBlock]:
 
 def _read(annotation: Any, marked: "_MarkedWords") -> _Comment | None:
     kind = mupdf.pdf_annot_type(annotation)
-    content = page_annotations.text(annotation, "Contents").strip() or _rich_text(annotation)
+    content = page_annotations.content(annotation)
     if kind not in _KINDS or not content:
         return None
     parent = 0 if page_annotations.name(annotation, "RT") == "Group" else _number(annotation, "IRT")
@@ -98,11 +95,6 @@ def _read(annotation: Any, marked: "_MarkedWords") -> _Comment | None:
 
 def _number(annotation: Any, key: str) -> int:
     return int(mupdf.pdf_to_num(mupdf.pdf_dict_gets(mupdf.pdf_annot_obj(annotation), key)))
-
-
-def _rich_text(annotation: Any) -> str:
-    """Return the text of a comment that is only there with its formatting (ISO 32000-1, 12.7.3.4)."""
-    return " ".join(html.unescape(_TAG.sub(" ", page_annotations.text(annotation, "RC"))).split())
 
 
 def _quads(annotation: Any) -> list[Rect]:

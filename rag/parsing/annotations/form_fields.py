@@ -4,7 +4,6 @@ A tick is drawn as a letter of a symbol font ("3" or "4") or as a shape, an empt
 in forms often leave the drawing to the viewer. So the text comes from the field, at its box.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -27,7 +26,6 @@ _PLAIN = {"font": "", "flags": 0, "char_flags": 16, "color": 0, "alpha": 255}
 _BUTTONS = frozenset({mupdf.PDF_WIDGET_TYPE_CHECKBOX, mupdf.PDF_WIDGET_TYPE_RADIOBUTTON})
 _CHOICES = frozenset({mupdf.PDF_WIDGET_TYPE_COMBOBOX, mupdf.PDF_WIDGET_TYPE_LISTBOX})
 _PASSWORD, _COMB = 1 << 13, 1 << 24
-_NOT_WORDS = re.compile(r"[\W_]+")
 
 
 class Field(NamedTuple):
@@ -87,9 +85,9 @@ def _needs_appearances(page: Any) -> bool:
 
 def _is_drawn(page: Any, widget: Any, value: str, *, is_spaced: bool = False) -> bool:
     """Whether the drawing says the value, or stands for it: a number may be formatted."""
-    expected = _NOT_WORDS.sub("", value)
+    expected = page_annotations.letters(value)
     drawn = pymupdf.TextPage(mupdf.FzStextPage(widget, mupdf.FzStextOptions())).extractText()
-    letters = _NOT_WORDS.sub("", drawn)
+    letters = page_annotations.letters(drawn)
     if not expected:
         return True
     if expected in letters:

@@ -1,6 +1,8 @@
 """Walk through the annotations of a page, and hide some of them while its text is read."""
 
 import contextlib
+import html
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,6 +11,8 @@ from rag.types import Rect
 
 mupdf = pymupdf.mupdf
 
+_TAG = re.compile(r"<[^>]*>")
+_NOT_LETTERS = re.compile(r"[\W_]+")
 _HIDDEN, _NO_VIEW = 2, 32
 """Flags of annotations (ISO 32000-1, 12.5.3)."""
 
@@ -38,6 +42,22 @@ def comments(page: Any) -> Iterator[Any]:
 def is_typed(annotation: Any) -> bool:
     """Whether its text is drawn on the page."""
     return bool(mupdf.pdf_annot_type(annotation) == pymupdf.PDF_ANNOT_FREE_TEXT)
+
+
+def is_icon(annotation: Any) -> bool:
+    """Whether it is drawn as an icon, which readers can move away from the text below."""
+    return mupdf.pdf_annot_type(annotation) in (pymupdf.PDF_ANNOT_TEXT, pymupdf.PDF_ANNOT_FILE_ATTACHMENT)
+
+
+def content(annotation: Any) -> str:
+    """Return the text of a comment, which some have only with its formatting (ISO 32000-1, 12.7.3.4)."""
+    formatted = html.unescape(_TAG.sub(" ", text(annotation, "RC")))
+    return text(annotation, "Contents").strip() or " ".join(formatted.split())
+
+
+def letters(words: str) -> str:
+    """Return the letters and digits of a text, to compare it with its drawing."""
+    return _NOT_LETTERS.sub("", words)
 
 
 def entry(annotation: Any, key: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rag.parsing.annotations import form_fields, page_annotations
 from rag.parsing.ocr.tesseract import FONT
 from rag.parsing.pdf import character_cleaning, visibility
-from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
+from rag.parsing.pdf.mupdf import display_matrix, from_display, pymupdf, to_rect
 from rag.types import BlockKind, Rect
 
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
@@ -102,11 +102,23 @@ def read_lines(page: Any, *, with_characters: bool = False) -> tuple[list[visibi
     Comments typed on the page are left out.
     """
     fields = form_fields.replaced_fields(page)
-    typed = filter(page_annotations.is_typed, page_annotations.comments(page))
-    drawn = [*typed, *(field.annotation for field in fields)]
-    with page_annotations.hidden(drawn):
+    comments = [*page_annotations.comments(page)]
+    hidden = [*filter(page_annotations.is_icon, comments), *(field.annotation for field in fields)]
+    with page_annotations.hidden(hidden):
         lines, shapes = visibility.read_lines(page, TEXT_FLAGS, with_characters=with_characters)
+    for comment in filter(page_annotations.is_typed, comments):
+        box = from_display(page_annotations.box(comment), page)
+        words = page_annotations.letters(page_annotations.content(comment))
+        lines = [line for line in lines if not (_text_in(line, box) and _text_in(line, box) in words)]
     return [*lines, *(line for field in fields for line in field.lines)], shapes
+
+
+def _text_in(line: visibility.StyledLine, box: Any) -> str:
+    """Return the letters of a line in `box`, "" if it is elsewhere."""
+    x0, y0, x1, y1 = line.bbox
+    if not box.contains(pymupdf.Point((x0 + x1) / 2, (y0 + y1) / 2)):
+        return ""
+    return page_annotations.letters("".join(span["text"] for span in line.spans))
 
 
 def _is_letter_spaced(line: visibility.StyledLine) -> bool:

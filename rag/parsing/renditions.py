@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from rag import errors
 from rag.parsing import file_types
+from rag.parsing.annotations import attachments
+from rag.parsing.annotations.notes import notes
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import SourceText
 from rag.parsing.convert import convert
@@ -54,13 +56,15 @@ def make_rendition(
             with pymupdf.open(source, filetype="pdf") as document:
                 was_encrypted = _unlock(document, name, password)
                 _check_pages(document, name, config)
+                is_extended = attachments.unpack(document, unpacking)
+                note = notes(document, has_files=bool(unpacking.parts))
                 on_open(document.page_count)
                 recognition = text_layer.recognise(document, config, on_recognised, with_pictures=with_pictures)
-                if was_encrypted or recognition.changed or document.is_repaired:
+                if was_encrypted or is_extended or recognition.changed or document.is_repaired:
                     document.save(rendition, garbage=1, encryption=pymupdf.PDF_ENCRYPT_NONE)
                 else:
                     shutil.copyfile(source, rendition)
-            return Rendition(recognition)
+            return Rendition(recognition, note=note)
         converted = convert(source, mime_type, config, unpacking, on_open)
         with converted.document as document:
             _check_pages(document, name, config)

@@ -233,13 +233,12 @@ class FileIngestion:
         return read if read.status is not DocumentStatus.READY else self._read_parts(read)
 
     def _read_parts(self, document: Document) -> Document:
-        """Read the attachments of a mail or an archive, so that it is complete before it replaces an older version.
+        """Read the files in a document, so that it is complete before it replaces an older version.
 
         Failed attachments record their own errors.
         """
-        if document.mime_type in CONTAINERS:
-            for part in self._parts.unread(document.id):
-                self._read_parts(self._reader.read(part.id, max_chunks=self._chunks_left))
+        for part in self._parts.unread(document.id):
+            self._read_parts(self._reader.read(part.id, max_chunks=self._chunks_left))
         return document
 
     def _publish(
@@ -258,8 +257,8 @@ class FileIngestion:
         return _report(file, state, document_id=document.id, chunks=made)
 
     def _supersede(self, document: Document, older: Sequence[Document]) -> None:
-        """Supersede older versions, which stay readable; trash older mails and archives with their attachments."""
-        has_parts = any(one.mime_type in CONTAINERS for one in (document, *older))
+        """Supersede older versions, which stay readable; trash older documents with the files in them."""
+        has_parts = any(one.mime_type in CONTAINERS or one.parts for one in (document, *older))
         take_over = self._sources.supersede if has_parts else self._versions.take_over
         take_over(document.id, [one.id for one in older])
 

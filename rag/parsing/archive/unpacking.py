@@ -1,4 +1,4 @@
-"""Extract files from mails and archives within limits, and report what is left out."""
+"""Extract files from mails, archives and PDFs within limits, and report what is left out."""
 
 import re
 import unicodedata

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rag.parsing.annotations.comments import read_comments
 from rag.parsing.ocr import pictures
 from rag.parsing.pdf import layout_model, line_numbers, reading_order, ruled_tables, text_lines, text_runs
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
@@ -36,23 +37,26 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         box = to_rect(page.rect)
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         content, rules = text_runs.page_content(page)
-        runs = [piece.text for piece in content]
+        comments = read_comments(page)
+        noted = [line.text for block in comments for line in block.lines]
+        characters = sum(len("".join(text.split())) for text in noted) + _characters(content)
+        runs = [*(piece.text for piece in content), *noted]
         plain = [piece for piece in content if piece.kind is BlockKind.TEXT]
         found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
-        drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box)]
+        drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box), *comments]
         grid = PageGrid.read(document, page)
         if grid is not None:
             return PageContent(
                 info.model_copy(update={"label": grid.label}),
                 [*_sheet_blocks(grid, found, box), *drawn],
-                _characters(content),
+                characters,
                 has_grid=True,
                 runs=runs,
             )
         layout = layout_model.detect_layout(page) if use_model else layout_model.Layout()
         blocks = page_blocks(found, rules, box, layout)
         headed = [layout_model.mark_heading(block, layout.headings) for block in blocks]
-        return PageContent(info, [*headed, *drawn], _characters(content), runs=runs)
+        return PageContent(info, [*headed, *drawn], characters, runs=runs)
     except MUPDF_ERRORS as error:
         reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
         return PageContent(info.model_copy(update={"error": reason}), [])

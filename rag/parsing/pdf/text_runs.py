@@ -10,8 +10,8 @@ from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
 from rag.types import BlockKind, Rect
 
-TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
-"""Flags of every text extraction: ligatures are split for search, hyphens stay."""
+TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+"""Flags of every text extraction: ligatures are split for search, hyphens stay, unknown glyphs are U+FFFD."""
 
 MAIN_SHARE = 0.15
 MAX_RAISED_SIZE = 0.9
@@ -81,7 +81,7 @@ def _pieces(lines: Iterable[visibility.StyledLine], matrix: Any | None) -> Itera
         main = spans[0] if alone else _main_span(spans)
         raw = spans[0]["text"] if alone else _with_superscripts(spans, main, direction)
         content = character_cleaning.clean(raw)
-        if not character_cleaning.is_readable(content):
+        if not content:
             continue
         bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
         space_left, space_right = _outer_spaces(raw)

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from rag.parsing.pdf import line_characters
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR, display_matrix, pymupdf
 from rag.types import BlockKind
 
@@ -58,9 +59,14 @@ def read_lines(page: Any, flags: int, *, with_characters: bool = False) -> tuple
     """
     flags |= pymupdf.TEXT_COLLECT_VECTORS
     blocks = page.get_text("rawdict" if with_characters else "dict", flags=flags)["blocks"]
+    if not with_characters and line_characters.is_suspect(blocks):
+        blocks = page.get_text("rawdict", flags=flags)["blocks"]
+        with_characters = True
+    if with_characters:
+        line_characters.correct(blocks)
     shapes = [block for block in blocks if block["type"] == 3]
     marks = _Marks(page, blocks)
-    if not marks.strikes and not marks.doubtful:
+    if not with_characters and not marks.strikes and not marks.doubtful:
         lines = [line for block in blocks for line in block.get("lines", ())]
         return [StyledLine(line["bbox"], line["dir"], line["spans"]) for line in lines], shapes
     if not with_characters:

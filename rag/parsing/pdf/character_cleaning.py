@@ -96,7 +96,7 @@ def correct_brackets(text: str) -> str:
     places = _brackets_among_right_to_left(text)
     brackets = "".join(text[place] for place in places)
     mirrored = mirror_brackets(brackets)
-    if _unpaired(mirrored) >= _unpaired(brackets):
+    if count_unpaired(mirrored) >= count_unpaired(brackets):
         return text
     characters = list(text)
     for place, bracket in zip(places, mirrored, strict=True):
@@ -120,7 +120,7 @@ def _last_letter(letter: str, following: str) -> str:
     return following or letter
 
 
-def _unpaired(brackets: str) -> int:
+def count_unpaired(brackets: str) -> int:
     """Count the brackets without a partner."""
     open_ones: list[str] = []
     alone = 0

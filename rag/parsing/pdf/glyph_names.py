@@ -27,15 +27,18 @@ _CORPORATE = {
     **dict(zip(range(0xF6E9, 0xF6F4), "abdeilmorst", strict=True)),  # superior letters
     **dict(zip(range(0xF6DF, 0xF6E9), "¢¢,,$$--..", strict=True)),  # inferior and superior signs
     **dict(zip(range(0xF8E5, 0xF8FF), "‾⏐⎯®©™⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪⎮⎞⎟⎠⎤⎥⎦⎫⎬⎭", strict=True)),
-    0xF6BE: "ȷ", 0xF6D9: "©", 0xF6DA: "®", 0xF6DB: "™", 0xF6DC: "1", 0xF6DE: "—", 0xF6F9: "ł", 0xF6FA: "œ", 0xF6FD: "š", 0xF6FF: "ž",
+    0xF6BE: "ȷ",
+    0xF6D9: "©", 0xF6DA: "®", 0xF6DB: "™", 0xF6DC: "1", 0xF6DE: "—", 0xF6F9: "ł", 0xF6FA: "œ", 0xF6FD: "š", 0xF6FF: "ž",
 }  # fmt: skip
 """Private characters of Adobe's fonts (Adobe's corporate use subarea)."""
 
 _WINGDINGS = {
     first + place: character
     for first, characters in {
-        0x22: "✂✁", 0x29: "✆", 0x36: "⌛", 0x3E: "✇✍", 0x41: "✌", 0x45: "☜☞☝☟", 0x4A: "☺", 0x4C: "☹", 0x4E: "☠", 0x51: "✈☼",
-        0x54: "❄", 0x56: "✞", 0x58: "✠✡☪☯ॐ☸♈♉♊♋♌♍♎♏♐♑♒♓&&●❍■□□❑❒◆◆◆❖◆⌧⍓⌘", 0x7D: "“”", 0x80: "⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿",
+        0x22: "✂✁", 0x29: "✆", 0x36: "⌛", 0x3E: "✇✍", 0x41: "✌", 0x45: "☜☞☝☟", 0x4A: "☺", 0x4C: "☹", 0x4E: "☠",
+        0x51: "✈☼",
+        0x54: "❄", 0x56: "✞", 0x58: "✠✡☪☯ॐ☸♈♉♊♋♌♍♎♏♐♑♒♓&&●❍■□□❑❒◆◆◆❖◆⌧⍓⌘", 0x7D: "“”",
+        0x80: "⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿",
         0x9E: "·•▪○○○◉◎○▪◻", 0xAA: "✦★✶✴✹✵", 0xB1: "⌖✧", 0xB5: "✪✰", 0xD5: "⌫⌦", 0xD8: "➢", 0xDC: "➲",
         0xDF: "←→↑↓↖↗↙↘←➔↑↓↖↗↙↘⇦⇨⇧⇩⬄⇳⬁⬀⬃⬂▭▫✗✓☒☑",
     }.items()
@@ -60,7 +63,7 @@ def by_name(name: str, code: int) -> str | None:
         return chr(code) if 0x20 < code < 0x7F else None
     if _DINGBAT.fullmatch(name):
         return _dingbats().get(name)
-    parts = [_part(part) for part in name.split(".")[0].split("_")]
+    parts = [_part(part) for part in name.split(".", maxsplit=1)[0].split("_")]
     return "".join(part for part in parts if part) if all(parts) else None
 
 

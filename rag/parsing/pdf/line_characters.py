@@ -5,23 +5,36 @@ digits. The characters are sorted by their places here, and the Unicode bidirect
 numbers and words of other scripts run from left to right.
 """
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from rag.parsing.pdf import character_cleaning
 
 SAME_PLACE_PT = 0.01
+TOUCH_PT = 0.1
+"""Distance of a letter without width from the ligature to which it belongs."""
+MIN_HYPHEN_SHARE = 0.5
+"""Room before the next character, in widths of a hyphen, from which it is drawn."""
+WORD_GAP_EM, CELL_GAP_EM = 0.15, 0.8
+"""Gaps between words and between cells, as MuPDF divides left-to-right text."""
 _SUSPECT = re.compile("[\u00ad\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _SOFT_HYPHEN = "\u00ad"
 _PRESENTATION_FORMS = re.compile("[\ufb1d-\ufdff\ufe70-\ufefc]")
 """Forms of letters and ligatures that stand for the letters themselves."""
+_TURNED = re.compile(r"[.,:;!?\u060c\u061b\u061f]+\s*\d[^A-Za-z]*|\d[^A-Za-z]*[-−+]|[)\]}][^A-Za-z]*[(\[{]")
+"""Lines without letters in right-to-left text: ".2024", "3.2%-", or ")118(" with brackets as they are written."""
+_LAM, _ALEFS = "\u0644", "\u0627\u0622\u0623\u0625"
 _OPENING, _CLOSING = "([{", ")]}"
+_ENDS = ".,:;!?%\u060c\u061b\u061f\u066a"
 _STRONG = {"R": "R", "AL": "R", "L": "L", "EN": "N", "AN": "N"}
 
-Line = Mapping[str, Any]
+Box = tuple[float, float, float, float]
+Character = tuple[Mapping[str, Any], int]
+"""A character as PyMuPDF's dict, and the index of its span."""
 
 
 class _Cluster(NamedTuple):
@@ -29,7 +42,7 @@ class _Cluster(NamedTuple):
 
     start: float
     end: float
-    characters: list[tuple[Mapping[str, Any], int]]
+    characters: list[Character]
 
     @property
     def text(self) -> str:
@@ -46,117 +59,194 @@ def is_suspect(blocks: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def correct(blocks: Sequence[Mapping[str, Any]]) -> None:
-    """Correct the characters of `blocks`, which are PyMuPDF's dicts with characters."""
-    lines = [(line, _text(line)) for block in blocks for line in block.get("lines", ())]
-    is_backwards = character_cleaning.is_right_to_left("".join(text for _, text in lines))
-    for line, text in lines:
-        if not text.isascii() and _SUSPECT.search(text):
-            ordered = [(char, index) for index, span in enumerate(line["spans"]) for char in span["chars"]]
-            if character_cleaning.has_right_to_left(text):
-                clusters = sorted(_clusters(ordered, line["dir"]), key=lambda cluster: cluster.start + cluster.end)
-                backwards = is_backwards or character_cleaning.is_right_to_left(text)
-                ordered = [*chain.from_iterable(_in_logical_order(clusters, backwards))]
-            line["spans"] = [*_spans(_with_drawn_hyphens(ordered), line["spans"])]
+def correct(blocks: Sequence[dict[str, Any]]) -> None:
+    """Correct the lines of `blocks`, which are PyMuPDF's dicts with characters."""
+    texts = [_text(line) for block in blocks for line in block.get("lines", ())]
+    is_backwards = character_cleaning.is_right_to_left("".join(texts))
+    has_right_to_left = any(map(character_cleaning.has_right_to_left, texts))
+    turned: list[_Turned] = []
+    for block in blocks:
+        lines: list[dict[str, Any]] = []
+        for line in block.get("lines", ()):
+            text = _text(line)
+            if character_cleaning.has_right_to_left(text) or (is_backwards and _TURNED.fullmatch(text.strip())):
+                parts = [_Turned(line, part, is_backwards) for part in _parts(line)]
+                turned += parts
+                lines += [part.line for part in parts]
+            elif _SOFT_HYPHEN in text:
+                lines.append({**line, "spans": [*_spans(_with_drawn_hyphens(_characters(line)), line["spans"])]})
+            else:
+                lines.append(line)
+        if "lines" in block:
+            block["lines"] = lines
+    if has_right_to_left:
+        as_drawn = sum(part.unpaired(mirrored=True) for part in turned) <= sum(
+            part.unpaired(mirrored=False) for part in turned
+        )
+        for part in turned:
+            part.write(mirrored=as_drawn)
 
 
-def _text(line: Line) -> str:
+def _text(line: Mapping[str, Any]) -> str:
     return "".join(char["c"] for span in line["spans"] for char in span["chars"])
 
 
-def _spans(
-    characters: Sequence[tuple[Mapping[str, Any], int]], spans: Sequence[Mapping[str, Any]]
-) -> Iterator[Mapping[str, Any]]:
+def _characters(line: Mapping[str, Any]) -> list[Character]:
+    return [(char, index) for index, span in enumerate(line["spans"]) for char in span["chars"]]
+
+
+class _Turned:
+    """A part of a line with right-to-left text, or of one for it, in logical order.
+
+    Files store the brackets of such text as they are written or as they are drawn, that is mirrored.
+    """
+
+    def __init__(self, line: Mapping[str, Any], clusters: Sequence[_Cluster], is_backwards: bool) -> None:
+        self.line = {**line}
+        texts = [cluster.text for cluster in clusters]
+        self._levels = _levels(texts, _is_backwards("".join(text[0] for text in texts), is_backwards))
+        self._clusters = clusters
+        self._order = _logical_order(self._levels)
+
+    def unpaired(self, *, mirrored: bool) -> int:
+        """Count the brackets without a partner."""
+        text = "".join(self._clusters[place].text for place in self._order if self._levels[place] % 2)
+        return character_cleaning.count_unpaired(character_cleaning.mirror_brackets(text) if mirrored else text)
+
+    def write(self, *, mirrored: bool) -> None:
+        """Set the spans and the box of the line."""
+        found: list[Character] = []
+        for place in self._order:
+            characters = self._clusters[place].characters
+            if mirrored and self._levels[place] % 2:
+                characters = [
+                    ({**char, "c": character_cleaning.mirror_brackets(char["c"])}, index) for char, index in characters
+                ]
+            found += characters
+        self.line["spans"] = [*_spans(found, self.line["spans"])]
+        self.line["bbox"] = _around(char["bbox"] for char, _ in found)
+
+
+def _is_backwards(text: str, of_page: bool) -> bool:
+    """Whether a line begins at its right, given as it is drawn and whether most lines of the page do."""
+    if character_cleaning.is_right_to_left(text):
+        return True
+    letters = [character for character in text if character.isalpha()]
+    return of_page and (not letters or any(map(character_cleaning.has_right_to_left, (letters[0], letters[-1]))))
+
+
+def _around(boxes: Iterable[Box]) -> Box:
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)
+
+
+def _spans(characters: Sequence[Character], spans: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the spans again, each once per run of its characters."""
     for index, run in groupby(characters, key=lambda character: character[1]):
         chars = [char for char, _ in run]
-        x0, y0, x1, y1 = zip(*(char["bbox"] for char in chars), strict=True)
-        box = min(x0), min(y0), max(x1), max(y1)
+        box = _around(char["bbox"] for char in chars)
         yield {**spans[index], "chars": chars, "bbox": box, "origin": chars[0]["origin"]}
 
 
-def _with_drawn_hyphens(
-    characters: Sequence[tuple[Mapping[str, Any], int]],
-) -> list[tuple[Mapping[str, Any], int]]:
-    """Replace soft hyphens by hyphens where they are drawn inside a line; at its end they divide a word."""
+def _with_drawn_hyphens(characters: Sequence[Character]) -> list[Character]:
+    """Replace soft hyphens by hyphens where they are drawn inside a line, and drop those that are not drawn.
+
+    At a line's end they divide a word.
+    """
+    kept: list[Character] = []
     last = max((place for place, (char, _) in enumerate(characters) if not char["c"].isspace()), default=0)
-    return [
-        ({**char, "c": "-"}, index)
-        if char["c"] == _SOFT_HYPHEN and (place < last or last == 0) and not _has_no_extent(char)
-        else (char, index)
-        for place, (char, index) in enumerate(characters)
-    ]
+    for place, (char, index) in enumerate(characters):
+        if char["c"] != _SOFT_HYPHEN or (place == last and place > 0):
+            kept.append((char, index))
+        elif _is_drawn(char, characters[place + 1][0] if place < len(characters) - 1 else None):
+            kept.append(({**char, "c": "-"}, index))
+    return kept or [*characters]
 
 
-def _has_no_extent(char: Mapping[str, Any]) -> bool:
+def _is_drawn(char: Mapping[str, Any], following: Mapping[str, Any] | None) -> bool:
+    """Whether a character takes room on its line."""
     x0, y0, x1, y1 = char["bbox"]
-    return bool(x1 - x0 < SAME_PLACE_PT or y1 - y0 < SAME_PLACE_PT)
+    if following is None:
+        return bool(x1 - x0 > SAME_PLACE_PT and y1 - y0 > SAME_PLACE_PT)
+    distance = math.dist(char["origin"], following["origin"])
+    return bool(distance > MIN_HYPHEN_SHARE * min(x1 - x0, y1 - y0))
 
 
-def _clusters(
-    characters: Sequence[tuple[Mapping[str, Any], int]], direction: tuple[float, float]
-) -> Iterator[_Cluster]:
+def _parts(line: Mapping[str, Any]) -> Iterator[list[_Cluster]]:
+    """Yield the clusters of a line from left to right, with missing spaces, divided at the gaps between cells."""
+    clusters = sorted(_clusters(_characters(line), line["dir"]), key=lambda cluster: cluster.start + cluster.end)
+    part = [clusters[0]]
+    for before, cluster in pairwise(clusters):
+        char, index = before.characters[0]
+        gap, size = cluster.start - before.end, line["spans"][index]["size"]
+        if gap > CELL_GAP_EM * size:
+            yield part
+            part = []
+        elif gap > WORD_GAP_EM * size and not before.text.isspace() and not cluster.text.isspace():
+            part.append(_Cluster(before.end, cluster.start, [({**char, "c": " "}, index)]))
+        part.append(cluster)
+    yield part
+
+
+def _clusters(characters: Sequence[Character], direction: tuple[float, float]) -> Iterator[_Cluster]:
     """Yield letters with the marks that are drawn over them, and ligatures with all their letters."""
     extents = [_extent(char["bbox"], direction) for char, _ in characters]
-    bases = [
-        place
+    attached: dict[int, list[int]] = {
+        place: []
         for place, (char, _) in enumerate(characters)
         if extents[place][1] - extents[place][0] >= SAME_PLACE_PT and not unicodedata.combining(char["c"])
-    ]
-    if not bases:
-        yield _Cluster(*extents[0], [*characters])
-        return
-    attached: dict[int, list[int]] = {place: [] for place in bases}
-    for place in sorted({*range(len(characters))}.difference(bases)):
-        char = characters[place][0]
-        if unicodedata.combining(char["c"]):
-            middle = sum(extents[place])
-            base = min(bases, key=lambda base: (abs(sum(extents[base]) - middle), characters[base][0]["c"].isspace()))
-        else:
-            base = min(bases, key=lambda base: (_distance(characters[base][0], char), abs(base - place)))
-        attached[base].append(place)
-    for base in bases:
-        before = [place for place in attached[base] if place < base]  # MuPDF reversed a ligature with its line
-        order = [base, *reversed(before), *(place for place in attached[base] if place > base)]
+    }
+    for place in range(len(characters)):
+        if place not in attached:
+            near = _nearest(place, characters, [*attached], extents)
+            if near is None:
+                attached[place] = []
+            else:
+                attached[near].append(place)
+    for base, others in attached.items():
+        before = [place for place in others if place < base]  # MuPDF reversed a ligature with its line
+        order = [base, *reversed(before), *(place for place in others if place > base)]
         yield _Cluster(*extents[base], [part for place in order for part in _letters(characters[place])])
 
 
-def _letters(character: tuple[Mapping[str, Any], int]) -> list[tuple[Mapping[str, Any], int]]:
+def _nearest(
+    place: int, characters: Sequence[Character], bases: Sequence[int], extents: Sequence[tuple[float, float]]
+) -> int | None:
+    """Return the letter to which a mark, or a ligature to which a further letter without width belongs.
+
+    An alef is at the edge of its lam, and may also be at that of the next letter.
+    """
+    text, middle = characters[place][0]["c"], sum(extents[place]) / 2
+    touching = [base for base in bases if extents[base][0] - TOUCH_PT <= middle <= extents[base][1] + TOUCH_PT]
+    is_alef = text in _ALEFS
+    return min(
+        touching,
+        key=lambda base: (is_alef and characters[base][0]["c"] != _LAM, abs(base - place), base > place),
+        default=None,
+    )
+
+
+def _letters(character: Character) -> list[Character]:
     char, index = character
     if not _PRESENTATION_FORMS.match(char["c"]):
         return [character]
     return [({**char, "c": letter}, index) for letter in unicodedata.normalize("NFKC", char["c"])]
 
 
-def _extent(box: tuple[float, float, float, float], direction: tuple[float, float]) -> tuple[float, float]:
+def _extent(box: Box, direction: tuple[float, float]) -> tuple[float, float]:
     """Return where a box begins and ends along `direction`."""
     x0, y0, x1, y1 = box
     places = [x * direction[0] + y * direction[1] for x in (x0, x1) for y in (y0, y1)]
     return min(places), max(places)
 
 
-def _distance(char: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    (x0, y0), (x1, y1) = char["origin"], other["origin"]
-    return round(abs(x0 - x1) + abs(y0 - y1), 2)
-
-
-def _in_logical_order(
-    clusters: Sequence[_Cluster], is_backwards: bool
-) -> Iterator[list[tuple[Mapping[str, Any], int]]]:
-    """Yield the characters of clusters, which are sorted from left to right, in the order in which they are read."""
-    levels = _levels([cluster.text for cluster in clusters], is_backwards)
-    order = [*range(len(clusters))]
-    for level in range(max(levels, default=0), 0, -1):  # rule L2, which is its own inverse
-        for is_reversed, run in groupby([*order], key=lambda place: levels[place] >= level):
-            if is_reversed:
-                places = [*run]
-                first = order.index(places[0])
-                order[first : first + len(places)] = places[::-1]
-    for place in order:
-        characters = clusters[place].characters
-        yield [
-            ({**char, "c": character_cleaning.mirror_brackets(char["c"])}, index) for char, index in characters
-        ] if levels[place] % 2 else characters
+def _logical_order(levels: Sequence[int]) -> list[int]:
+    """Return the places of characters in the order in which they are read (rule L2, which is its own inverse)."""
+    order = [*range(len(levels))]
+    for level in range(max(levels, default=0), 0, -1):
+        runs = groupby(order, key=lambda place: levels[place] >= level)  # used at once
+        order = [place for is_turned, run in runs for place in (reversed([*run]) if is_turned else run)]
+    return order
 
 
 def _levels(texts: Sequence[str], is_backwards: bool) -> list[int]:
@@ -170,6 +260,9 @@ def _levels(texts: Sequence[str], is_backwards: bool) -> list[int]:
         for is_right_to_left, run in groupby(places, key=lambda place: strong[place] == "R"):
             if not is_right_to_left:
                 _raise_left_to_right([*run], texts, strong, levels)
+        end = len("".join(text[0] for text in texts).rstrip(_ENDS + " "))
+        if end < len(texts) and not texts[-1].isspace() and texts[0] not in _ENDS:
+            levels[end:] = [0] * (len(texts) - end)  # a line laid out for the other direction ends at its right
         return levels
     for is_left_to_right, run in groupby(places, key=lambda place: strong[place] == "L"):
         segment = [*run]
@@ -179,7 +272,9 @@ def _levels(texts: Sequence[str], is_backwards: bool) -> list[int]:
     return levels
 
 
-def _raise_left_to_right(segment: Sequence[int], texts: Sequence[str], strong: Sequence[str], levels: list[int]) -> None:
+def _raise_left_to_right(
+    segment: Sequence[int], texts: Sequence[str], strong: Sequence[str], levels: list[int]
+) -> None:
     """Set the levels of numbers and of words from left to right, with the numbers and brackets that belong to them."""
     letters = [place for place in segment if strong[place] == "L"]
     if letters:

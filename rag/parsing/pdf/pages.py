@@ -5,12 +5,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.ocr import pictures
-from rag.parsing.pdf import character_cleaning, layout_model, line_numbers, reading_order, ruled_tables, text_lines, text_runs
+from rag.parsing.pdf import (
+    character_cleaning,
+    layout_model,
+    line_numbers,
+    reading_order,
+    ruled_tables,
+    text_lines,
+    text_runs,
+)
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, PageInfo, Rect
-
 
 MAX_UNKNOWN_MARKS = 3
 """Unknown glyphs alone in a line that may be a mark such as a tick; more are a line that cannot be read."""
@@ -20,7 +27,8 @@ class PageContent(NamedTuple):
     """A parsed page. A page that failed has an error in `info` and no blocks.
 
     `characters` counts the page's characters without white space, for comparison with the blocks. `runs` are the texts
-    that MuPDF reads, before they are joined to lines. `unknown_glyphs` counts the glyphs whose characters nothing tells.
+    that MuPDF reads, before they are joined to lines. `unknown_glyphs` counts the glyphs that nothing
+    names.
     """
 
     info: PageInfo

@@ -1,6 +1,7 @@
 """Extract runs of text and ruling lines from a page, in display space."""
 
 import enum
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +19,8 @@ MAX_RAISED_SIZE = 0.9
 """Size of a raised mark as a share of the type beside it."""
 MIN_RISE_EM = 0.15
 """Least height of its baseline above that of the type beside it."""
+SIGN_GAP_EM = 0.15
+"""A bullet with a wider gap behind it is a word of its own."""
 _BOLD_FONT = 16
 _BOLD_CHARS = 8
 
@@ -105,11 +108,24 @@ def _with_superscripts(
 ) -> str:
     """Return the text of a line's spans, small ones above the baseline of the `main` span in superscripts."""
     text = ""
+    following: Mapping[str, Any] | None = None
     for span in reversed(spans):
+        gap = " " if following is not None and _is_apart(span, following, direction) else ""
         text = (
-            character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"]
-        ) + text
+            (character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"])
+            + gap
+            + text
+        )
+        following = span
     return text
+
+
+def _is_apart(span: Mapping[str, Any], following: Mapping[str, Any], direction: tuple[float, float]) -> bool:
+    """Whether there is a gap behind a sign or an unknown glyph, where MuPDF adds no space."""
+    sign = span["text"][-1:]
+    if direction != (1, 0) or sign.isascii() or unicodedata.category(sign) != "So":
+        return False
+    return bool(following["bbox"][0] - span["bbox"][2] > SIGN_GAP_EM * span["size"])
 
 
 def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tuple[float, float]) -> bool:
@@ -120,14 +136,9 @@ def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tupl
 
 
 def _outer_spaces(raw: str) -> tuple[bool, bool]:
-    """Whether there is white space left and right of the text.
-
-    Files store right-to-left text in either order, so white space at one end counts for both sides.
-    """
+    """Whether there is white space left and right of the text."""
     first, last = raw[0].isspace(), raw[-1].isspace()
-    if first != last and character_cleaning.is_right_to_left(raw):
-        return True, True
-    return first, last
+    return (last, first) if character_cleaning.is_right_to_left(raw) else (first, last)
 
 
 def _main_span(spans: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

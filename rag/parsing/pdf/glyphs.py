@@ -294,7 +294,7 @@ def _composite_glyphs(document: Any, font: Any, table: bytes) -> dict[int, Misre
         return {}
     loaded = _Font(document, font, table)
     if not table:
-        missing = missing or [*range(1, min(loaded.face.m_internal.glyph_count, MAX_GLYPHS))]
+        missing = [*range(1, min(loaded.face.m_internal.glyph_count, MAX_GLYPHS))]
     elif len(missing) > MAX_UNMAPPED:
         missing = []
     private = [code for code in listed if (text := loaded.mapped(code)) and not is_character(text)]

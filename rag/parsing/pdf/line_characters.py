@@ -104,7 +104,8 @@ class _Turned:
     def __init__(self, line: Mapping[str, Any], clusters: Sequence[_Cluster], is_backwards: bool) -> None:
         self.line = {**line}
         texts = [cluster.text for cluster in clusters]
-        self._levels = _levels(texts, _is_backwards("".join(text[0] for text in texts), is_backwards))
+        drawn = "".join(text[0] for text in texts)
+        self._levels = _levels(texts, _is_backwards(drawn, _text(line), is_backwards))
         self._clusters = clusters
         self._order = _logical_order(self._levels)
 
@@ -127,12 +128,16 @@ class _Turned:
         self.line["bbox"] = _around(char["bbox"] for char, _ in found)
 
 
-def _is_backwards(text: str, of_page: bool) -> bool:
-    """Whether a line begins at its right, given as it is drawn and whether most lines of the page do."""
-    if character_cleaning.is_right_to_left(text):
+def _is_backwards(drawn: str, stored: str, of_page: bool) -> bool:
+    """Whether a line begins at its right, given as it is drawn and as it is stored, and whether most of the page do."""
+    if character_cleaning.is_right_to_left(drawn):
         return True
-    letters = [character for character in text if character.isalpha()]
-    return of_page and (not letters or any(map(character_cleaning.has_right_to_left, (letters[0], letters[-1]))))
+    letters = [character for character in drawn if character.isalpha()]
+    if not letters:
+        return of_page
+    left, right = map(character_cleaning.has_right_to_left, (letters[0], letters[-1]))
+    first = next(character for character in stored if character.isalpha())
+    return (of_page and (left or right)) or (right and character_cleaning.has_right_to_left(first))
 
 
 def _around(boxes: Iterable[Box]) -> Box:

@@ -17,7 +17,16 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from rag.ingestion import table_headers
-from rag.types import SET_APART, BlockKind, Chunk, ChunkingOptions, Line, TextBlock, pages_by_share
+from rag.types import (
+    SET_APART,
+    BlockKind,
+    Chunk,
+    ChunkingOptions,
+    Line,
+    TextBlock,
+    pages_by_share,
+    without_raised_marks,
+)
 
 SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
@@ -69,8 +78,8 @@ def search_text(chunk: Chunk) -> str:
 
 
 def flowing_text(text: str) -> str:
-    """Join hyphenated words, and the lines of each paragraph."""
-    joined = _HYPHEN_BREAK.sub("", text)
+    """Join hyphenated words and the lines of each paragraph, and leave out raised marks."""
+    joined = _HYPHEN_BREAK.sub("", without_raised_marks(text))
     paragraphs = [_SPACES.sub(" ", part.replace("\n", " ")).strip() for part in joined.split("\n\n")]
     return "\n".join(part for part in paragraphs if part)
 

@@ -27,17 +27,17 @@ class PageContent(NamedTuple):
     """A parsed page. A page that failed has an error in `info` and no blocks.
 
     `characters` counts the page's characters without white space, for comparison with the blocks. `runs` are the texts
-    that MuPDF reads, before they are joined to lines. `unknown_glyphs` counts the glyphs that nothing
-    names.
+    that MuPDF reads, before they are joined to lines. `unknown_glyphs` counts glyphs without a
+    known character.
     """
 
     info: PageInfo
     blocks: list[text_lines.RawBlock]
     characters: int = 0
+    unknown_glyphs: int = 0
     has_grid: bool = False
     """Whether the page is of a sheet, whose headings and tables are known."""
     runs: Sequence[str] = ()
-    unknown_glyphs: int = 0
 
 
 def parse_page(document: Any, index: int, *, label: str | None = None, use_model: bool = False) -> PageContent:

@@ -167,7 +167,7 @@ def _misread_codes(document: Any, font: Any) -> dict[int, Misread]:
     misread: dict[int, Misread] = {}
     for code in range(256):
         glyph = mupdf.pdf_font_cid_to_gid(loaded.described, code)
-        if (glyph and not loaded.is_type3) or code in differences:
+        if (glyph and not loaded.is_type3) or code in differences or loaded.has_pictures:
             found = _simple_glyph(loaded, code, glyph, differences.get(code) or loaded.name(glyph), is_tex)
             if found:
                 misread[code] = found
@@ -204,6 +204,7 @@ class _Font:
     def __init__(self, document: Any, font: Any, table: bytes) -> None:
         self.described, self.face = glyph_names.load_font(document, font)
         self.symbols = glyph_names.symbol_font(_name(_get(font, "BaseFont")))
+        self.has_pictures = self.symbols not in (None, "Symbol")
         self.is_type3 = _name(_get(font, "Subtype")) == "Type3"
         self.listed = _listed_codes(table)
         pointer = self.described.m_internal.to_unicode
@@ -245,11 +246,10 @@ def _simple_glyph(font: _Font, code: int, glyph: int, name: str, is_tex: bool) -
     mapped = font.mapped(code)
     if mapped is None and code in font.listed:
         return None  # several characters
-    is_pictures = font.symbols not in (None, "Symbol")
-    if mapped and is_character(mapped) and not (is_pictures and ord(mapped) < 0x100):
+    if mapped and is_character(mapped) and not (font.has_pictures and ord(mapped) < 0x100):
         return None
     read = chr(mupdf.fz_unicode_from_glyph_name(name)) if name else ""
-    if mapped is None and not is_pictures:
+    if mapped is None and not font.has_pictures:
         if not name or (is_character(read) and not glyph_names.is_dingbat(name, code)):
             return None
         if is_tex and code in _TEX_LIGATURES:

@@ -46,8 +46,11 @@ _SYSTEM_KEYS = mupdf.PDF_ENUM_NAME_Registry, mupdf.PDF_ENUM_NAME_Ordering
 
 _CID_MAPS = ("Adobe-GB1", "Adobe-CNS1", "Adobe-Japan1", "Adobe-Korea1")
 """Character collections whose characters MuPDF knows."""
-_SUSPECT = re.compile(rb"<\s*(?:[eE][0-9a-fA-F]{3}|[fF][0-8][0-9a-fA-F]{2}|[fF]{3}[dDeEfF]|00[01789][0-9a-fA-F])\s*>")
-"""A private or control character, or U+FFFD, in a map."""
+_SUSPECT = re.compile(
+    rb"<\s*(?:[eE][0-9a-fA-F]{3}|[fF][0-8][0-9a-fA-F]{2}|[fF]{3}[dD])\s*>"
+    rb"|>\s*<\s*00(?:[01][0-9a-fA-F]|7[fF]|[89][0-9a-fA-F])\s*>[ \t]*[\r\n]"
+)
+"""A private character or U+FFFD in a map, or a control character at the end of a line there."""
 _RANGE = re.compile(rb"<\s*([0-9a-fA-F]{1,4})\s*>\s*<\s*([0-9a-fA-F]{1,4})\s*>\s*[<\[]")
 _PAIR = re.compile(rb"<\s*([0-9a-fA-F]{1,4})\s*>\s*<\s*[0-9a-fA-F\s]+>")
 
@@ -213,7 +216,7 @@ class _Font:
 
     def mapped(self, code: int) -> str | None:
         """Return the character that the font's map gives; None if it gives none or several."""
-        value = mupdf.pdf_lookup_cmap(self._map, code) if self._map else -1
+        value = mupdf.pdf_lookup_cmap(self._map, code) if self._map is not None else -1
         return chr(value) if 0 <= value < 0x110000 else None
 
     def name(self, glyph: int) -> str:
@@ -297,7 +300,8 @@ def _composite_glyphs(document: Any, font: Any, table: bytes) -> dict[int, Misre
         missing = [*range(1, min(loaded.face.m_internal.glyph_count, MAX_GLYPHS))]
     elif len(missing) > MAX_UNMAPPED:
         missing = []
-    private = [code for code in listed if (text := loaded.mapped(code)) and not is_character(text)]
+    suspects = listed if _SUSPECT.search(table) else ()
+    private = [code for code in suspects if (text := loaded.mapped(code)) and not is_character(text)]
     has_wrong_map = mupdf.pdf_is_name(_get(font, "ToUnicode"))
     found = {code: _composite_character(loaded, code) for code in (*missing, *private)}
     return {

@@ -394,7 +394,7 @@ def test_what_another_program_reads_and_we_do_not_is_missing(tmp_path: Path) -> 
     assert (whole.missing, whole.compared_pages) == ([], 2)
     assert [missing.place for missing in cut.missing] == [f"page {number}" for number in range(1, 13)]
     assert cut.missing[0].text == "Copper prices rose by 14 percent second quarter."
-    assert cut.missing[0].characters == len("Copperpricesroseby14percentinthesecondquarter.")
+    assert cut.missing[0].characters == len("Copperpricesroseby14percentsecondquarter.")
     check = CompletenessCheck(None, cut)
     assert not check.result().is_complete
 

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from rag.parsing.pdf import glyph_names
@@ -26,6 +26,8 @@ MAX_DEPTH = 8
 MAX_GLYPHS = 65_536
 MAX_UNMAPPED = 1_000
 """A map that lacks more glyphs is of a font whose glyphs are mostly unused."""
+MAX_RANGES = 2_000
+"""Ranges of codes in a map; each may have all codes."""
 MAX_SHAPES = 256
 """Glyphs of a font whose shapes are looked at."""
 MAX_PAIRS = 100
@@ -238,8 +240,8 @@ class _Font:
 
 def _listed_codes(table: bytes) -> set[int]:
     listed = {int(match[1], 16) for match in _PAIR.finditer(table)}
-    for match in _RANGE.finditer(table):
-        first, last = int(match[1], 16), int(match[2], 16)
+    ranges = {(int(match[1], 16), int(match[2], 16)) for match in islice(_RANGE.finditer(table), MAX_RANGES)}
+    for first, last in ranges:
         listed.update(range(first, last + 1))
     return listed
 

@@ -249,6 +249,27 @@ def test_a_soft_hyphen_that_is_drawn_in_a_line_is_a_hyphen(tmp_path: Path, drawn
     assert line_of(tmp_path, document) == text
 
 
+@pytest.mark.parametrize("drawn", ["", "Profit fell to "])
+def test_a_minus_that_is_drawn_as_a_bar_is_read(tmp_path: Path, drawn: str) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
+    pdfs.write(page, 72, 100, drawn)
+    x = 72 + pymupdf.get_text_length(drawn, fontsize=11)
+    page.draw_rect(pymupdf.Rect(x, 96.5, x + 6, 97.1), fill=(0, 0, 0), color=None)
+    pdfs.write(page, x + 7, 100, "12.5 percent")
+    assert line_of(tmp_path, document) == f"{drawn}−12.5 percent"
+
+
+def test_dashes_of_a_line_are_no_minus(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
+    pdfs.write(page, 72, 100, "Page")
+    for x in range(110, 180, 9):
+        page.draw_rect(pymupdf.Rect(x, 96.5, x + 6, 97.1), fill=(0, 0, 0), color=None)
+    pdfs.write(page, 181, 100, "12")
+    assert "−" not in line_of(tmp_path, document)
+
+
 def test_a_soft_hyphen_that_is_not_drawn_is_left_out() -> None:
     blocks = visual("light\u00adhouse")
     for char in blocks[0]["lines"][0]["spans"][0]["chars"][6:]:

@@ -21,6 +21,12 @@ MIN_HYPHEN_SHARE = 0.5
 """Room before the next character, in widths of a hyphen, from which it is drawn."""
 WORD_GAP_EM, CELL_GAP_EM = 0.15, 0.8
 """Gaps between words and between cells, as MuPDF divides left-to-right text."""
+MIN_BAR_PT, MAX_BAR_PT, MAX_BAR_HEIGHT_PT = 2, 15, 2
+"""Extent of a bar that may be a minus, in any usual size of type."""
+MINUS_WIDTH_EM, MINUS_HEIGHT_EM, MINUS_GAP_EM = (0.3, 0.8), (0.15, 0.5), 0.35
+"""Width of a minus, height of its middle above the baseline, and gap before the figure."""
+_SHAPE = 3
+"""PyMuPDF's type of blocks that are drawn."""
 _SUSPECT = re.compile("[\u00ad\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _SOFT_HYPHEN = "\u00ad"
 _PRESENTATION_FORMS = re.compile("[\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -51,7 +57,7 @@ class _Cluster(NamedTuple):
 
 def is_suspect(blocks: Sequence[Mapping[str, Any]]) -> bool:
     """Whether blocks, as PyMuPDF's dicts without characters, have text to correct."""
-    return any(
+    return any(map(_is_bar, blocks)) or any(
         not span["text"].isascii() and _SUSPECT.search(span["text"])
         for block in blocks
         for line in block.get("lines", ())
@@ -61,6 +67,8 @@ def is_suspect(blocks: Sequence[Mapping[str, Any]]) -> bool:
 
 def correct(blocks: Sequence[dict[str, Any]]) -> None:
     """Correct the lines of `blocks`, which are PyMuPDF's dicts with characters."""
+    if bars := [block["bbox"] for block in blocks if _is_bar(block)]:
+        _add_minuses(blocks, bars)
     texts = [_text(line) for block in blocks for line in block.get("lines", ())]
     is_backwards = character_cleaning.is_right_to_left("".join(texts))
     has_right_to_left = any(map(character_cleaning.has_right_to_left, texts))
@@ -85,6 +93,47 @@ def correct(blocks: Sequence[dict[str, Any]]) -> None:
         )
         for part in turned:
             part.write(mirrored=as_drawn)
+
+
+def _is_bar(block: Mapping[str, Any]) -> bool:
+    """Whether a shape is a short level bar, which may be a minus."""
+    if block["type"] != _SHAPE:
+        return False
+    x0, y0, x1, y1 = block["bbox"]
+    return bool(MIN_BAR_PT < x1 - x0 < MAX_BAR_PT and y1 - y0 < MAX_BAR_HEIGHT_PT)
+
+
+def _add_minuses(blocks: Sequence[Mapping[str, Any]], bars: Sequence[Box]) -> None:
+    """Add a minus for each bar that is drawn alone before a figure, at the height of a minus."""
+    spans = [
+        span for block in blocks for line in block.get("lines", ()) if line["dir"] == (1, 0) for span in line["spans"]
+    ]
+    for span in spans:
+        chars: list[Mapping[str, Any]] = []
+        for char in span["chars"]:
+            if char["c"].isdigit() and not (chars and chars[-1]["c"].isdigit()):
+                size = span["size"]
+                bar = next((bar for bar in bars if _is_before(bar, char, size) and _is_alone(bar, bars, size)), None)
+                if bar and (not chars or chars[-1]["c"].isspace() or chars[-1]["bbox"][2] < bar[0]):
+                    box = bar[0], char["bbox"][1], bar[2], char["bbox"][3]
+                    chars.append({**char, "c": "−", "bbox": box, "origin": (bar[0], char["origin"][1])})
+            chars.append(char)
+        span["chars"] = chars
+
+
+def _is_before(bar: Box, char: Mapping[str, Any], size: float) -> bool:
+    x, y = char["origin"]
+    height, gap = y - (bar[1] + bar[3]) / 2, x - bar[2]
+    is_wide = MINUS_WIDTH_EM[0] * size < bar[2] - bar[0] < MINUS_WIDTH_EM[1] * size
+    return is_wide and MINUS_HEIGHT_EM[0] * size < height < MINUS_HEIGHT_EM[1] * size and -1 < gap < MINUS_GAP_EM * size
+
+
+def _is_alone(bar: Box, bars: Sequence[Box], size: float) -> bool:
+    """Whether the bar is no part of a dashed line."""
+    return not any(
+        other != bar and abs(other[1] - bar[1]) < 1 and max(other[0] - bar[2], bar[0] - other[2]) < size
+        for other in bars
+    )
 
 
 def _text(line: Mapping[str, Any]) -> str:

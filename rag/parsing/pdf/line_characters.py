@@ -25,8 +25,10 @@ MIN_BAR_PT, MAX_BAR_PT, MAX_BAR_HEIGHT_PT = 2, 15, 2
 """Extent of a bar that may be a minus, in any usual size of type."""
 MINUS_WIDTH_EM, MINUS_HEIGHT_EM, MINUS_GAP_EM = (0.3, 0.8), (0.15, 0.5), 0.35
 """Width of a minus, height of its middle above the baseline, and gap before the figure."""
-_SHAPE = 3
-"""PyMuPDF's type of blocks that are drawn."""
+MAX_BARS = 30
+"""Pages with more bars have charts or dashed lines."""
+_TEXT, _SHAPE = 0, 3
+"""PyMuPDF's types of blocks of text, and of what is drawn."""
 _SUSPECT = re.compile("[\u00ad\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _SOFT_HYPHEN = "\u00ad"
 _PRESENTATION_FORMS = re.compile("[\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -57,17 +59,18 @@ class _Cluster(NamedTuple):
 
 def is_suspect(blocks: Sequence[Mapping[str, Any]]) -> bool:
     """Whether blocks, as PyMuPDF's dicts without characters, have text to correct."""
-    return any(map(_is_bar, blocks)) or any(
-        not span["text"].isascii() and _SUSPECT.search(span["text"])
-        for block in blocks
-        for line in block.get("lines", ())
-        for span in line["spans"]
-    )
+    spans = [span for block in blocks if block["type"] == _TEXT for line in block["lines"] for span in line["spans"]]
+    text = "".join([span["text"] for span in spans])
+    if not text.isascii() and _SUSPECT.search(text):
+        return True
+    bars = [block["bbox"] for block in blocks if _is_bar(block)]
+    return 0 < len(bars) <= MAX_BARS and any(_is_beside(bar, span) for bar in bars for span in spans)
 
 
 def correct(blocks: Sequence[dict[str, Any]]) -> None:
     """Correct the lines of `blocks`, which are PyMuPDF's dicts with characters."""
-    if bars := [block["bbox"] for block in blocks if _is_bar(block)]:
+    bars = [block["bbox"] for block in blocks if _is_bar(block)]
+    if 0 < len(bars) <= MAX_BARS:
         _add_minuses(blocks, bars)
     texts = [_text(line) for block in blocks for line in block.get("lines", ())]
     is_backwards = character_cleaning.is_right_to_left("".join(texts))
@@ -109,11 +112,12 @@ def _add_minuses(blocks: Sequence[Mapping[str, Any]], bars: Sequence[Box]) -> No
         span for block in blocks for line in block.get("lines", ()) if line["dir"] == (1, 0) for span in line["spans"]
     ]
     for span in spans:
+        size = span["size"]
+        beside = [bar for bar in bars if _is_beside(bar, span) and _is_alone(bar, bars, size)]
         chars: list[Mapping[str, Any]] = []
         for char in span["chars"]:
             if char["c"].isdigit() and not (chars and chars[-1]["c"].isdigit()):
-                size = span["size"]
-                bar = next((bar for bar in bars if _is_before(bar, char, size) and _is_alone(bar, bars, size)), None)
+                bar = next((bar for bar in beside if _is_before(bar, char, size)), None)
                 if bar and (not chars or chars[-1]["c"].isspace() or chars[-1]["bbox"][2] < bar[0]):
                     box = bar[0], char["bbox"][1], bar[2], char["bbox"][3]
                     chars.append({**char, "c": "−", "bbox": box, "origin": (bar[0], char["origin"][1])})
@@ -121,11 +125,18 @@ def _add_minuses(blocks: Sequence[Mapping[str, Any]], bars: Sequence[Box]) -> No
         span["chars"] = chars
 
 
+def _is_beside(bar: Box, span: Mapping[str, Any]) -> bool:
+    """Whether a bar is as wide and high as the minus of a span's type, and before or within the span."""
+    size, height = span["size"], span["origin"][1] - (bar[1] + bar[3]) / 2
+    return bool(
+        MINUS_HEIGHT_EM[0] * size < height < MINUS_HEIGHT_EM[1] * size
+        and MINUS_WIDTH_EM[0] * size < bar[2] - bar[0] < MINUS_WIDTH_EM[1] * size
+        and span["bbox"][0] - MINUS_GAP_EM * size < bar[2] < span["bbox"][2]
+    )
+
+
 def _is_before(bar: Box, char: Mapping[str, Any], size: float) -> bool:
-    x, y = char["origin"]
-    height, gap = y - (bar[1] + bar[3]) / 2, x - bar[2]
-    is_wide = MINUS_WIDTH_EM[0] * size < bar[2] - bar[0] < MINUS_WIDTH_EM[1] * size
-    return is_wide and MINUS_HEIGHT_EM[0] * size < height < MINUS_HEIGHT_EM[1] * size and -1 < gap < MINUS_GAP_EM * size
+    return bool(-1 < char["origin"][0] - bar[2] < MINUS_GAP_EM * size)
 
 
 def _is_alone(bar: Box, bars: Sequence[Box], size: float) -> bool:

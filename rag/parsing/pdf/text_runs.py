@@ -3,6 +3,7 @@
 import enum
 import re
 import statistics
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -14,8 +15,8 @@ from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import display_matrix, from_display, pymupdf, to_rect
 from rag.types import BlockKind, Rect
 
-TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
-"""Flags of every text extraction: ligatures are split for search, hyphens stay."""
+TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+"""Flags of every text extraction: ligatures are split for search, hyphens stay, unknown glyphs are U+FFFD."""
 
 MIN_SPACED_LETTERS = 5
 _SPACED_LETTERS = re.compile(rf"(?<!\S)(?:[^\W_]\s+){{{MIN_SPACED_LETTERS - 1},}}[^\W_](?!\S)")
@@ -29,6 +30,8 @@ MAX_RAISED_SIZE = 0.9
 MIN_RISE_EM = 0.15
 """Least height of its baseline above that of the type beside it."""
 _NEXT = (-1, 0, 1)
+SIGN_GAP_EM = 0.15
+"""A bullet with a wider gap behind it is a word of its own."""
 _BOLD_FONT = 16
 _BOLD_CHARS = 8
 
@@ -164,7 +167,7 @@ def _pieces(lines: Iterable[visibility.StyledLine], matrix: Any | None) -> Itera
         main = spans[0] if alone else _main_span(spans)
         raw = spans[0]["text"] if alone else _with_superscripts(spans, main, direction)
         content = character_cleaning.clean(raw)
-        if not character_cleaning.is_readable(content):
+        if not content:
             continue
         bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
         space_left, space_right = _outer_spaces(raw)
@@ -188,11 +191,24 @@ def _with_superscripts(
 ) -> str:
     """Return the text of a line's spans, small ones above the baseline of the `main` span in superscripts."""
     text = ""
+    following: Mapping[str, Any] | None = None
     for span in reversed(spans):
+        gap = " " if following is not None and _is_apart(span, following, direction) else ""
         text = (
-            character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"]
-        ) + text
+            (character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"])
+            + gap
+            + text
+        )
+        following = span
     return text
+
+
+def _is_apart(span: Mapping[str, Any], following: Mapping[str, Any], direction: tuple[float, float]) -> bool:
+    """Whether there is a gap behind a sign or an unknown glyph, where MuPDF adds no space."""
+    sign = span["text"][-1:]
+    if direction != (1, 0) or sign.isascii() or unicodedata.category(sign) != "So":
+        return False
+    return bool(following["bbox"][0] - span["bbox"][2] > SIGN_GAP_EM * span["size"])
 
 
 def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tuple[float, float]) -> bool:
@@ -203,14 +219,9 @@ def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tupl
 
 
 def _outer_spaces(raw: str) -> tuple[bool, bool]:
-    """Whether there is white space left and right of the text.
-
-    Files store right-to-left text in either order, so white space at one end counts for both sides.
-    """
+    """Whether there is white space left and right of the text."""
     first, last = raw[0].isspace(), raw[-1].isspace()
-    if first != last and character_cleaning.is_right_to_left(raw):
-        return True, True
-    return first, last
+    return (last, first) if character_cleaning.is_right_to_left(raw) else (first, last)
 
 
 def _main_span(spans: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -20,8 +20,6 @@ FIGURE_GAP_EM = 0.45
 """A wider gap separates two figures."""
 MIN_COLUMN_GAP_EM = 0.25
 """Pieces of different columns have at least this gap."""
-COPY_PT = 1.0
-"""Equal texts this close together are one text drawn twice."""
 ALIGNED_PT = 4.0
 """Tolerance for aligned edges."""
 MIN_TABLE_ROWS = 3
@@ -102,8 +100,6 @@ def _make_row(pieces: list[Piece]) -> Row:
     cells = [[pieces[0]]]
     right = pieces[0].bbox.x1  # of all pieces so far: a mark set over a line ends within it
     for before, piece in pairwise(pieces):
-        if _is_copy(before, piece):
-            continue
         gap = piece.bbox.x0 - right
         least = FIGURE_GAP_EM if _ends_in_digit(before) and _begins_with_digit(piece) else CELL_GAP_EM
         if gap > least * max(before.size, piece.size) and not _belong_together(cells[-1], piece, len(cells), gap):
@@ -151,15 +147,6 @@ def _with_superscript(before: Piece | None, piece: Piece, after: Piece | None) -
         if gap < MAX_MARK_GAP_EM * other.size and other.bbox.y1 - piece.bbox.y1 > lowest:
             return piece._replace(text=character_cleaning.superscript(piece.text, after.text if after else "").strip())
     return piece
-
-
-def _is_copy(before: Piece, piece: Piece) -> bool:
-    """Whether the same text is drawn twice in one place, which imitates bold type."""
-    return (
-        piece.text == before.text
-        and abs(piece.bbox.x0 - before.bbox.x0) < COPY_PT
-        and abs(piece.bbox.y0 - before.bbox.y0) < COPY_PT
-    )
 
 
 def bounds(boxes: Iterable[Rect]) -> Rect:

@@ -8,18 +8,16 @@ from rag.parsing.annotations.comments import read_comments
 from rag.parsing.ocr import pictures
 from rag.parsing.pdf import (
     character_cleaning,
-    glued_cells,
     layout_model,
     line_numbers,
     reading_order,
-    ruled_tables,
-    table_grid,
     text_lines,
     text_runs,
 )
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
+from rag.parsing.tables import glued_cells, ruled_tables, table_grid
 from rag.types import BlockKind, PageInfo, Rect
 
 MAX_UNKNOWN_MARKS = 3

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable, Sequence
 from rag.parsing import titles
 from rag.parsing.pdf import page_labels
 from rag.parsing.pdf.pages import PageContent
-from rag.parsing.pdf.table_reading import TableReader
 from rag.parsing.pdf.text_lines import RawBlock, bounds
+from rag.parsing.tables.table_reading import TableReader
 from rag.types import SET_APART, BlockKind, Line, ParsedDocument, TableRow, TextBlock
 
 LARGER_THAN_BODY = 1.12

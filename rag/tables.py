@@ -4,6 +4,7 @@ A row with an amount is data. The rows before the first data row are heads, up t
 follows is the label of a first section.
 """
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,8 @@ INDENT_PT = 1.5
 """A row that begins further left than a section by more than this is not below it."""
 MIN_NAME_LETTERS = 4
 """Shorter words than this are no heads among figures: n.m., N/A."""
+CACHED = 4096
+"""Texts of a page that are looked at several times."""
 SEPARATOR = " · "
 
 _SIGNS = "$€£¥%()+−–—-"
@@ -84,6 +87,7 @@ def _columns_end(lead: Sequence[Row]) -> int:
     return max(named or over, default=0)
 
 
+@functools.lru_cache(CACHED)
 def is_data(row: str) -> bool:
     """Whether `row` has an amount: a number that is neither a year nor part of a date or name.
 
@@ -112,6 +116,7 @@ def caption_rows(above: Sequence[str]) -> list[str]:
     return [text for text in reversed(near[: max(named, default=-1) + 1]) if not is_data(text)]
 
 
+@functools.lru_cache(CACHED)
 def is_amount(cell: str) -> bool:
     """Whether `cell` has only numbers, and not only years."""
     words = [word for word in cell.split() if word.strip(_SIGNS + ".") or word in "–—−-"]

@@ -267,6 +267,8 @@ def table(rows: Sequence[Row]) -> RawBlock:
 
 
 def _line(row: Row) -> RawLine:
+    if len(row.cells) == 1:
+        return RawLine(row.bbox, join(row.pieces), (row.bbox,))
     boxes = tuple(bounds(piece.bbox for piece in cell) for cell in row.cells)
     return RawLine(row.bbox, join(row.pieces), boxes, tuple(join(cell) for cell in row.cells))
 

@@ -24,7 +24,7 @@ INDENT = 0.15
 INDENT_PT = 1.5
 """A row that begins further left than a section by more than this is not below it."""
 MIN_NAME_LETTERS = 4
-"""Shorter words than this are no heads among figures: n.m., N/A."""
+"""Among figures words are no heads if all are shorter: n.m., N/A."""
 CACHED = 4096
 """Texts of a page that are looked at several times."""
 SEPARATOR = " · "
@@ -136,7 +136,9 @@ def _names_anew(row: str) -> bool:
     """Whether a row among figures has words in several columns, which differ."""
     _, *names = (field.strip() for field in row.split("\t"))
     filled = [name for name in names if name]
-    return len(set(filled)) > 1 and all(len(_LETTERS.findall(name)) >= MIN_NAME_LETTERS for name in filled)
+    letters = [len(_LETTERS.findall(name)) for name in filled]
+    are_words = all(letters) and max(letters, default=0) >= MIN_NAME_LETTERS
+    return are_words and len(set(filled)) > 1 and not any(map(str.isdigit, "".join(filled)))
 
 
 def _is_sentence(row: str) -> bool:

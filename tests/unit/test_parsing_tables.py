@@ -147,3 +147,12 @@ def test_shaded_parts_of_rows_are_no_columns(tmp_path: Path) -> None:
     lines = table(tmp_path, draw(rows(100, YEARS, signed, ASSETS, ASSETS, signed), shaded=shaded))
     assert [cell.replace(" ", "") for cell in lines[-1].text.split("\t")] == ["Income", "$118", "$96", "$35"]
     assert heads(lines[-1]) == ["", "2024", "2023", "2022"]
+
+
+def test_names_among_figures_are_heads_of_the_rows_below(tmp_path: Path) -> None:
+    names: Placed = {72: "Issuer", 300: "S&P", 380: "Moody", 460: "Fitch"}
+    rating: Placed = {72: "Acme", 300: "A.", 380: "B.", 460: "C."}
+    remarks: Placed = {72: "Growth", 300: "n.m.", 380: "N/A", 460: "n.m."}
+    lines = table(tmp_path, draw(rows(100, YEARS, ASSETS, remarks, ASSETS, names, rating)))
+    assert heads(lines[3]) == ["", "2024", "2023", "2022"]
+    assert heads(lines[5]) == ["Issuer", "S&P", "Moody", "Fitch"]

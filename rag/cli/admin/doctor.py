@@ -163,7 +163,7 @@ def _traces(config: Config) -> Result:
 
 
 def _models(folder: Path | None) -> Iterator[Check]:
-    from rag.providers.onnx_models import BGE_SMALL_EN, ENTAILMENT, MS_MARCO_MINILM, READER, ModelFiles, find_model
+    from rag.packaged_models import BGE_SMALL_EN, ENTAILMENT, MS_MARCO_MINILM, READER, ModelFiles, find_model
 
     def verify(files: ModelFiles) -> Result:
         return State.GOOD, f"{find_model(files, folder)}, its hash is right"

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rag.parsing.ocr.tesseract import FONT
+from rag.parsing.ocr.invisible_text import FONT
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
 from rag.types import Rect

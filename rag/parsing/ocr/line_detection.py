@@ -21,7 +21,7 @@ MIN_SIDE_PX = 3.0
 GROWTH = 1.6
 """How much a box grows, as a share of area / perimeter."""
 SLANT_LENGTH = 4.0
-"""Boxes this many times as long as they are high tell their slant."""
+"""Boxes this many times as long as they are high tell their slant; others have that of the longest."""
 MAX_LINES = 3000
 
 
@@ -41,10 +41,15 @@ class LineBox(NamedTuple):
 
 def find_lines(probabilities: Floats) -> list[LineBox]:
     """Return the boxes of lines, from top to bottom."""
+    regions = [
+        region for region in _regions(probabilities > MIN_PROBABILITY) if probabilities[region].mean() >= MIN_MEAN
+    ]
+    boxes = [_box_along(_slant(*region), *region) for region in regions]
+    long = [box for box in boxes if box.length >= SLANT_LENGTH * box.height]
+    common = max(long, key=lambda box: box.length).direction if long else (1.0, 0.0)
     boxes = [
-        _box(rows, columns)
-        for rows, columns in _regions(probabilities > MIN_PROBABILITY)
-        if probabilities[rows, columns].mean() >= MIN_MEAN
+        box if box.length >= SLANT_LENGTH * box.height else _box_along(common, *region)
+        for box, region in zip(boxes, regions, strict=True)
     ]
     grown = [_grow(box) for box in boxes if min(box.length, box.height) >= MIN_SIDE_PX]
     return sorted(grown, key=lambda box: (box.y, box.x))[:MAX_LINES]
@@ -81,12 +86,6 @@ def _regions(mask: npt.NDArray[np.bool_]) -> Iterator[tuple[npt.NDArray[np.intp]
         rows = np.repeat(run_rows[runs], lengths[runs])
         columns = np.concatenate([np.arange(starts[run], ends[run]) for run in runs])
         yield rows, columns
-
-
-def _box(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> LineBox:
-    """Return the box around pixels, slanted if they are a long line."""
-    slanted = _box_along(_slant(rows, columns), rows, columns)
-    return slanted if slanted.length >= SLANT_LENGTH * slanted.height else _box_along((1.0, 0.0), rows, columns)
 
 
 def _box_along(direction: tuple[float, float], rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> LineBox:

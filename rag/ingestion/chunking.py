@@ -2,8 +2,9 @@
 
 A chunk is a run of whole lines. It ends at a paragraph if possible, else at a line; only a line longer than a chunk is
 split, at a space or else at a character. A chunk does not cross sections unless one is shorter than `min_chunk_chars`;
-a table that fits stays whole. Words in pictures are chunks of their own, since they are read later and must not change
-the chunks of the text. Every page with words is the main page of some chunk, since hits are shown on main pages.
+a table that fits stays whole. Text that is set apart (words in pictures, which are read later, comments, struck out and
+hidden text) has chunks of its own, by page and kind. Every page with words is the main page of some chunk, since hits
+are shown on main pages.
 """
 
 import itertools
@@ -16,7 +17,16 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from rag.ingestion import table_headers
-from rag.types import BlockKind, Chunk, ChunkingOptions, Line, TextBlock, pages_by_share
+from rag.types import (
+    SET_APART,
+    BlockKind,
+    Chunk,
+    ChunkingOptions,
+    Line,
+    TextBlock,
+    pages_by_share,
+    without_raised_marks,
+)
 
 SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
@@ -43,8 +53,8 @@ def split_blocks(
     heading = document_heading(name, title)
     chunks: list[Chunk] = []
     found = [*_sections(blocks, options.chunk_size_chars)]
-    sections = _join_short_sections((section for section in found if not section.is_picture), options)
-    sections += [section for section in found if section.is_picture]
+    sections = _join_short_sections((section for section in found if not section.is_set_apart), options)
+    sections += [section for section in found if section.is_set_apart]
     cuts = [_Cut(section, start, end) for section in sections for start, end in _cut_section(section.lines, options)]
     cuts.sort(key=lambda cut: cut.lines[0].number)
     for cut in _split_shared_pages(cuts, options.min_chunk_chars):
@@ -68,8 +78,8 @@ def search_text(chunk: Chunk) -> str:
 
 
 def flowing_text(text: str) -> str:
-    """Join hyphenated words, and the lines of each paragraph."""
-    joined = _HYPHEN_BREAK.sub("", text)
+    """Join hyphenated words and the lines of each paragraph, and leave out raised marks."""
+    joined = _HYPHEN_BREAK.sub("", without_raised_marks(text))
     paragraphs = [_SPACES.sub(" ", part.replace("\n", " ")).strip() for part in joined.split("\n\n")]
     return "\n".join(part for part in paragraphs if part)
 
@@ -98,7 +108,7 @@ def _context(heading: str, path: str, header: str | None) -> str:
 class _Section:
     path: str
     lines: list[Line] = field(default_factory=list)
-    is_picture: bool = False
+    is_set_apart: bool = False
     joined: list[tuple[int, str]] = field(default_factory=list)
     """Start and path of short sections that were joined to this one."""
 
@@ -132,14 +142,14 @@ def _length(lines: Sequence[Line]) -> int:
 
 
 def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
-    """Yield one section per heading, or per group of adjacent headings, then one per page for the words in pictures."""
+    """Yield one section per heading, or per group of adjacent headings, then those of the text that is set apart."""
     headings: list[tuple[int, str]] = []
     section, has_body = _Section(path=""), False
-    pictures: dict[int, _Section] = {}
+    set_apart: dict[tuple[int, BlockKind], _Section] = {}
     for block in blocks:
-        if block.kind is BlockKind.PICTURE:
-            of_page = pictures.setdefault(block.page_number, _Section(section.path, is_picture=True))
-            of_page.lines.extend(_pieces(block, size))
+        if block.kind in SET_APART:
+            own = set_apart.setdefault((block.page_number, block.kind), _Section(section.path, is_set_apart=True))
+            own.lines.extend(_pieces(block, size))
             continue
         is_heading = block.kind is BlockKind.HEADING
         if is_heading:
@@ -153,7 +163,7 @@ def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
         section.lines.extend(_pieces(block, size))
     if section.lines:
         yield section
-    yield from pictures.values()
+    yield from set_apart.values()
 
 
 def _pieces(block: TextBlock, size: int) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from rag.parsing.pdf.character_cleaning import normalize_brackets
+from rag.parsing.pdf.character_cleaning import normalize_drawing
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
 from rag.types import Completeness, Missing, WordError
@@ -215,7 +215,7 @@ def _subtract_characters(words: Iterable[str], characters: Counter[str]) -> Iter
 
 def _decomposed(word: str) -> str:
     """Split two-part vowel signs, whose parts may surround a consonant, and normalize mirrored brackets."""
-    return normalize_brackets(word if word.isascii() else unicodedata.normalize("NFKD", word))
+    return normalize_drawing(word if word.isascii() else unicodedata.normalize("NFKD", word))
 
 
 def _missing_places(pieces: Sequence[SourcePiece]) -> Iterator[Missing]:

@@ -18,8 +18,9 @@ class Conversion(NamedTuple):
     """The PDF made from a file (a `pymupdf.Document`), and the file's own text.
 
     `texts` are read from the file independently of the PDF. Whatever they have that the PDF lacks is reported as lost
-    (`rag.parsing.completeness`).
+    (`rag.parsing.completeness`). `note` tells the document's owner what else matters, such as unaccepted changes.
     """
 
     document: Any
     texts: tuple[SourceText, ...] = ()
+    note: str | None = None

@@ -18,10 +18,14 @@ OnCount = Callable[[int], None]
 
 
 class Rendition(NamedTuple):
-    """The result of text recognition, and the source's text, None for PDFs and files without readable source text."""
+    """The result of text recognition, the source's text, and a note about the file.
+
+    `texts` are None for PDFs and files without readable source text.
+    """
 
     recognition: text_layer.Recognition = text_layer.Recognition()
     texts: tuple[SourceText, ...] | None = None
+    note: str | None = None
 
 
 def make_rendition(
@@ -63,7 +67,7 @@ def make_rendition(
             on_open(document.page_count)
             recognition = text_layer.recognise(document, config, on_recognised, with_pictures=with_pictures)
             document.save(rendition, garbage=3, deflate=True)
-    return Rendition(recognition, converted.texts or None)
+    return Rendition(recognition, converted.texts or None, converted.note)
 
 
 def decrypt(source: Path, target: Path, *, name: str, password: str | None) -> None:

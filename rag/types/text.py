@@ -74,13 +74,26 @@ class Highlight(Model):
 
 
 class BlockKind(StrEnum):
-    """The kind of a block."""
+    """What a piece of text is. No block, line or chunk mixes the kinds `SET_APART` with others."""
 
     TEXT = "text"
     HEADING = "heading"
     TABLE = "table"
     PICTURE = "picture"
     """Words recognised in a picture."""
+    NOTE = "note"
+    """A comment on the page, with its author if known."""
+    STRUCK = "struck"
+    """Words that are struck out."""
+    HIDDEN = "hidden"
+    """Words in the file that nobody sees on the page."""
+
+
+SET_APART = frozenset({BlockKind.PICTURE, BlockKind.NOTE, BlockKind.STRUCK, BlockKind.HIDDEN})
+"""Kinds of text beside the running text of a page."""
+
+NO_EVIDENCE = frozenset({BlockKind.STRUCK, BlockKind.HIDDEN})
+"""Kinds of text that are shown with a label, and prove nothing."""
 
 
 class Line(Model):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 from rag.parsing.html import markup, to_unicode
-from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import HIDDEN_COLOR, pymupdf
 from rag.types import Rect
 
 FONT_SIZE_PT = 11
@@ -21,6 +21,7 @@ h4, h5, h6 {{ font-size: {size}pt }}
 pre {{ white-space: pre-wrap; font-size: {size_pre}pt }}
 table {{ border-collapse: collapse }}
 td, th {{ border: 0.5pt solid #888; padding: 2pt 3pt }}
+.{hidden_class} {{ color: #{hidden_color:06x} }}
 """
 _HEADINGS = (2.0, 1.5, 1.2)
 _MONOSPACE = 0.9
@@ -152,6 +153,8 @@ def _style(paper: Paper) -> str:
     size_1, size_2, size_3 = (factor * paper.font_size for factor in _HEADINGS)
     return _STYLE.format(
         margin=MARGIN_PT,
+        hidden_class=markup.HIDDEN_CLASS,
+        hidden_color=HIDDEN_COLOR,
         size=paper.font_size,
         size_1=size_1,
         size_2=size_2,

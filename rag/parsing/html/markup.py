@@ -20,6 +20,8 @@ MAX_DEPTH = 40
 """Tags nested deeper are dropped (their text is kept), because MuPDF recurses into nested elements."""
 MAX_INDENTS = 8
 """Lists and quotations nested deeper are not indented further."""
+HIDDEN_CLASS = "hidden"
+"""Class of elements with text that nobody sees in the original; its colour tells the parser."""
 MAX_PICTURE_PX = 600
 """Larger width and height attributes are ignored; the layout then fits the picture to the page."""
 
@@ -212,6 +214,8 @@ def _attributes(element: Any, is_flat: bool) -> str:
     if is_flat:
         style.append("margin-left: 0; padding-left: 0")
     kept = {key: value for key, value in element.attrib.items() if key in _ATTRIBUTES and len(value) < 20}
+    if element.get("class") == HIDDEN_CLASS:
+        kept["class"] = HIDDEN_CLASS
     if style:
         kept["style"] = "; ".join(style)
     return "".join(f' {key}="{escaping.escape(value)}"' for key, value in kept.items())

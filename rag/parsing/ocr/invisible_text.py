@@ -10,6 +10,9 @@ FONT = "GlyphLessFont"
 """The name of Tesseract's font for invisible text, by which recognised text is known."""
 _GLYPH_WIDTH = 500
 """The width of every glyph in thousandths of the font size."""
+_ASCENT = 1350
+"""The height of every glyph in thousandths of the font size: boxes of recognised lines are so much higher than the type
+is large, as the boxes of lines in other documents are."""
 _FONT_FILE = base64.b64decode(
     "AAEAAAAKAIAAAwAgT1MvMlbeyJQAAAEoAAAAYGNtYXAACgA0AAABkAAAAB5nbHlmFSJBJAAAAbgAAAAYaGVhZAt48WUAAACsAAAA"
     "NmhoZWEMAgQCAAAA5AAAACRobXR4BAAAAAAAAYgAAAAIbG9jYQAMAAAAAAGwAAAABm1heHAABAAFAAABCAAAACBuYW1l8usW2gAA"
@@ -87,8 +90,8 @@ def _add_font(layer: Any) -> int:
     layer.xref_set_key(file, "Length1", str(len(_FONT_FILE)))
     layer.update_object(
         descriptor,
-        f"<< /Type /FontDescriptor /FontName /{FONT} /Flags 5 /FontBBox [0 0 {_GLYPH_WIDTH} 1000] /ItalicAngle 0 "
-        f"/Ascent 1000 /Descent -1 /CapHeight 1000 /StemV 80 /FontFile2 {file} 0 R >>",
+        f"<< /Type /FontDescriptor /FontName /{FONT} /Flags 5 /FontBBox [0 0 {_GLYPH_WIDTH} {_ASCENT}] /ItalicAngle 0 "
+        f"/Ascent {_ASCENT} /Descent -1 /CapHeight {_ASCENT} /StemV 80 /FontFile2 {file} 0 R >>",
     )
     layer.update_object(
         descendant,
@@ -107,7 +110,8 @@ def _add_font(layer: Any) -> int:
 def _show(line: Line, page_height: float) -> bytes:
     """Return the operators that show a line, each word stretched to its box and followed by a space."""
     dx, dy = line.direction
-    shown = [f"/F0 {line.height:.2f} Tf"]
+    size = line.height * 1000 / _ASCENT
+    shown = [f"/F0 {size:.2f} Tf"]
     ends = [*(word.start for word in line.words[1:]), None]
     for word, following in zip(line.words, ends, strict=True):
         parts = [(word.text, word.start, word.end)]
@@ -115,7 +119,7 @@ def _show(line: Line, page_height: float) -> bytes:
             parts.append((" ", word.end, following))
         for text, start, end in parts:
             codes = "".join(text).encode("utf-16-be")
-            stretch = 100 * (end - start) / (line.height * _GLYPH_WIDTH / 1000 * (len(codes) // 2))
+            stretch = 100 * (end - start) / (size * _GLYPH_WIDTH / 1000 * (len(codes) // 2))
             x, y = line.x + start * dx, page_height - (line.y + start * dy)
             shown.append(f"{dx:.5f} {-dy:.5f} {dy:.5f} {dx:.5f} {x:.2f} {y:.2f} Tm {stretch:.2f} Tz <{codes.hex()}> Tj")
     return "\n".join(shown).encode() + b"\n"

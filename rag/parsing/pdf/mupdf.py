@@ -57,6 +57,9 @@ MUPDF_ERRORS = (
 )
 """Exceptions of PyMuPDF on broken files: MuPDF's errors, and errors of its Python code."""
 
+HIDDEN_COLOR = 0x818182
+"""The colour in which our layout of HTML shows text that nobody sees in the original, and nobody else a text."""
+
 SYSTEM_ERROR_MESSAGES = tuple(
     map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE))
 )

@@ -36,8 +36,9 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         content, rules = text_runs.page_content(page)
         runs = [piece.text for piece in content]
-        found, recognised = pictures.split_recognised(content, pictures.recognised_boxes(page))
-        drawn = _picture_blocks(recognised, box)
+        plain = [piece for piece in content if piece.kind is BlockKind.TEXT]
+        found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
+        drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box)]
         grid = PageGrid.read(document, page)
         if grid is not None:
             return PageContent(
@@ -93,6 +94,14 @@ def _picture_blocks(recognised: Sequence[Sequence[Piece]], page_box: Rect) -> It
     for found in recognised:
         for block in page_blocks(found, (), page_box, layout_model.Layout()):
             yield block._replace(kind=BlockKind.PICTURE)
+
+
+def _set_apart(content: Sequence[Piece], page_box: Rect) -> Iterator[text_lines.RawBlock]:
+    """Yield blocks of the text that is struck out, and of what nobody sees."""
+    for kind in (BlockKind.STRUCK, BlockKind.HIDDEN):
+        found = [piece for piece in content if piece.kind is kind]
+        for block in page_blocks(found, (), page_box, layout_model.Layout()):
+            yield block._replace(kind=kind)
 
 
 def _upright_blocks(

@@ -8,7 +8,7 @@ from rag.parsing import titles
 from rag.parsing.pdf import page_labels
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_lines import RawBlock, bounds
-from rag.types import BlockKind, Line, ParsedDocument, TextBlock
+from rag.types import SET_APART, BlockKind, Line, ParsedDocument, TextBlock
 
 LARGER_THAN_BODY = 1.12
 MAX_HEADING_LINES = 3
@@ -21,7 +21,7 @@ MARGIN = 0.13
 """Height of running headers and footers as a share of the page."""
 MIN_REPEATS = 3
 """Least number of pages with a running header or footer."""
-_NEVER_HEADINGS = frozenset({BlockKind.TABLE, BlockKind.PICTURE})
+_NEVER_HEADINGS = frozenset({BlockKind.TABLE, *SET_APART})
 MAX_SHARE = 0.5
 """A first or last block of more pages than this share is a running header or footer at any height."""
 

@@ -101,7 +101,8 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
                 lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)),
                 lambda number: opened[number - 1].get_text("words", flags=TEXT_FLAGS),
             )
-        send(protocol.dump({"picture_pages": rendered.recognition.picture_pages, "note": rendered.recognition.note}))
+        note = "\n".join(filter(None, (rendered.note, rendered.recognition.note))) or None
+        send(protocol.dump({"picture_pages": rendered.recognition.picture_pages, "note": note}))
         send(protocol.dump({"completeness": tally.result().model_dump()}))
         send(protocol.dump_metadata(metadata.read_metadata(opened)))
 

@@ -250,10 +250,11 @@ def test_files_are_read_at_once_from_several_threads(tmp_path: Path, long_pdf: P
 def test_a_worker_has_the_environment_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "scan.pdf"
     source.write_bytes(pdfs.scanned())
-    assert read(source, tmp_path).blocks
+    config = ParsingConfig(ocr_engine="tesseract")
+    assert read(source, tmp_path, config).blocks
     monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path))
     with pytest.raises(errors.UnreadableFileError, match="install Tesseract"):
-        read(source, tmp_path)
+        read(source, tmp_path, config)
 
 
 def run_script(script: str) -> str:

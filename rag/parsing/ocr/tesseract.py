@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from rag.parsing.ocr.pictures import drop_noise
 from rag.parsing.pdf.mupdf import pymupdf
 
 AUTO = "auto"
@@ -35,8 +36,14 @@ def recognise(picture: Any, language: str, tessdata: str) -> bytes:
     recognised = picture.pdfocr_tobytes(compress=False, language=language, tessdata=tessdata)
     with pymupdf.open(stream=recognised, filetype="pdf") as layer:
         _drop_image(layer)
+        drop_noise(layer, has_letters)
         content: bytes = layer.tobytes(garbage=3, deflate=True)
     return content
+
+
+def has_letters(text: str) -> bool:
+    """Whether a line has a letter or digit; Tesseract reads rules, stamps and the paper's edge as "—_~ |"."""
+    return any(map(str.isalnum, text))
 
 
 def _drop_image(layer: Any) -> None:

@@ -66,7 +66,7 @@ def recognise(
     if not (textless or stamped or found):
         return Recognition()  # finding Tesseract takes two processes
     tessdata = None if config.ocr_engine == "packaged" else tesseract.find_tessdata()
-    installed = _installed(config, tessdata)
+    installed = find_installed(config, tessdata)
     if not installed:
         return Recognition(note=_missing_note(textless, config.ocr_language))
     reader = _Reader(document, config, tessdata, installed, on_recognised)
@@ -82,7 +82,7 @@ def recognise(
     )
 
 
-def _installed(config: ParsingConfig, tessdata: str | None) -> Set[str]:
+def find_installed(config: ParsingConfig, tessdata: str | None) -> Set[str]:
     """Return what can recognise the language of the settings: languages with Tesseract's data, `languages.PACKAGED`."""
     wanted = frozenset() if config.ocr_language == tesseract.AUTO else frozenset(config.ocr_language.split("+"))
     data = tesseract.languages(tessdata) if tessdata else frozenset()

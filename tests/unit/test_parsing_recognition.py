@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,14 @@ def scans(*pages: tuple[str, ...]) -> bytes:
     for lines in pages:
         with pymupdf.open(stream=pdfs.scanned(lines=lines), filetype="pdf") as page:
             document.insert_pdf(page)
+    return pdfs.finish(document, deflate=True)
+
+
+def scan_of(picture: Any, dpi: int) -> bytes:
+    """Return a PDF whose only page is `picture`, a pixmap."""
+    document = pymupdf.open()
+    page = document.new_page(width=picture.width * 72 / dpi, height=picture.height * 72 / dpi)
+    page.insert_image(page.rect, pixmap=picture)
     return pdfs.finish(document, deflate=True)
 
 
@@ -114,11 +123,7 @@ def test_scans_are_read_without_another_program(tmp_path: Path, turned: int, mon
     with pymupdf.open(stream=scans(GERMAN), filetype="pdf") as document:
         document[0].set_rotation(turned)
         picture = document[0].get_pixmap(dpi=150)
-    with pymupdf.open() as document:
-        page = document.new_page(width=picture.width * 0.48, height=picture.height * 0.48)
-        page.insert_image(page.rect, pixmap=picture)
-        content = pdfs.finish(document, deflate=True)
-    document = read(tmp_path, content)
+    document = read(tmp_path, scan_of(picture, 150))
     assert [line.text for block in document.blocks for line in block.lines] == list(GERMAN)
     assert document.note is None
 
@@ -132,11 +137,7 @@ def test_cells_of_one_character_between_rules_are_read(tmp_path: Path) -> None:
                 page.draw_rect(box, width=0.7)
                 page.insert_text((box.x0 + 6, box.y1 - 7), text, fontname="helv", fontsize=11)
         picture = page.get_pixmap(dpi=200)
-    with pymupdf.open() as document:
-        page = document.new_page()
-        page.insert_image(page.rect, pixmap=picture)
-        content = pdfs.finish(document, deflate=True)
-    lines = [line.text.split("\t") for block in read(tmp_path, content).blocks for line in block.lines]
+    lines = [line.text.split("\t") for block in read(tmp_path, scan_of(picture, 200)).blocks for line in block.lines]
     assert [cells[:2] for cells in lines] == [[f"Station {row + 1}", str(row + 5)] for row in range(4)]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rag import parsing
 from rag.parsing import languages
-from rag.parsing.ocr import pictures, processes, tesseract
+from rag.parsing.ocr import pictures, processes, tesseract, text_layer
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
@@ -126,6 +126,17 @@ def test_scans_are_read_without_another_program(tmp_path: Path, turned: int, mon
     document = read(tmp_path, scan_of(picture, 150))
     assert [line.text for block in document.blocks for line in block.lines] == list(GERMAN)
     assert document.note is None
+
+
+def test_a_script_that_the_packaged_models_do_not_read_is_told() -> None:
+    with pymupdf.open() as written:
+        page = written.new_page()
+        page.insert_htmlbox(pymupdf.Rect(72, 72, 520, 400), "Совет директоров представляет результаты года. " * 6)
+        picture = page.get_pixmap(dpi=150)
+    with pymupdf.open(stream=scan_of(picture, 150), filetype="pdf") as document:
+        recognition = text_layer.recognise(document, ParsingConfig(ocr_engine="packaged"), lambda _: None)
+    assert recognition.pages == frozenset()
+    assert "Page 1 is a picture, which cannot be read: install Tesseract" in (recognition.note or "")
 
 
 def test_cells_of_one_character_between_rules_are_read(tmp_path: Path) -> None:

@@ -73,11 +73,13 @@ def recognise(
     reader.read_scans([*textless, *stamped])
     if with_pictures:
         reader.read_pictures(found)
+    # The packaged models leave out letters of other scripts.
+    is_unread = len(textless) == document.page_count and not reader.pages and not reader.failures
     return Recognition(
         pages=frozenset(reader.pages),
         failures=reader.failures,
         picture_pages=() if with_pictures else tuple(index + 1 for index in found),
-        note=reader.language_warning(),
+        note=_missing_note(textless, config.ocr_language) if is_unread else reader.language_warning(),
         changed=reader.changed,
     )
 

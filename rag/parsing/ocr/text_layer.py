@@ -207,7 +207,7 @@ class _Reader:
         page = self._document[index]
         with pymupdf.open(stream=content, filetype="pdf") as layer:
             found = layer[0].get_text()
-            if not character_cleaning.is_readable(found):
+            if not (character_cleaning.is_readable(found) and tesseract.has_letters(found)):
                 return False
             self._texts.append(found[: languages.SAMPLE_CHARS])
             pictures.insert_text_layer(page, layer, to_rect(page.rect))

@@ -16,7 +16,9 @@ _LEFT, _RIGHT = "([{<«‹", ")]}>»›"
 _BRACKETS = _LEFT + _RIGHT
 _MIRRORED = str.maketrans(_BRACKETS, _RIGHT + _LEFT)
 _OPENING = str.maketrans(_RIGHT, _LEFT)
-_PLAIN = str.maketrans(_RIGHT + "".join(SUPERSCRIPTS), _LEFT + "".join(SUPERSCRIPTS.values()).replace("−", "-"))
+_PLAIN = _OPENING | str.maketrans(
+    {raised: plain.translate(_OPENING) for raised, plain in SUPERSCRIPTS.items()} | {"⁻": "-"}
+)
 _RAISED_ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.?")
 MAX_MARK_CHARS = 12
 """Longer raised text is a line of its own that overlaps another: "(1)(2)(3)" is a mark."""

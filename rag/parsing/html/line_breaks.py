@@ -10,9 +10,9 @@ LONGEST_RUN = 24
 PIECE = 8
 """… after every 8 characters, and after punctuation."""
 
-CJK = "\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
+_BROKEN_BY_ITSELF = "\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
 """Chinese, Japanese and Korean characters, between which MuPDF breaks lines anyway."""
-_RUN = re.compile(rf"[^\s{BREAK}{CJK}]{{{LONGEST_RUN + 1},}}")
+_RUN = re.compile(rf"[^\s{BREAK}{_BROKEN_BY_ITSELF}]{{{LONGEST_RUN + 1},}}")
 _PUNCTUATION = frozenset("/\\-_.,;:?&=+)]}>|")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Thai, Lao, Burmese and Khmer are written without white space between words."""

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rag.parsing.html.to_unicode import NO_TEXT
 from rag.parsing.ocr.tesseract import FONT
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
@@ -44,8 +43,6 @@ class Piece(NamedTuple):
     is_recognised: bool = False
     space_left: bool = False
     space_right: bool = False
-    is_cut: bool = False
-    """Whether the line ended inside a word, at a place marked in our own layout."""
 
 
 class Rule(NamedTuple):
@@ -96,7 +93,6 @@ def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Pie
                 main["font"] == FONT,
                 space_left,
                 space_right,
-                raw.endswith(NO_TEXT),
             )
             order += 1
 

@@ -5,7 +5,6 @@ be found without the others. Invalid data in PDFs of other origin is ignored.
 """
 
 import itertools
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,19 +12,19 @@ from typing import Any, Literal, NamedTuple
 
 import pydantic
 
-from rag.parsing.html.line_breaks import CJK
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds, join, make_rows
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.sheets.cell_names import Area, area_name, column_letters, on_sheet
 from rag.types import BlockKind, Rect
 
+CONTINUED_PT = 3.0
+"""Indent of a line that continues a word cut at the end of the previous line."""
 INSET = 0.25
 """How far a box may extend out of its cell: vertically as a share of its height, horizontally in points."""
 MAX_BYTES = 4_000_000
 _KEY = "PieceInfo/Pagelight/Private"
-REMARKS = frozenset({"hidden sheet", "hidden rows are shaded", "hidden columns are shaded"})
-_CJK = re.compile(f"[{CJK}]")
+REMARKS = ("hidden sheet", "hidden rows are shaded", "hidden columns are shaded")
 
 
 class Band(NamedTuple):
@@ -120,7 +119,7 @@ class PageGrid(pydantic.BaseModel):
         if not self.top <= (box.y0 + box.y1) / 2 <= self.rows[0].start:
             return False
         is_letter = column is not None and piece.text == column_letters(self.columns[column].number)
-        return is_letter or REMARKS.issuperset(piece.text.split(", "))
+        return is_letter or set(REMARKS).issuperset(piece.text.split(", "))
 
     def split(self, pieces: Iterable[Piece]) -> "Parts":
         """Divide the pieces of a page, without its labels."""
@@ -228,10 +227,10 @@ def _are_neighbours(area: Area, following: Area) -> bool:
 
 
 def _cell_text(pieces: Sequence[Piece]) -> str:
-    """Return the text of a cell; its lines may end inside words, and beside characters that are written unspaced."""
-    text, is_joined = "", True
-    for line in make_rows(pieces):
-        part, last = join(line.pieces), line.pieces[-1]
-        text += part if is_joined or (_CJK.match(part) and not text.endswith(" ")) else f" {part}"
-        is_joined = last.is_cut or (_CJK.match(part[-1]) is not None and not last.space_right)
+    """Return the text of a cell, joining words that were cut at the end of a line."""
+    first, *others = make_rows(pieces)
+    text, left = join(first.pieces), first.bbox.x0
+    for line in others:
+        continues = CONTINUED_PT / 2 < line.bbox.x0 - left < 2 * CONTINUED_PT
+        text += join(line.pieces) if continues else f" {join(line.pieces)}"
     return text

@@ -3,25 +3,24 @@
 Pages grow with their rows, so a row is never divided. Each page keeps its grid (`rag.parsing.sheets.page_grid`).
 """
 
-import math
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 from rag.parsing.html.layout import MARGIN_PT, PageWriter, Paper
-from rag.parsing.html.line_breaks import BREAK, CJK
+from rag.parsing.html.line_breaks import BREAK
 from rag.parsing.html.markup import escaped
 from rag.parsing.office.charts import Chart
 from rag.parsing.sheets.cell_names import Area, column_letters
-from rag.parsing.sheets.page_grid import Band, Block, PageGrid
+from rag.parsing.sheets.page_grid import CONTINUED_PT, REMARKS, Band, Block, PageGrid
 from rag.parsing.sheets.sheet import Cell, Run, Sheet
 from rag.parsing.sheets.tables import Region, regions, titles
 from rag.types import Rect
 
 FONT_SIZE_PT, LINE_PT = 8.0, 9.6
-CHARACTER_PT = 4.45
-"""Width of a digit; only the wide scripts and capitals of a text are wider on average."""
+CHARACTER_PT, WIDE_CHARACTER_PT = 4.45, 7.0
+"""Width of a digit, which is more than that of most texts, and of wide bold capitals."""
 PADDING_X_PT, PADDING_Y_PT = 4.5, 2.5
 """Space between a cell's text and its edges. Texts of two cells are at least one em apart and never read as one run."""
 MAX_LINE_CHARS = 42
@@ -42,8 +41,8 @@ MAX_GAP = 3
 NOTES_PER_PAGE = 40
 EMPTY = "This sheet is empty."
 NOTES = "Comments and drawings"
-_SPACE_BY_CJK = re.compile(rf"(?<=[{CJK}]) | (?=[{CJK}])")
-_LINE_END = re.compile("[\u2028\u2029]")
+_LINE_END = re.compile(r"\r\n?|[\n\u2028\u2029]")
+_CONTINUED = f'<div style="text-indent:{CONTINUED_PT}pt">'
 _STYLE = f"""
 body {{ margin: 0; font-family: sans-serif; font-size: {FONT_SIZE_PT}pt; line-height: {LINE_PT}pt }}
 h1 {{ font-size: 14pt; line-height: 18pt; margin: 0 0 8pt 0 }}
@@ -51,8 +50,10 @@ h3 {{ font-size: 10pt; margin: 18pt 0 0 0 }}
 p {{ margin: 3pt 0 4pt 0 }}
 table {{ border-collapse: collapse }}
 td, th {{ border: 0.5pt solid #c7c7c7; padding: {PADDING_Y_PT}pt {PADDING_X_PT}pt; text-align: left }}
+td, th {{ white-space: nowrap }}
 th {{ background-color: #ededed }}
-.number {{ text-align: right; white-space: nowrap }}
+.number {{ text-align: right }}
+.wrapped {{ white-space: normal }}
 .shaded {{ background-color: #f7f7f7 }}
 .label {{ border: none; background-color: #ededed; color: #737373; font-size: 6.5pt; text-align: center }}
 .pale {{ color: #c7c7c7 }}
@@ -164,8 +165,13 @@ def _widths(sheet: Sheet, columns: Sequence[int], title_rows: set[int]) -> dict[
     longest = dict.fromkeys(columns, 3)
     for row, cells in sheet.cells.items():
         for column, cell in cells.items():
-            if len(cell.text) > longest[column] and row not in title_rows and (row, column) not in sheet.spans:
-                longest[column] = min(max(map(len, cell.text.split("\n"))), MAX_LINE_CHARS)
+            if row not in title_rows and (row, column) not in sheet.spans:
+                longest[column] = max(longest[column], min(_length(cell.text), MAX_LINE_CHARS))
+    for (row, column), area in sheet.spans.items():
+        last = max((other for other in columns if column <= other <= area.right), default=None)
+        if last is not None and column in sheet.cells.get(row, {}) and row not in title_rows:
+            covered = sum(longest[other] for other in columns if column <= other <= area.right)
+            longest[last] += max(0, min(_length(sheet.cells[row][column].text), MAX_LINE_CHARS) - covered)
     return {column: CHARACTER_PT * count + 2 * PADDING_X_PT for column, count in longest.items()}
 
 
@@ -224,11 +230,11 @@ def _height(plan: _Plan, row: _Row) -> float:
     """Estimate the height of a row in points."""
     lines = 1
     for column, cell in row.cells.items():
-        width, room = len(cell.text) * CHARACTER_PT, plan.widths[column]
+        room = plan.widths[column] - 2 * PADDING_X_PT
         if row.number in plan.titles or (row.number, column) in plan.sheet.spans:
             room = max(room, MIN_WIDTH_PT)
-        if width > room or "\n" in cell.text:
-            lines = max(lines, math.ceil(width / room) + cell.text.count("\n"))
+        if "\n" in cell.text or len(cell.text) * CHARACTER_PT > room:
+            lines = max(lines, sum(1 + int(_length(line) * CHARACTER_PT / room) for line in cell.text.split("\n")))
     return lines * LINE_PT + 2 * PADDING_Y_PT + 0.5
 
 
@@ -251,13 +257,14 @@ class _Table:
     def __init__(self, plan: _Plan, columns: Sequence[int], rows: Sequence[_Row], repeated: tuple[int, int]) -> None:
         self._sheet = plan.sheet
         self._titles = plan.titles
+        self._widths = plan.widths
         self._columns = columns
         self._rows = rows
         self._repeated = repeated
         self._merged: list[Area] = []
         self._blocks = list(self._find_blocks(plan.regions))
         self._room = max(0.0, MIN_WIDTH_PT - sum(plan.widths[column] for column in columns))
-        self.html = f'<table id="table">{self._remark()}{self._letters(plan.widths)}{"".join(self._body())}</table>'
+        self.html = f'<table id="table">{self._remark()}{self._letters()}{"".join(self._body())}</table>'
 
     def _find_blocks(self, regions: Iterable[Region]) -> Iterator[Block]:
         """Yield what of the sheet's regions is on the page."""
@@ -271,18 +278,18 @@ class _Table:
 
     def _remark(self) -> str:
         """Return a row that says in words what the file hides."""
-        remarks = {
-            "hidden sheet": self._sheet.hidden,
-            "hidden rows are shaded": any(row.number in self._sheet.hidden_rows for row in self._rows),
-            "hidden columns are shaded": not self._sheet.hidden_columns.isdisjoint(self._columns),
-        }
-        words = ", ".join(remark for remark, applies in remarks.items() if applies)
+        hidden = (
+            self._sheet.hidden,
+            any(row.number in self._sheet.hidden_rows for row in self._rows),
+            not self._sheet.hidden_columns.isdisjoint(self._columns),
+        )
+        words = ", ".join(itertools.compress(REMARKS, hidden))
         return f'<tr><td class="label" colspan="{len(self._columns) + 1}">{words}</td></tr>' if words else ""
 
-    def _letters(self, widths: dict[int, float]) -> str:
+    def _letters(self) -> str:
         letters = [
             f'<td class="label{" pale" * (column in self._sheet.hidden_columns)}" id="c{column}"'
-            f' style="width:{widths[column]:.0f}pt">{column_letters(column)}</td>'
+            f' style="width:{self._widths[column]:.0f}pt">{column_letters(column)}</td>'
             for column in self._columns
         ]
         room = f'<td class="room" style="width:{self._room:.0f}pt"></td>' if self._room else ""
@@ -315,9 +322,9 @@ class _Table:
             area = Area(row.number, column, row.number, self._columns[-1])
         if area is None:
             return 1, 1
-        following = takewhile(lambda other: other <= area.right and other not in row.cells, self._columns[place + 1 :])
+        following = itertools.takewhile(lambda other: other <= area.right and other not in row.cells, self._columns[place + 1 :])
         covered = [column, *following]
-        below = takewhile(
+        below = itertools.takewhile(
             lambda other: row.number < other.number <= area.bottom and other.cells.keys().isdisjoint(covered),
             self._rows[index + 1 :],
         )
@@ -329,14 +336,19 @@ class _Table:
 
     def _cell(self, row: _Row, column: int, span: tuple[int, int], *, is_head: bool) -> str:
         cell = row.cells.get(column)
-        tag, attributes = ("th" if is_head else "td"), ""
+        kinds = []
         if not is_head and (row.number in self._sheet.hidden_rows or column in self._sheet.hidden_columns):
-            attributes = ' class="shaded"'
+            kinds.append("shaded")
+        if cell is not None and cell.is_number and span == (1, 1):
+            kinds.append("number")
+        if cell is not None and cell.runs:
+            kinds.append("wrapped")
+        tag, attributes = ("th" if is_head else "td"), f' class="{" ".join(kinds)}"' if kinds else ""
         if span != (1, 1):
             attributes += f' rowspan="{span[0]}" colspan="{span[1]}"'
-        elif cell is not None and cell.is_number:
-            attributes = ' class="number shaded"' if attributes else ' class="number"'
-        return f"<{tag}{attributes}>{_content(cell) if cell is not None else ''}</{tag}>"
+        room = sum(self._widths[other] for other in self._columns[: span[1]]) if row.number in self._titles else 0
+        content = _content(cell, max(MAX_LINE_CHARS, int(room / WIDE_CHARACTER_PT))) if cell is not None else ""
+        return f"<{tag}{attributes}>{content}</{tag}>"
 
     def grid(self, boxes: dict[str, Rect]) -> PageGrid:
         """Make the page's grid from the boxes of elements with an id."""
@@ -354,18 +366,44 @@ class _Table:
         )
 
 
-def _content(cell: Cell) -> str:
-    """Return a cell's text as HTML."""
-    runs = cell.runs or (Run(cell.text),)
-    content = "".join(f"<{run.tag}>{_text(run.text)}</{run.tag}>" if run.tag else _text(run.text) for run in runs)
+def _content(cell: Cell, characters: int) -> str:
+    """Return a cell's text as HTML. A line that continues a cut word is indented, which `page_grid` recognizes."""
+    if cell.runs:
+        texts = ((run.tag, "<br>".join(map(_escaped, _LINE_END.split(run.text)))) for run in cell.runs)
+        content = "".join(f"<{tag}>{text}</{tag}>" if tag else text for tag, text in texts)
+    elif _length(cell.text) <= characters and _LINE_END.search(cell.text) is None:
+        content = _escaped(cell.text)
+    else:
+        content = "".join(
+            f"{_CONTINUED if continues else '<div>'}{_escaped(line)}</div>"
+            for line, continues in _lines(cell.text, characters)
+        )
     return f"<b>{content}</b>" if cell.bold else content
 
 
-def _text(text: str) -> str:
-    """Escape text; only very long words can be broken, and spaces beside characters that part lines are kept."""
-    written = escaped(text)
-    if BREAK in written and max(map(len, text.split())) <= MAX_WORD_CHARS:
-        written = written.replace(BREAK, "")
-    if not written.isascii():
-        written = _LINE_END.sub("\n", _SPACE_BY_CJK.sub("\u00a0", written))
-    return written.replace("\r\n", "<br>").replace("\n", "<br>")
+def _escaped(text: str) -> str:
+    return escaped(text).replace(BREAK, "")
+
+
+def _lines(text: str, characters: int) -> Iterator[tuple[str, bool]]:
+    """Divide text at white space into lines of about as many characters; tell which continue a word that is cut."""
+    line, continues = "", False
+    for words in map(str.split, _LINE_END.split(text)):
+        for word in words:
+            if line and _length(line) + 1 + _length(word) > characters:
+                yield line, continues
+                line, continues = "", False
+            line = f"{line} {word}" if line else word
+            while len(line) > MAX_WORD_CHARS:
+                yield line[:MAX_WORD_CHARS], continues
+                line, continues = line[MAX_WORD_CHARS:], True
+        if line:
+            yield line, continues
+        line, continues = "", False
+
+
+def _length(text: str) -> int:
+    """Return the length of the longest line in digits; Chinese, Japanese and Korean characters are wider."""
+    if "\n" in text:
+        return max(map(_length, text.split("\n")))
+    return len(text) if text.isascii() else len(text) + sum(character >= "\u2e80" for character in text)

@@ -3,7 +3,8 @@
 A chunk is a run of whole lines. It ends at a paragraph if possible, else at a line; only a line longer than a chunk is
 split, at a space or else at a character. A chunk does not cross sections unless one is shorter than `min_chunk_chars`;
 a table that fits stays whole. Text that is set apart (words in pictures, which are read later, comments, struck out and
-hidden text) has chunks of its own, by page and kind. Every page with words is the main page of some chunk, since hits are shown on main pages.
+hidden text) has chunks of its own, by page and kind. Every page with words is the main page of some chunk, since hits
+are shown on main pages.
 """
 
 import itertools
@@ -16,7 +17,16 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from rag.ingestion import table_headers
-from rag.types import SET_APART, BlockKind, Chunk, ChunkingOptions, Line, TextBlock, pages_by_share
+from rag.types import (
+    SET_APART,
+    BlockKind,
+    Chunk,
+    ChunkingOptions,
+    Line,
+    TextBlock,
+    pages_by_share,
+    without_raised_marks,
+)
 
 SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
@@ -68,8 +78,8 @@ def search_text(chunk: Chunk) -> str:
 
 
 def flowing_text(text: str) -> str:
-    """Join hyphenated words, and the lines of each paragraph."""
-    joined = _HYPHEN_BREAK.sub("", text)
+    """Join hyphenated words and the lines of each paragraph, and leave out raised marks."""
+    joined = _HYPHEN_BREAK.sub("", without_raised_marks(text))
     paragraphs = [_SPACES.sub(" ", part.replace("\n", " ")).strip() for part in joined.split("\n\n")]
     return "\n".join(part for part in paragraphs if part)
 

@@ -18,8 +18,10 @@ OnCount = Callable[[int], None]
 
 
 class Rendition(NamedTuple):
-    """The result of text recognition, the source's text, None for PDFs and files without readable source text, and a
-    note about the file."""
+    """The result of text recognition, the source's text, and a note about the file.
+
+    `texts` are None for PDFs and files without readable source text.
+    """
 
     recognition: text_layer.Recognition = text_layer.Recognition()
     texts: tuple[SourceText, ...] | None = None

@@ -177,6 +177,7 @@ from rag.types.operations import (
     WorkCounts,
     WorkerStatus,
 )
+from rag.types.raised import SUPERSCRIPTS, without_raised_marks
 from rag.types.requests import (
     MAX_QUESTION_CHARS,
     Auth,
@@ -240,6 +241,7 @@ from rag.types.sharing import (
 )
 from rag.types.text import (
     MAX_NEGLIGIBLE_LOSS,
+    MAX_REMARK_PAGES,
     MAX_WORD_ERROR_SHARE,
     NO_EVIDENCE,
     SET_APART,
@@ -256,6 +258,8 @@ from rag.types.text import (
     Passage,
     Rect,
     Region,
+    Remark,
+    RemarkKind,
     Span,
     TextBlock,
     Unpacked,

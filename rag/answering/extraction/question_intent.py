@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 from rag.answering.extraction.quantities import gives_quantity
 from rag.answering.text import term_weights
 from rag.answering.text.named_entities import has_new_name, is_term
-from rag.types import Rewriting
+from rag.types import Rewriting, without_raised_marks
 from rag.vocabulary import references, spell_out_periods
 
 
@@ -232,7 +232,7 @@ def years_of(text: str) -> frozenset[str]:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return unicodedata.normalize("NFKC", without_raised_marks(text)).casefold().replace("’", "'")
 
 
 def _names(question: str) -> list[str]:

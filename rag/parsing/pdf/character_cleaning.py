@@ -1,7 +1,9 @@
-"""Clean extracted text: control characters, white space, mirrored brackets."""
+"""Clean extracted text: control characters, white space, mirrored brackets, raised marks."""
 
 import re
 from itertools import accumulate
+
+from rag.types.raised import RAISED, SUPERSCRIPTS
 
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 """Control characters (PostgreSQL refuses NUL), lone surrogates, byte order marks and non-characters."""
@@ -13,7 +15,14 @@ _READABLE = re.compile(r"[^\s\ufffd]")
 _LEFT, _RIGHT = "([{<«‹", ")]}>»›"
 _BRACKETS = _LEFT + _RIGHT
 _MIRRORED = str.maketrans(_BRACKETS, _RIGHT + _LEFT)
-_NORMALIZED = str.maketrans(_RIGHT, _LEFT)
+_OPENING = str.maketrans(_RIGHT, _LEFT)
+_PLAIN = _OPENING | str.maketrans(
+    {raised: plain.translate(_OPENING) for raised, plain in SUPERSCRIPTS.items()} | {"⁻": "-"}
+)
+_RAISED_ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.?")
+MAX_MARK_CHARS = 12
+"""Longer raised text is a line of its own that overlaps another: "(1)(2)(3)" is a mark."""
+_MARKS_WITHOUT_SUPERSCRIPT = frozenset(" .,;:*†‡§¶#®©™℠")
 
 
 def clean(text: str) -> str:
@@ -36,9 +45,28 @@ def is_right_to_left(text: str) -> bool:
     return 2 * len(_RIGHT_TO_LEFT.findall(text)) > sum(map(str.isalpha, text))
 
 
-def normalize_brackets(text: str) -> str:
-    """Replace closing brackets by opening ones, as the direction of the text decides which is drawn."""
-    return text.translate(_NORMALIZED)
+def normalize_drawing(text: str) -> str:
+    """Replace closing brackets by opening ones, and superscripts by characters on the line.
+
+    The direction of the text decides which bracket is drawn, and the place of a character whether it is raised.
+    """
+    return text.translate(_PLAIN)
+
+
+def superscript(text: str, following: str) -> str:
+    """Return raised text, before `following`, in superscripts: the mark of note 4 after "1,240" is "⁴".
+
+    Abbreviations ("30th"), the numerators of fractions ("1/2") and longer text are written on the line. Marks that
+    Unicode has no superscripts for are set apart by spaces.
+    """
+    mark = text.strip()
+    if len(mark) > MAX_MARK_CHARS or _RAISED_ABBREVIATION.fullmatch(mark):
+        return text
+    if following.startswith(("/", "⁄")):
+        return f" {text}"
+    raised = text.translate(RAISED)
+    is_raised = all(char in SUPERSCRIPTS or char in _MARKS_WITHOUT_SUPERSCRIPT for char in raised)
+    return raised if is_raised else f" {text} "
 
 
 def correct_brackets(text: str) -> str:
@@ -84,7 +112,7 @@ def _unpaired(brackets: str) -> int:
     for bracket in brackets:
         if bracket in _LEFT:
             open_ones.append(bracket)
-        elif open_ones and open_ones[-1] == bracket.translate(_NORMALIZED):
+        elif open_ones and open_ones[-1] == bracket.translate(_OPENING):
             open_ones.pop()
         else:
             alone += 1

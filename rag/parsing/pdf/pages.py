@@ -22,6 +22,7 @@ class PageContent(NamedTuple):
     info: PageInfo
     blocks: list[text_lines.RawBlock]
     characters: int = 0
+    unknown_glyphs: int = 0
     has_grid: bool = False
     """Whether the page is of a sheet, whose headings and tables are known."""
     runs: Sequence[str] = ()
@@ -39,8 +40,9 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         if grid is not None:
             content = grid.without_labels(content)
         runs = [piece.text for piece in content]
-        found, recognised = pictures.split_recognised(content, pictures.recognised_boxes(page))
-        drawn = _picture_blocks(recognised, box)
+        plain = [piece for piece in content if piece.kind is BlockKind.TEXT]
+        found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
+        drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box)]
         if grid is not None:
             return PageContent(
                 info.model_copy(update={"label": grid.label}),
@@ -101,6 +103,14 @@ def _picture_blocks(recognised: Sequence[Sequence[Piece]], page_box: Rect) -> It
     for found in recognised:
         for block in page_blocks(found, (), page_box, layout_model.Layout()):
             yield block._replace(kind=BlockKind.PICTURE)
+
+
+def _set_apart(content: Sequence[Piece], page_box: Rect) -> Iterator[text_lines.RawBlock]:
+    """Yield blocks of the text that is struck out, and of what nobody sees."""
+    for kind in (BlockKind.STRUCK, BlockKind.HIDDEN):
+        found = [piece for piece in content if piece.kind is kind]
+        for block in page_blocks(found, (), page_box, layout_model.Layout()):
+            yield block._replace(kind=kind)
 
 
 def _upright_blocks(

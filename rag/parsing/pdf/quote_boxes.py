@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from rag import errors
-from rag.parsing.pdf import character_cleaning
+from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import LOCK, MUPDF_ERRORS, display_matrix, open_pdf
 from rag.parsing.pdf.text_runs import TEXT_FLAGS, to_display
 from rag.parsing.sheets.page_grid import PageGrid
@@ -97,9 +97,9 @@ def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect
 
 def align_runs(runs: Iterable[Run], target: str) -> list[Rect | None]:
     """Return a box for each character of `target` from `runs` in any order; None where no run fits."""
-    # brackets of right-to-left text may have been mirrored
-    target = character_cleaning.normalize_brackets(target)
-    runs = [run._replace(text=character_cleaning.normalize_brackets(run.text)) for run in runs]
+    # brackets of right-to-left text may have been mirrored, and raised marks written as superscripts
+    target = character_cleaning.normalize_drawing(target)
+    runs = [run._replace(text=character_cleaning.normalize_drawing(run.text)) for run in runs]
     boxes: list[Rect | None] = []
     free = sorted(runs, key=lambda run: run.bbox.x0, reverse=character_cleaning.is_right_to_left(target))
     while len(boxes) < len(target):
@@ -167,10 +167,10 @@ def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawL
         try:
             page = document[page_number - 1]
             matrix = display_matrix(page)
-            blocks = page.get_text("rawdict", flags=TEXT_FLAGS)["blocks"]
+            lines, _ = visibility.read_lines(page, TEXT_FLAGS, with_characters=True)
         except MUPDF_ERRORS:
             return ()
-        return tuple(_raw_line(line, matrix) for block in blocks for line in block.get("lines", ()))
+        return tuple(_raw_line(line, matrix) for line in lines)
 
 
 @functools.lru_cache(maxsize=CACHED_PAGES)
@@ -182,12 +182,12 @@ def _read_grid(rendition: Path, modified: int, page_number: int) -> PageGrid | N
             return None
 
 
-def _raw_line(line: dict[str, Any], matrix: Any | None) -> _RawLine:
-    characters = [char for span in line["spans"] for char in span["chars"]]
-    x, y = line["dir"]
+def _raw_line(line: visibility.StyledLine, matrix: Any | None) -> _RawLine:
+    characters = [char for span in line.spans for char in span["chars"]]
+    x, y = line.direction
     turned = matrix is not None and abs(matrix.a) < abs(matrix.b)
     return _RawLine(
-        to_display(line["bbox"], matrix),
+        to_display(line.bbox, matrix),
         tuple(char["c"] for char in characters),
         tuple(char["bbox"] for char in characters),
         (abs(x) < abs(y)) != turned,

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rag.parsing.pdf import character_cleaning
-from rag.parsing.pdf.text_runs import Piece
+from rag.parsing.pdf.text_runs import MAX_RAISED_SIZE, MIN_RISE_EM, Piece
 from rag.types import BlockKind, Rect
 
 WORD_GAP_EM = 0.12
@@ -24,6 +24,10 @@ MAX_ROWS_BETWEEN = 3
 """Rows with one cell, such as sub-headings and wrapped labels, that may separate two table rows."""
 MIN_ALIGNED_ROWS = 0.6
 MAX_HEADER_LINES = 5
+DESCENT_EM = 0.25
+"""Usual depth of type below its baseline: the box of a piece does not tell its own."""
+MAX_MARK_GAP_EM = 0.6
+"""A raised mark stands no farther from the type that it belongs to."""
 PARAGRAPH_GAP_EM = 0.65
 """A larger gap between lines begins a block."""
 _ENDS = (".", ":", "?", "!", "”", "。", "؟")
@@ -60,7 +64,7 @@ class Row(NamedTuple):
 
 
 def make_rows(pieces: Sequence[Piece]) -> list[Row]:
-    """Group the pieces of one column by baseline, from top to bottom."""
+    """Group the pieces of one column by baseline, from top to bottom, with raised ones in superscripts."""
     grouped: list[list[Piece]] = []
     for piece in sorted(pieces, key=lambda piece: piece.bbox.y0 + piece.bbox.y1):
         if grouped and grouped[-1][0].bbox.is_level_with(piece.bbox):
@@ -72,6 +76,7 @@ def make_rows(pieces: Sequence[Piece]) -> list[Row]:
 
 def _make_row(pieces: list[Piece]) -> Row:
     pieces.sort(key=lambda piece: piece.bbox.x0)
+    pieces = [_with_superscript(*near) for near in zip([None, *pieces], pieces, [*pieces[1:], None], strict=False)]
     cells = [[pieces[0]]]
     right = pieces[0].bbox.x1  # of all pieces so far: a mark set over a line ends within it
     for before, piece in pairwise(pieces):
@@ -86,6 +91,18 @@ def _make_row(pieces: list[Piece]) -> Row:
     kept = [piece for cell in cells for piece in cell]
     size = max(kept, key=lambda piece: len(piece.text)).size
     return Row(cells, kept, bounds(piece.bbox for piece in pieces), size, all(piece.bold for piece in kept))
+
+
+def _with_superscript(before: Piece | None, piece: Piece, after: Piece | None) -> Piece:
+    """Write a piece in superscripts if it is small and above the baseline of the type right beside it."""
+    for other in (before, after):
+        if other is None or piece.size > MAX_RAISED_SIZE * other.size:
+            continue
+        gap = max(piece.bbox.x0, other.bbox.x0) - min(piece.bbox.x1, other.bbox.x1)
+        lowest = DESCENT_EM * (other.size - piece.size) + MIN_RISE_EM * other.size
+        if gap < MAX_MARK_GAP_EM * other.size and other.bbox.y1 - piece.bbox.y1 > lowest:
+            return piece._replace(text=character_cleaning.superscript(piece.text, after.text if after else "").strip())
+    return piece
 
 
 def _is_copy(before: Piece, piece: Piece) -> bool:

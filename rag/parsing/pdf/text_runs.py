@@ -1,19 +1,30 @@
 """Extract runs of text and ruling lines from a page, in display space."""
 
 import enum
+import re
+import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rag.parsing.ocr.tesseract import FONT
-from rag.parsing.pdf import character_cleaning
+from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
-from rag.types import Rect
+from rag.types import BlockKind, Rect
 
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
 """Flags of every text extraction: ligatures are split for search, hyphens stay."""
 
+MIN_SPACED_LETTERS = 5
+_SPACED_LETTERS = re.compile(rf"(?<!\S)(?:[^\W_]\s+){{{MIN_SPACED_LETTERS - 1},}}[^\W_](?!\S)")
+WORD_GAP = 1.6
+"""Gap between words that are set wide, in gaps between their letters."""
 MAIN_SHARE = 0.15
+MAX_RAISED_SIZE = 0.9
+"""Size of a raised mark as a share of the type beside it."""
+MIN_RISE_EM = 0.15
+"""Least height of its baseline above that of the type beside it."""
 _BOLD_FONT = 16
 _BOLD_CHARS = 8
 
@@ -31,7 +42,7 @@ class Piece(NamedTuple):
     """A run of text on one baseline. `order` is its index in the page's content, `size` is in points.
 
     `text` is stripped, but `bbox` includes white space at the ends, which `space_left` and `space_right` tell.
-    Pieces that are `is_recognised` belong to the invisible layer over a picture.
+    Pieces that are `is_recognised` belong to the invisible layer over a picture. `kind` is TEXT, STRUCK or HIDDEN.
     """
 
     bbox: Rect
@@ -43,6 +54,7 @@ class Piece(NamedTuple):
     is_recognised: bool = False
     space_left: bool = False
     space_right: bool = False
+    kind: BlockKind = BlockKind.TEXT
 
 
 class Rule(NamedTuple):
@@ -54,14 +66,47 @@ class Rule(NamedTuple):
 
 def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     """Extract the page's runs of text in content order, and its rules."""
-    blocks = page.get_text("dict", flags=TEXT_FLAGS | pymupdf.TEXT_COLLECT_VECTORS)["blocks"]
+    lines, shapes = visibility.read_lines(page, TEXT_FLAGS)
+    if any(map(_is_letter_spaced, lines)):
+        lines = [*map(_without_letter_spacing, visibility.read_lines(page, TEXT_FLAGS, with_characters=True)[0])]
     visible = to_rect(page.rect)
     matrix = display_matrix(page)
     pieces = [
-        piece for piece in _pieces(blocks, matrix) if visible.contains_center(piece.bbox)
+        piece for piece in _pieces(lines, matrix) if visible.contains_center(piece.bbox)
     ]  # text beyond the crop box is never shown
-    rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in blocks if block["type"] == 3]
+    rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in shapes]
     return pieces, rules
+
+
+def _is_letter_spaced(line: visibility.StyledLine) -> bool:
+    """Whether a line has a run of single letters, as "B A L A N C E", that is no list of them in their order."""
+    text = "".join(span["text"] for span in line.spans)
+    if text.count(" ") < MIN_SPACED_LETTERS - 1 or (run := _SPACED_LETTERS.search(text)) is None:
+        return False
+    letters = run[0].split()
+    steps = [ord(second) - ord(first) in (0, 1) for first, second in pairwise(letters)]
+    return 2 * sum(steps) < len(steps)
+
+
+def _without_letter_spacing(line: visibility.StyledLine) -> visibility.StyledLine:
+    """Close the gaps between letters that are set wide, and keep those between words, which are much wider."""
+    if not _is_letter_spaced(line):
+        return line
+    characters = [char for span in line.spans for char in span["chars"]]
+    text = "".join(char["c"] for char in characters)
+    along = 0 if abs(line.direction[0]) > abs(line.direction[1]) else 1
+    for run in reversed([*_SPACED_LETTERS.finditer(text)]):
+        letters = [char for char in characters[run.start() : run.end()] if not char["c"].isspace()]
+        gaps = [
+            max(one["bbox"][along], other["bbox"][along]) - min(one["bbox"][along + 2], other["bbox"][along + 2])
+            for one, other in pairwise(letters)
+        ]
+        usual = statistics.median(gaps)
+        closed = letters[0]["c"] + "".join(
+            (" " if gap > WORD_GAP * usual else "") + letter["c"] for gap, letter in zip(gaps, letters[1:], strict=True)
+        )
+        text = text[: run.start()] + closed + text[run.end() :]
+    return line._replace(spans=[{**line.spans[0], "text": text}])
 
 
 def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Rect:
@@ -69,32 +114,49 @@ def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Re
     return to_rect(box if matrix is None else tuple(pymupdf.Rect(box) * matrix))
 
 
-def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Piece]:
+def _pieces(lines: Iterable[visibility.StyledLine], matrix: Any | None) -> Iterator[Piece]:
     order = 0
-    for block in blocks:
-        for line in block.get("lines", ()):
-            spans = line["spans"]
-            alone = len(spans) == 1
-            raw = spans[0]["text"] if alone else "".join(span["text"] for span in spans)
-            content = character_cleaning.clean(raw)
-            if not character_cleaning.is_readable(content):
-                continue
-            main = spans[0] if alone else _main_span(spans)
-            bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
-            box = to_display(line["bbox"], matrix)
-            space_left, space_right = _outer_spaces(raw)
-            yield Piece(
-                box,
-                content,
-                round(main["size"], 1),
-                bold,
-                _direction(line["dir"], matrix),
-                order,
-                main["font"] == FONT,
-                space_left,
-                space_right,
-            )
-            order += 1
+    for bbox, direction, spans, kind in lines:
+        alone = len(spans) == 1
+        main = spans[0] if alone else _main_span(spans)
+        raw = spans[0]["text"] if alone else _with_superscripts(spans, main, direction)
+        content = character_cleaning.clean(raw)
+        if not character_cleaning.is_readable(content):
+            continue
+        bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
+        space_left, space_right = _outer_spaces(raw)
+        yield Piece(
+            to_display(bbox, matrix),
+            content,
+            round(main["size"], 1),
+            bold,
+            _direction(direction, matrix),
+            order,
+            main["font"] == FONT,
+            space_left,
+            space_right,
+            kind,
+        )
+        order += 1
+
+
+def _with_superscripts(
+    spans: Sequence[Mapping[str, Any]], main: Mapping[str, Any], direction: tuple[float, float]
+) -> str:
+    """Return the text of a line's spans, small ones above the baseline of the `main` span in superscripts."""
+    text = ""
+    for span in reversed(spans):
+        text = (
+            character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"]
+        ) + text
+    return text
+
+
+def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tuple[float, float]) -> bool:
+    (x, y), (main_x, main_y), (along_x, along_y) = span["origin"], main["origin"], direction
+    rise = along_y * (x - main_x) - along_x * (y - main_y)
+    is_small: bool = span["size"] <= MAX_RAISED_SIZE * main["size"]
+    return is_small and rise >= MIN_RISE_EM * main["size"]
 
 
 def _outer_spaces(raw: str) -> tuple[bool, bool]:
@@ -108,7 +170,7 @@ def _outer_spaces(raw: str) -> tuple[bool, bool]:
     return first, last
 
 
-def _main_span(spans: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _main_span(spans: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the span with the largest type of a relevant share: small capitals have large ones among them."""
     enough = MAIN_SHARE * sum(len(span["text"]) for span in spans)
     lengths: Counter[float] = Counter()

@@ -1,0 +1,254 @@
+"""Tell which text of a page is struck out, and which nobody sees: pale, tiny, covered, or drawn without ink.
+
+Few pages have text that may be either. Only these are read character by character and rendered: a word without contrast
+in the rendered page is hidden, whatever the reason. Invisible text over a picture was recognised there, and stays.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from rag.parsing.pdf.mupdf import HIDDEN_COLOR, display_matrix, pymupdf
+from rag.types import BlockKind
+
+MIN_SIZE_PT = 1.5
+"""Smaller type is a dot to the eye; the smallest type in print has 3 points."""
+MIN_ALPHA = 20
+"""Opacity, of 255, below which text leaves no visible ink."""
+MIN_CONTRAST = 24
+"""Least difference in brightness, of 255, between the pixels of a visible word: about 1.2 : 1 on white paper."""
+PALE = 215
+"""Brightness, of 255, from which text may be invisible on white paper."""
+DARK = 60
+"""Brightness up to which a shape covers text in any blend mode."""
+MAX_STRIKE_PT = 2.5
+"""Thicker lines through text are bars. MuPDF's box of a drawn line is twice as high as the line."""
+STRIKE_ZONE = 0.3, 0.7
+"""Where a line strikes text out, as shares of its height."""
+MAX_BAR_EM = 3.0
+"""Taller outlines are frames around text. A lower one may be a thick line, which the rendered page tells."""
+ZOOM = 2.0
+"""Pixels per point when looking for ink."""
+MAX_PIXELS = 20_000_000
+_STEP_PT = 4.0
+_INKED = 16 | 32
+"""MuPDF's flags of filled and of stroked characters."""
+
+Box = tuple[float, float, float, float]
+
+
+class StyledLine(NamedTuple):
+    """One of MuPDF's lines, or a part of it of one kind: TEXT, STRUCK or HIDDEN.
+
+    `spans` are MuPDF's, with their text; `bbox` is on PyMuPDF's unrotated page.
+    """
+
+    bbox: Box
+    direction: tuple[float, float]
+    spans: Sequence[Mapping[str, Any]]
+    kind: BlockKind = BlockKind.TEXT
+
+
+def read_lines(page: Any, flags: int, *, with_characters: bool = False) -> tuple[list[StyledLine], list[Any]]:
+    """Return the page's lines, divided where the kind of their text changes, and its shapes as MuPDF's blocks.
+
+    `flags` are those of the text extraction. The spans have `chars` if asked.
+    """
+    flags |= pymupdf.TEXT_COLLECT_VECTORS
+    blocks = page.get_text("rawdict" if with_characters else "dict", flags=flags)["blocks"]
+    shapes = [block for block in blocks if block["type"] == 3]
+    marks = _Marks(page, blocks)
+    if not (with_characters or marks.strikes or marks.doubtful):
+        lines = [line for block in blocks for line in block.get("lines", ())]
+        return [StyledLine(line["bbox"], line["dir"], line["spans"]) for line in lines], shapes
+    if not with_characters:
+        blocks = page.get_text("rawdict", flags=flags)["blocks"]
+    lines = [line for block in blocks for line in block.get("lines", ())]
+    return [part for index, line in enumerate(lines) for part in _divided(index, line, marks)], shapes
+
+
+def _divided(index: int, line: Mapping[str, Any], marks: "_Marks") -> Iterator[StyledLine]:
+    """Divide a line where the kind of its words changes."""
+    spans = [_with_text(span, span["chars"]) for span in line["spans"]]
+    if index not in marks.strikes and index not in marks.doubtful:
+        yield StyledLine(line["bbox"], line["dir"], spans)
+        return
+    kinds: list[tuple[BlockKind, Mapping[str, Any], Sequence[Any]]] = []
+    for span in spans:
+        for is_space, run in groupby(span["chars"], key=lambda char: char["c"].isspace()):
+            word = [*run]
+            if is_space and kinds:
+                kinds.append((kinds[-1][0], span, word))
+            else:
+                kinds += [(marks.kind(index, span, part), span, part) for part in marks.parts(index, word)]
+    for kind, parts in groupby(kinds, key=lambda part: part[0]):
+        found = [_with_text(span, chars) for _, span, chars in parts]
+        box = _around(char["bbox"] for span in found for char in span["chars"])
+        yield StyledLine(box, line["dir"], found, kind)
+
+
+def _with_text(span: Mapping[str, Any], chars: Sequence[Any]) -> Mapping[str, Any]:
+    return {**span, "chars": chars, "text": "".join(char["c"] for char in chars), "origin": chars[0]["origin"]}
+
+
+def _around(boxes: Iterable[Box]) -> Box:
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)
+
+
+class _Marks:
+    """What is drawn on a page over its text: lines that strike it out, and what may hide it.
+
+    `strikes` has the rules that run through MuPDF's lines, by their index; `doubtful` are the indices of lines
+    with words that may be hidden.
+    """
+
+    def __init__(self, page: Any, blocks: Sequence[Mapping[str, Any]]) -> None:
+        self._page = page
+        self._lines = [(line, n) for n, block in enumerate(blocks) for line in block.get("lines", ())]
+        self._turned = sum(abs(line["dir"][0]) < 0.5 for line, _ in self._lines) * 2 > len(self._lines)
+        self._boxes = [self._upright(line["bbox"]) for line, _ in self._lines]
+        self.doubtful = {n for n, (line, _) in enumerate(self._lines) if any(map(_is_faint, line["spans"]))}
+        self.strikes: dict[int, list[Box]] = defaultdict(list)
+        self._dark: dict[int, list[Box]] = defaultdict(list)
+        shapes = [(block, n) for n, block in enumerate(blocks) if block["type"] == 3 and block["alpha"] >= MIN_ALPHA]
+        if shapes:
+            self._compare(shapes)
+
+    def _upright(self, box: Box) -> Box:
+        """Return a box on the page turned so that most of its text is level."""
+        x0, y0, x1, y1 = box
+        return (y0, x0, y1, x1) if self._turned else box
+
+    def _compare(self, shapes: Sequence[tuple[Mapping[str, Any], int]]) -> None:
+        """Find the shapes that strike out or may hide lines."""
+        rows: dict[int, list[int]] = defaultdict(list)
+        for index, (_, y0, _, y1) in enumerate(self._boxes):
+            for step in range(int(y0 // _STEP_PT), int(y1 // _STEP_PT) + 1):
+                rows[step].append(index)
+        shades = {_brightness(span["color"]) for line, _ in self._lines for span in line["spans"]}
+        for shape, order in shapes:
+            x0, y0, x1, y1 = box = self._upright(shape["bbox"])
+            shade = _brightness(shape["color"])
+            if y1 - y0 <= MAX_STRIKE_PT * (2 if shape["stroked"] else 1):
+                near = rows.get(int((y0 + y1) / 2 // _STEP_PT), ())
+                self._strike(box, [index for index in near if _crosses(box, self._boxes[index])])
+            elif x1 - x0 > MAX_STRIKE_PT and (order or any(abs(shade - one) < MIN_CONTRAST for one in shades)):
+                steps = range(int(y0 // _STEP_PT), int(y1 // _STEP_PT) + 1)
+                for index in {index for step in steps for index in rows.get(step, ())}:
+                    self._cover(index, box, shape, order)
+
+    def _strike(self, rule: Box, indices: Sequence[int]) -> None:
+        """Strike out lines on one level, unless the rule extends far beyond their text, as those of charts do."""
+        if not indices:
+            return
+        level = [self._boxes[index] for index in indices]
+        em = max(y1 - y0 for _, y0, _, y1 in level)
+        if min(x0 for x0, *_ in level) - em < rule[0] and rule[2] < max(x1 for _, _, x1, _ in level) + em:
+            for index in indices:
+                self.strikes[index].append(rule)
+
+    def _cover(self, index: int, box: Box, shape: Mapping[str, Any], order: int) -> None:
+        line, line_order = self._lines[index]
+        x0, y0, x1, y1 = self._boxes[index]
+        if not (box[1] < (y0 + y1) / 2 < box[3] and box[0] < x1 and x0 < box[2]):
+            return
+        shade = _brightness(shape["color"])
+        is_later = order > line_order and not (shape["stroked"] and box[3] - box[1] > MAX_BAR_EM * (y1 - y0))
+        is_alike = not shape["stroked"] and any(
+            abs(_brightness(span["color"]) - shade) < MIN_CONTRAST for span in line["spans"]
+        )
+        if is_later or is_alike:
+            self.doubtful.add(index)
+        if is_later and not shape["stroked"] and shade < DARK:
+            self._dark[index].append(box)
+
+    def parts(self, index: int, word: Sequence[Any]) -> Iterator[Sequence[Any]]:
+        """Divide a word where a line through it begins or ends."""
+        for _, part in groupby(word, key=lambda char: self._is_struck(index, char["bbox"])):
+            yield [*part]
+
+    def kind(self, index: int, span: Mapping[str, Any], word: Sequence[Any]) -> BlockKind:
+        """Return the kind of a word of line `index`."""
+        box = _around(char["bbox"] for char in word)
+        if index in self.doubtful and self._is_hidden(index, span, box):
+            return BlockKind.HIDDEN
+        return BlockKind.STRUCK if self._is_struck(index, word[0]["bbox"]) else BlockKind.TEXT
+
+    def _is_struck(self, index: int, box: Box) -> bool:
+        upright = self._upright(box)
+        middle = (upright[0] + upright[2]) / 2
+        return any(rule[0] < middle < rule[2] and _crosses(rule, upright) for rule in self.strikes.get(index, ()))
+
+    def _is_hidden(self, index: int, span: Mapping[str, Any], box: Box) -> bool:
+        if span["color"] == HIDDEN_COLOR or span["size"] < MIN_SIZE_PT:
+            return True
+        if not span["char_flags"] & _INKED or span["alpha"] < MIN_ALPHA:
+            return not self._is_recognised(index, box)
+        x0, y0, x1, y1 = self._upright(box)
+        place = (x0 + x1) / 2, (y0 + y1) / 2
+        return any(_contains(dark, place) for dark in self._dark.get(index, ())) or not self._has_contrast(box)
+
+    def _is_recognised(self, index: int, box: Box) -> bool:
+        """Whether invisible text lies over a picture, or over drawn letters that are no text."""
+        place = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+        if any(_contains(image, place) for image in self._images):
+            return True
+        others = (line for n, (line, _) in enumerate(self._lines) if n != index and _contains(line["bbox"], place))
+        is_over_text = any(span["char_flags"] & _INKED for line in others for span in line["spans"])
+        return not is_over_text and self._has_contrast(box)
+
+    @cached_property
+    def _images(self) -> list[Box]:
+        return [image["bbox"] for image in self._page.get_image_info()]
+
+    @cached_property
+    def _picture(self) -> tuple[Any, float]:
+        """The rendered page in grey, and its pixels per point."""
+        area = max(1.0, self._page.rect.width * self._page.rect.height)
+        zoom = min(ZOOM, (MAX_PIXELS / area) ** 0.5)
+        return self._page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False), zoom
+
+    def _has_contrast(self, box: Box) -> bool:
+        """Whether there is ink in the middle of a word's box, without its edges, which other ink may touch."""
+        picture, zoom = self._picture
+        matrix = display_matrix(self._page)
+        shown = pymupdf.Rect(box) if matrix is None else pymupdf.Rect(box) * matrix
+        inset = 0.2 * min(shown.width, shown.height)
+        middle = pymupdf.Rect(shown.x0 + inset, shown.y0 + inset, shown.x1 - inset, shown.y1 - inset)
+        area = (middle * zoom).irect & picture.irect
+        rows = [
+            picture.samples_mv[y * picture.stride + area.x0 : y * picture.stride + area.x1]
+            for y in range(area.y0, area.y1)
+        ]
+        pixels = b"".join(rows)
+        return bool(pixels) and max(pixels) - min(pixels) >= MIN_CONTRAST
+
+
+def _is_faint(span: Mapping[str, Any]) -> bool:
+    """Whether a span may be invisible by itself: without ink, tiny, pale, or in the colour of hidden text."""
+    return (
+        not span["char_flags"] & _INKED
+        or span["alpha"] < MIN_ALPHA
+        or span["size"] < MIN_SIZE_PT
+        or span["color"] == HIDDEN_COLOR
+        or _brightness(span["color"]) >= PALE
+    )
+
+
+def _brightness(color: int) -> float:
+    """Return the brightness of an sRGB colour, of 255 (luma of ITU-R BT.601)."""
+    return 0.299 * (color >> 16 & 255) + 0.587 * (color >> 8 & 255) + 0.114 * (color & 255)
+
+
+def _crosses(rule: Box, line: Box) -> bool:
+    """Whether a thin rule runs through the middle of a line or a character."""
+    height = line[3] - line[1]
+    low, high = (line[1] + share * height for share in STRIKE_ZONE)
+    return low < (rule[1] + rule[3]) / 2 < high and rule[0] < line[2] and line[0] < rule[2]
+
+
+def _contains(box: Box, place: tuple[float, float]) -> bool:
+    return box[0] <= place[0] <= box[2] and box[1] <= place[1] <= box[3]

@@ -32,7 +32,7 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
     if config.office == "auto" and mime_type in (_DOCUMENTS - {file_types.EPUB}) | _PRESENTATIONS | _LEGACY:
         from rag.parsing.office import libreoffice_conversion
 
-        converted = libreoffice_conversion.convert(source, mime_type, config)
+        converted = libreoffice_conversion.convert(source, mime_type, config, unpacking)
         if converted is not None:
             return converted
     if mime_type in CONTAINERS:
@@ -46,10 +46,10 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
         from rag.parsing.sheets import convert as sheets
 
         return sheets.to_pdf(source, mime_type, on_pages)
-    return _convert_builtin(source, mime_type, config)
+    return _convert_builtin(source, mime_type, config, unpacking)
 
 
-def _convert_builtin(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
+def _convert_builtin(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion:
     if mime_type in _LEGACY:
         raise errors.UnsupportedFileError(
             "The file is in an old Office format that only LibreOffice can read. Install LibreOffice"
@@ -58,11 +58,11 @@ def _convert_builtin(source: Path, mime_type: str, config: ParsingConfig) -> Con
     if mime_type in _DOCUMENTS:
         from rag.parsing.office import documents
 
-        return documents.to_pdf(source, mime_type, config)
+        return documents.to_pdf(source, mime_type, config, unpacking)
     if mime_type in _PRESENTATIONS:
         from rag.parsing.slides import convert as slides
 
-        return slides.to_pdf(source, mime_type)
+        return slides.to_pdf(source, mime_type, unpacking)
     if mime_type in file_types.IMAGES:
         from rag.parsing import images
 

@@ -119,6 +119,11 @@ MESSAGES = (
         "Its pictures were recognised with {_languages} only, and read like {_language}. Install its data (Debian: "
         "{package}) and read it again."
     ),
+    N_(
+        "It has unaccepted changes (insertions: {insertions}, deletions: {deletions}). Inserted text is read as valid, "
+        "deleted text as struck out."
+    ),
+    N_("it is not in the file: add it as well"),
     N_("{count} more places"),
     N_("section “{title}”"),
     N_("slide {number}"),

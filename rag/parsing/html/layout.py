@@ -19,7 +19,7 @@ body {{ margin: 0; font-size: {size}pt }}
 h1 {{ font-size: {size_1}pt }} h2 {{ font-size: {size_2}pt }} h3 {{ font-size: {size_3}pt }}
 h4, h5, h6 {{ font-size: {size}pt }}
 pre {{ white-space: pre-wrap; font-size: {size_pre}pt }}
-table {{ border-collapse: collapse }}
+table {{ border-collapse: collapse; margin: 6pt 0 }}
 td, th {{ border: 0.5pt solid #888; padding: 2pt 3pt }}
 .{hidden_class} {{ color: #{hidden_color:06x} }}
 """

@@ -146,7 +146,9 @@ class PageGrid(pydantic.BaseModel):
         for area in self.merged:
             rows = [index for index, row in enumerate(self.rows) if area.top <= row.number <= area.bottom]
             columns = [index for index, column in enumerate(self.columns) if area.left <= column.number <= area.right]
-            first.update(dict.fromkeys(itertools.product(rows, columns), (rows[0], columns[0])) if rows and columns else {})
+            first.update(
+                dict.fromkeys(itertools.product(rows, columns), (rows[0], columns[0])) if rows and columns else {}
+            )
         return first
 
     def _place(self, piece: Piece) -> tuple[int, int] | None:

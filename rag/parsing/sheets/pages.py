@@ -14,7 +14,7 @@ from rag.parsing.html.markup import escaped
 from rag.parsing.office.charts import Chart
 from rag.parsing.sheets.cell_names import Area, column_letters
 from rag.parsing.sheets.page_grid import CONTINUED_PT, REMARKS, Band, Block, PageGrid
-from rag.parsing.sheets.sheet import Cell, Run, Sheet
+from rag.parsing.sheets.sheet import Cell, Sheet
 from rag.parsing.sheets.tables import Region, regions, titles
 from rag.types import Rect
 
@@ -41,6 +41,7 @@ MAX_GAP = 3
 NOTES_PER_PAGE = 40
 EMPTY = "This sheet is empty."
 NOTES = "Comments and drawings"
+FILES = "Embedded files"
 _LINE_END = re.compile(r"\r\n?|[\n\u2028\u2029]")
 _CONTINUED = f'<div style="text-indent:{CONTINUED_PT}pt">'
 _STYLE = f"""
@@ -86,14 +87,17 @@ class _Page(NamedTuple):
     table: "_Table | None" = None
 
 
-def draw(sheets: Iterable[Sheet]) -> Any:
-    """Make a PDF (a `pymupdf.Document`) with the sheets one after the other."""
+def draw(sheets: Iterable[Sheet], files: Sequence[str] = ()) -> Any:
+    """Make a PDF (a `pymupdf.Document`) with the sheets one after the other, and the list of the files in them."""
     grids: list[PageGrid | None] = []
     with PageWriter() as writer:
         for sheet in sheets:
             for page in _pages(sheet):
                 boxes = writer.add_page(page.html, _STYLE, Paper(*page.paper, FONT_SIZE_PT))
                 grids.append(page.table.grid(boxes) if page.table else None)
+        if files:
+            writer.add_page(f"<h1>{FILES}</h1>{_paragraphs(files)}", _STYLE, Paper(*PAGE_SIZES_PT[0], FONT_SIZE_PT))
+            grids.append(None)
     document = writer.document()
     for page, grid in zip(document, grids, strict=True):
         if grid is not None:
@@ -175,9 +179,7 @@ def _widths(sheet: Sheet, columns: Sequence[int], title_rows: set[int]) -> dict[
     return {column: CHARACTER_PT * count + 2 * PADDING_X_PT for column, count in longest.items()}
 
 
-def _groups(
-    columns: Sequence[int], widths: dict[int, float], room: float
-) -> Iterator[tuple[list[int], int]]:
+def _groups(columns: Sequence[int], widths: dict[int, float], room: float) -> Iterator[tuple[list[int], int]]:
     """Divide columns among pages; further ones repeat the first column, which has the labels. Yield their number."""
     repeated = [columns[0]] if widths[columns[0]] <= MAX_LABEL_SHARE * room else []
     group, left = [columns[0]], room - widths[columns[0]]
@@ -240,7 +242,9 @@ def _height(plan: _Plan, row: _Row) -> float:
 
 def _heads(plan: _Plan, group: Sequence[int], number: int, room: float) -> list[_Row]:
     """Return the rows that name the columns of row `number`, unless they need more than `room` points."""
-    heads = {head for region in plan.regions if region.area.top <= number <= region.area.bottom for head in region.heads}
+    heads = {
+        head for region in plan.regions if region.area.top <= number <= region.area.bottom for head in region.heads
+    }
     rows = [part for head in sorted(heads) for part in _parts(plan.sheet, group, head)]
     return rows if number not in heads and sum(_height(plan, row) for row in rows) <= room else []
 
@@ -322,7 +326,9 @@ class _Table:
             area = Area(row.number, column, row.number, self._columns[-1])
         if area is None:
             return 1, 1
-        following = itertools.takewhile(lambda other: other <= area.right and other not in row.cells, self._columns[place + 1 :])
+        following = itertools.takewhile(
+            lambda other: other <= area.right and other not in row.cells, self._columns[place + 1 :]
+        )
         covered = [column, *following]
         below = itertools.takewhile(
             lambda other: row.number < other.number <= area.bottom and other.cells.keys().isdisjoint(covered),

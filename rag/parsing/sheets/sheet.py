@@ -8,17 +8,22 @@ from typing import Literal, NamedTuple
 from rag import errors
 from rag.parsing.conversion import SourceText
 from rag.parsing.office.charts import Chart
+from rag.parsing.office.embedded import EmbeddedFile
+from rag.parsing.office.metadata import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name, on_sheet
 
 MAX_CELLS = 2_000_000
 """Maximum number of filled cells, for the memory limit of a parsing process."""
 
 
+Tag = Literal["", "sup", "sub", "s"]
+
+
 class Run(NamedTuple):
     """A part of a cell's text: raised, lowered, struck out, or plain (tag "")."""
 
     text: str
-    tag: Literal["", "sup", "sub", "s"] = ""
+    tag: Tag = ""
 
 
 class Cell(NamedTuple):
@@ -91,6 +96,14 @@ class Sheet:
         for chart in self.charts:
             yield from (SourceText(f"chart of {self.name}", text) for text in chart.titles)
             yield from (SourceText(f"chart of {self.name}", "\t".join(row)) for row in chart.rows)
+
+
+class Workbook(NamedTuple):
+    """The sheets of a file, its title and author, and the files embedded in it."""
+
+    sheets: list[Sheet]
+    about: Metadata = Metadata()
+    files: tuple[EmbeddedFile, ...] = ()
 
 
 class Budget:

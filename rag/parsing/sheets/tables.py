@@ -85,7 +85,9 @@ def _table_columns(sheet: Sheet, rows: Sequence[int]) -> list[int]:
 def _stands_alone(sheet: Sheet, rows: Sequence[int], columns: Sequence[int]) -> bool:
     """Whether the columns are a table of their own: below its header there are labels, and figures beside them."""
     first, last = columns[0], columns[-1]
-    filled = [cells for cells in map(sheet.cells.__getitem__, rows) if any(first <= column <= last for column in cells)][1:]
+    filled = [
+        cells for cells in map(sheet.cells.__getitem__, rows) if any(first <= column <= last for column in cells)
+    ][1:]
     named = sum(first in cells and _is_name(cells[first]) for cells in filled)
     values = [cell for cells in filled for column, cell in cells.items() if first < column <= last]
     figures = sum(cell.is_number for cell in values)

@@ -105,9 +105,7 @@ def from_serial(
     value: float, number_format: str, *, is_1904: bool = False
 ) -> float | dt.datetime | dt.time | dt.timedelta:
     """Return the moment or duration that a number means in a format, the number itself if the format is for numbers."""
-    if not math.isfinite(value):
-        return value
-    section, _ = _chosen(_sections(number_format), value)
+    section = _chosen(_sections(number_format), value)[0] if math.isfinite(value) else _Section(())
     try:
         if section.has("elapsed"):
             return dt.timedelta(days=value)
@@ -115,9 +113,8 @@ def from_serial(
             return value
         if is_1904:
             return dt.datetime(1904, 1, 1) + _days(value)  # noqa: DTZ001
-        if value < 1:
-            return (_DAY_ZERO + _days(value)).time()
-        return _DAY_ZERO + _days(value if value < _LEAP_DAY else value - 1)
+        moment = _DAY_ZERO + _days(value if value < _LEAP_DAY else value - 1)
+        return moment if value >= 1 else moment.time()
     except OverflowError:
         return value
 

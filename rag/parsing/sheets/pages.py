@@ -308,7 +308,8 @@ class _Table:
             for place in range(block.left, block.right + 1)
         }
         for index, row in enumerate(self._rows):
-            yield f'<tr><td class="label{" pale" * (row.number in self._sheet.hidden_rows)}" id="r{index}">{row.number}</td>'
+            pale = " pale" * (row.number in self._sheet.hidden_rows)
+            yield f'<tr><td class="label{pale}" id="r{index}">{row.number}</td>'
             for place in range(len(self._columns)):
                 if (index, place) not in covered:
                     down, across = span = self._span(index, place)
@@ -388,7 +389,8 @@ def _content(cell: Cell, characters: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    return escaped(text).replace(BREAK, "")
+    """Escape the text of a line, which stays on one line: only firm spaces make the layout widen the column."""
+    return escaped(text).replace(BREAK, "").replace(" ", "\u00a0")
 
 
 def _lines(text: str, characters: int) -> Iterator[tuple[str, bool]]:
@@ -409,7 +411,8 @@ def _lines(text: str, characters: int) -> Iterator[tuple[str, bool]]:
 
 
 def _length(text: str) -> int:
-    """Return the length of the longest line in digits; Chinese, Japanese and Korean characters are wider."""
+    """Return the length of the longest line in digits; capitals and East Asian characters are wider."""
     if "\n" in text:
         return max(map(_length, text.split("\n")))
-    return len(text) if text.isascii() else len(text) + sum(character >= "\u2e80" for character in text)
+    length = len(text) if text.isascii() else len(text) + sum(character >= "\u2e80" for character in text)
+    return length * 3 // 2 if text.isupper() else length

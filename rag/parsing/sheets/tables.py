@@ -13,7 +13,7 @@ from rag.parsing.sheets.sheet import Cell, Sheet
 MAX_HEADER_ROWS = 4
 MAX_FROZEN_ROWS = 12
 MIN_SHARE = 0.6
-"""Least share of labels in the first column, and of figures in the others, of a table that stands beside another one."""
+"""Least share of labels in the first column, and of figures in the others, of tables beside each other."""
 _PERIOD = re.compile(
     r"(?:FY|CY)?\s*['’]?(?:19|20)\d\d[EAFP]?|[QH][1-4]\D{0,3}(?:\d\d){0,2}|\d{4}-\d\d-\d\d", re.IGNORECASE
 )

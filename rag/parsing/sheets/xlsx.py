@@ -16,13 +16,14 @@ from rag.parsing.sheets import drawings
 from rag.parsing.sheets.cell_names import cell_area
 from rag.parsing.sheets.header_codes import lines
 from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted, from_serial
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Workbook, marked
+from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _HEADERS = ("oddHeader", "evenHeader", "firstHeader")
 _FOOTERS = ("oddFooter", "evenFooter", "firstFooter")
 _TRUE = ("1", "true")
+_POSITIONS: dict[str, Tag] = {"superscript": "sup", "subscript": "sub"}
 _FAILURES = (etree.XMLSyntaxError, ValueError, LookupError, ArithmeticError)
 """Exceptions for parts that are damaged."""
 
@@ -86,7 +87,7 @@ class _Reader:
             for style in root.iterfind("{*}cellXfs/{*}xf"):
                 number, font = style.get("numFmtId", "0"), style.get("fontId", "0")
                 bold, struck = fonts[int(font)] if font.isdigit() and int(font) < len(fonts) else (False, False)
-                yield formats.get(number) or BUILTIN.get(number, GENERAL), bold, struck
+                yield formats.get(number) or BUILTIN.get(int(number), GENERAL), bold, struck
 
     def _fill(self, sheet: Sheet, part: str) -> None:
         row = 0
@@ -172,6 +173,13 @@ def _is_on(element: Any, name: str) -> bool:
     return found is not None and found.get("val", "1") in _TRUE
 
 
+def _tag(font: Any) -> Tag:
+    if _is_on(font, "strike"):
+        return "s"
+    position = font.find("{*}vertAlign")
+    return _POSITIONS.get(position.get("val", ""), "") if position is not None else ""
+
+
 def _rich_text(element: Any) -> tuple[str, tuple[Run, ...]]:
     """Return the text of a cell without phonetic marks, and its runs if some are raised, lowered or struck out."""
     runs = []
@@ -180,12 +188,7 @@ def _rich_text(element: Any) -> tuple[str, tuple[Run, ...]]:
             runs.append(Run(child.text or ""))
         elif local(child) == "r":
             font = child.find("{*}rPr")
-            position = font.find("{*}vertAlign") if font is not None else None
-            tag = (
-                {"superscript": "sup", "subscript": "sub"}.get(position.get("val", "")) if position is not None else ""
-            )
-            struck = font is not None and _is_on(font, "strike")
-            runs.append(Run(child.findtext("{*}t") or "", "s" if struck else tag or ""))
+            runs.append(Run(child.findtext("{*}t") or "", _tag(font) if font is not None else ""))
     return "".join(run.text for run in runs), marked(runs)
 
 

@@ -414,5 +414,7 @@ def _length(text: str) -> int:
     """Return the length of the longest line in digits; capitals and East Asian characters are wider."""
     if "\n" in text:
         return max(map(_length, text.split("\n")))
-    length = len(text) if text.isascii() else len(text) + sum(character >= "\u2e80" for character in text)
-    return length * 3 // 2 if text.isupper() else length
+    if text.isascii() and text == text.lower():
+        return len(text)
+    wide = sum(character >= "\u2e80" for character in text)
+    return len(text) + wide + (sum(map(str.isupper, text)) + 1) // 2

@@ -128,7 +128,8 @@ class _Reader:
         style = int(element.get("s", "0"))
         number_format, bold, struck = self._styles[style] if style < len(self._styles) else (GENERAL, False, False)
         kind, value = element.get("t", "n"), element.findtext("{*}v")
-        text, runs, is_text = "", (), False
+        text, is_text = "", False
+        runs: tuple[Run, ...] = ()
         if kind == "s" and value:
             (text, runs), is_text = self._strings[int(value)], True
         elif kind == "inlineStr":

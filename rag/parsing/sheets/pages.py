@@ -170,7 +170,10 @@ def _widths(sheet: Sheet, columns: Sequence[int], title_rows: set[int]) -> dict[
     for row, cells in sheet.cells.items():
         for column, cell in cells.items():
             if row not in title_rows and (row, column) not in sheet.spans:
-                longest[column] = max(longest[column], min(_length(cell.text), MAX_LINE_CHARS))
+                length = _length(cell.text)
+                if length > MAX_LINE_CHARS:
+                    length = max(MAX_LINE_CHARS, min(max(map(_length, cell.text.split())), 2 * MAX_WORD_CHARS))
+                longest[column] = max(longest[column], length)
     for (row, column), area in sheet.spans.items():
         last = max((other for other in columns if column <= other <= area.right), default=None)
         if last is not None and column in sheet.cells.get(row, {}) and row not in title_rows:

@@ -9,9 +9,10 @@ from pathlib import Path, PurePath
 
 from rag import errors
 from rag.parsing import mails, zips
+from rag.parsing.archive import filings
 from rag.parsing.encoding import decode
 from rag.parsing.sheets.delimited import find_delimiter
-from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL
+from rag.types import ARCHIVE, FILING, MAIL, MAILBOX, OUTLOOK_MAIL
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -28,7 +29,8 @@ ODS = "application/vnd.oasis.opendocument.spreadsheet"
 CSV = "text/csv"
 TSV = "text/tab-separated-values"
 SHEETS = frozenset({XLSX, XLS, ODS, CSV, TSV})
-EML, MSG, ZIP = MAIL, OUTLOOK_MAIL, ARCHIVE
+EML, MSG, MBOX, ZIP = MAIL, OUTLOOK_MAIL, MAILBOX, ARCHIVE
+ICS = "text/calendar"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -64,6 +66,8 @@ MIME_TYPE_BY_SUFFIX = {
     ".markdown": MARKDOWN,
     ".eml": EML,
     ".msg": MSG,
+    ".mbox": MBOX,
+    ".ics": ICS,
     ".zip": ZIP,
     ".txt": TEXT,
     ".text": TEXT,
@@ -103,6 +107,7 @@ _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", re.I | re.S)
+_CALENDAR_START = re.compile(rb"\s*BEGIN:VCALENDAR\s", re.I)
 _OTHER_PACKAGES = {_CONTENT_TYPES, "mimetype"}
 """Members that mark Office Open XML, OpenDocument and EPUB."""
 _BINARY = {
@@ -229,6 +234,10 @@ def _ole2_type(path: Path, name: str) -> str:
 
 
 def _text_type(head: bytes, name: str, suffix: str) -> str:
+    if filings.is_filing(head):
+        return FILING
+    if _CALENDAR_START.match(_without_bom(head)):
+        return ICS
     if _SVG_START.match(_without_bom(head)):
         raise _unsupported(name, "an SVG image")
     if _HTML_START.match(_without_bom(head)):

@@ -65,6 +65,7 @@ ERRORS = (
     N_("The picture is damaged. Open it in another program and save it again."),
     N_("The book is damaged: its list of contents is missing. Get another copy of it."),
     N_("“{name}” has mails nested too deeply. Save the ones you need by themselves."),
+    N_("The calendar is damaged or has no appointments. Export it once more."),
     N_("The mail is damaged ({error}). Open it in Outlook and save it again."),
     N_("The spreadsheet is damaged ({error}). Open it in another program and save it again."),
     N_("The spreadsheet unpacks to more than {limit} GB. Split it into smaller files."),

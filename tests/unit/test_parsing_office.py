@@ -402,8 +402,67 @@ def test_sheets_embedded_in_an_open_document_are_parts(tmp_path: Path) -> None:
     kind = "application/vnd.oasis.opendocument.spreadsheet"
     entry = f'<file-entry full-path="Object 1/" media-type="{kind}"/>'
     manifest = f'<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">{entry}</manifest>'
-    parts = {"META-INF/manifest.xml": manifest, "Object 1/content.xml": "<office/>"}
+    parts = {"META-INF/manifest.xml": manifest.encode(), "Object 1/content.xml": b"<office/>"}
     with zipfile.ZipFile(io.BytesIO(offices.odt(odt_p("See the sheet.")))) as file:
         content = offices.archive({name: file.read(name) for name in file.namelist()} | parts)
     document = read(tmp_path, content, "a.odt")
     assert [(part.name, part.reason) for part in document.parts] == [("Object 1.ods", None)]
+
+
+def test_a_chart_in_an_open_document_is_read(tmp_path: Path) -> None:
+    rows = "".join(
+        "<t:table-row>" + "".join(f"<t:table-cell><x:p>{cell}</x:p></t:table-cell>" for cell in row) + "</t:table-row>"
+        for row in (("", "Ships"), ("2024", "1,812"))
+    )
+    spaces = " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{kind}:1.0"'
+        for prefix, kind in (("c", "chart"), ("t", "table"), ("x", "text"))
+    )
+    title = "<c:title><x:p>Ships by year</x:p></c:title>"
+    chart = f"<o {spaces}><c:chart>{title}<t:table>{rows}</t:table></c:chart></o>"
+    with zipfile.ZipFile(io.BytesIO(offices.odt(odt_p("See the chart.")))) as file:
+        content = offices.archive(
+            {name: file.read(name) for name in file.namelist()} | {"Object 1/content.xml": chart.encode()}
+        )
+    found = text(read(tmp_path, content, "a.odt"))
+    assert [words in found for words in ("Ships by year", "2024 1,812")] == [True, True]
+
+
+# --- RTF in code pages ---
+
+
+def _codes(text: str, codec: str) -> bytes:
+    """Text in RTF; the second byte of a character may be a letter or an escaped sign."""
+    signs = {byte: b"\\" + bytes((byte,)) for byte in b"\\{}"}
+    codes = {byte: b"\\'%02x" % byte for byte in range(0x80, 0x100)}
+    return b"".join((signs | codes).get(byte, bytes((byte,))) for byte in text.encode(codec))
+
+
+@pytest.mark.parametrize(
+    ("head", "text", "codec"),
+    [
+        (rb"\ansicpg1251", "Выручка 412 млн", "cp1251"),
+        (rb"\ansicpg932", "売上高は412百万円、表示", "cp932"),
+        (rb"\ansicpg936", "合同金额为412万元", "gbk"),
+        (rb"\ansicpg1252{\fonttbl{\f0\fnil\fcharset161 Arial Greek;}}\f0", "Έσοδα 412", "cp1253"),
+        (rb"\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}{\f1\fnil\fcharset238 Arial;}}\f1", "Łódź", "cp1250"),
+        (rb"\mac", "Café Größe", "mac_roman"),
+        (rb"\ansicpg1252", "Größe 5 €", "cp1252"),
+    ],
+)
+def test_rtf_in_any_code_page(tmp_path: Path, head: bytes, text: str, codec: str) -> None:
+    content = b"{\\rtf1\\ansi" + head + b" " + _codes(text, codec) + b"\\par}"
+    document = read(tmp_path, content, "a.rtf")
+    assert [block.text for block in document.blocks] == [text]
+    assert lost(tmp_path, content, "a.rtf") == []
+
+
+def test_rtf_with_several_code_pages_and_unicode(tmp_path: Path) -> None:
+    content = (
+        rb"{\rtf1\ansi\ansicpg1251\uc1{\fonttbl{\f0\fcharset204 Arial;}{\f1\fcharset0 Arial;}}\f0 \u1042\'c2\u1099\'fb "
+        rb"\'f0\'f3\'e1 {\f1 M\'fcller} \uc2\u8364 \'80\'805 \'f0{\*\bin4 \'e4x} \plain\'e4"
+        + "сыр".encode("cp1251")
+        + rb"\par}"
+    )
+    document = read(tmp_path, content, "a.rtf")
+    assert [block.text for block in document.blocks] == ["Вы руб Müller €5 р дсыр"]

@@ -10,6 +10,7 @@ import pytest
 from rag import parsing
 from rag.parsing.ocr import pictures, tesseract, text_layer
 from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.pdf.text_runs import Direction, page_content
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Passage, Rect
 from tests import pdfs
 
@@ -49,6 +50,22 @@ def test_words_of_a_chart_are_lines_where_they_are_seen(tmp_path: Path, rotation
     x, y = pdfs.CHART["Ostrand 1730"]
     assert box.x0 == pytest.approx(100 + x, abs=2)
     assert box.y0 < 300 + y - 18 < box.y1 < 300 + y - 8
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("origin", [(0, 0), (100, 200), (-300, -400)])
+@pytest.mark.parametrize("unit", [1, 2])
+def test_a_layer_is_where_it_is_to_be_displayed(rotation: int, origin: tuple[float, float], unit: int) -> None:
+    content = pdfs.moved(pdfs.turned(rotation, crop=(40, 30, 560, 560)), *origin, user_unit=unit)
+    with pymupdf.open(stream=content) as document, pymupdf.open() as layer:
+        layer.new_page(width=200, height=40).insert_text((10, 30), "Recognised", fontsize=20)
+        pictures.insert_text_layer(document[0], layer, Rect(300, 350, 500, 390))
+        pieces, _ = page_content(document[0])
+    (piece,) = [piece for piece in pieces if piece.text == "Recognised"]
+    assert piece.direction is Direction.RIGHT
+    assert piece.bbox.x0 == pytest.approx(310, abs=0.1)
+    assert piece.bbox.y0 < 365
+    assert piece.bbox.y1 > 380
 
 
 def test_the_text_around_stays_as_it_was(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Word documents: numbers, changes, hidden text, form fields and files inside them, as Word shows them."""
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from rag import parsing
 from rag.parsing.office.list_numbers import formatted
 from rag.types import BlockKind, ParsedDocument, ParsingConfig
-from tests import offices
+from tests import offices, outlook, pdfs
 
 CLAUSES = (
     f'<w:abstractNum w:abstractNumId="0">{offices.list_level(0, "decimal", "%1.")}'
@@ -145,6 +146,18 @@ def test_hidden_text_stands_apart_at_the_end(tmp_path: Path) -> None:
     assert lines(document, BlockKind.HIDDEN) == ["by nobody", "We would take 4,900."]
 
 
+def test_white_and_tiny_text_is_hidden_but_not_on_a_background(tmp_path: Path) -> None:
+    white, tiny = '<w:color w:val="FFFFFF"/>', '<w:sz w:val="2"/>'
+    shaded = f"{white}<w:shd w:val='clear' w:fill='000080'/>"
+    body = f"<w:p>{offices.run('Term: 24 months.')}{offices.run(' 99 months.', white)}{offices.run(' 98.', tiny)}</w:p>"
+    body += f"<w:p>{offices.run('White on blue.', shaded)}</w:p>"
+    head = f"<w:tc><w:tcPr/><w:p>{offices.run('Head', white)}</w:p></w:tc>"
+    document = read(tmp_path, offices.docx(body + offices.word_table(head + head, head + head)))
+    assert lines(document, BlockKind.TEXT) == ["Term: 24 months.", "White on blue."]
+    assert lines(document, BlockKind.TABLE) == ["Head\tHead", "Head\tHead"]
+    assert lines(document, BlockKind.HIDDEN) == ["99 months. 98."]
+
+
 def test_the_state_of_form_fields_is_read(tmp_path: Path) -> None:
     def field(data: str, label: str) -> str:
         begin = f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{data}</w:ffData></w:fldChar></w:r>'
@@ -229,6 +242,24 @@ def test_embedded_files_are_parts(tmp_path: Path) -> None:
     reasons = {part.name: part.reason for part in document.parts}
     assert reasons == {"Prices.docx": None, "chapter 1.docx": "it is not in the file: add it as well"}
     assert "Embedded files" in lines(document)
+
+
+def test_files_in_ole_objects_are_parts_and_equations_are_none(tmp_path: Path) -> None:
+    csv = b"Article,Price\nPallet,12\n"
+    native = (
+        b"\2\0prices.csv\0C:\\prices.csv\0\0\0\3\0" + struct.pack("<I", 2) + b"C\0" + struct.pack("<I", len(csv)) + csv
+    )
+    objects = {
+        "1.bin": outlook.pack({"\1Ole10Native": struct.pack("<I", len(native)) + native}),
+        "2.bin": outlook.pack({"Package": offices.docx(offices.p("Inner."))}),
+        "3.bin": outlook.pack({"CONTENTS": pdfs.plain()}),
+        "4.bin": outlook.pack({"Equation Native": b"x = y"}),
+        "5.bin": outlook.pack({"\1Ole10Native": b"cut off"}),
+    }
+    relations = "".join(offices.relation("oleObject", name, f"ole{name[0]}") for name in objects)
+    document = read(tmp_path, offices.docx(offices.p("See below."), parts=objects, relations=relations))
+    names = [(part.name, part.reason is None) for part in document.parts]
+    assert names == [("prices.csv", True), ("2", True), ("3", True), ("5.bin", False)]
 
 
 def test_tables_inside_tables_keep_the_rows_of_both(tmp_path: Path) -> None:

@@ -116,7 +116,10 @@ def content_key(page: Any, box: Rect) -> tuple[object, ...]:
 
 def insert_text_layer(page: Any, layer: Any, box: Rect) -> None:
     """Draw the only page of `layer` into the displayed `box` of `page`."""
-    page.show_pdf_page(from_display(box, page), layer, 0, rotate=page.rotation, keep_proportion=False)
+    rotation, place = page.rotation, from_display(box, page)
+    page.set_rotation(0)  # PyMuPDF ignores origin and UserUnit of turned pages
+    page.show_pdf_page(place, layer, 0, rotate=rotation, keep_proportion=False)
+    page.set_rotation(rotation)
 
 
 def save_recognised_boxes(page: Any, boxes: Sequence[Rect]) -> None:

@@ -27,6 +27,8 @@ MIN_PICTURE_SHARE = 0.7
 MAX_STAMP_SHARE = 0.05
 """Share of the page that stamps cover at most: a stamp covers 1 %, a printed page more than 20 %."""
 LEVEL_COSINE = 0.99
+MIN_UNKNOWN_GLYPHS, MIN_UNKNOWN_SHARE = 20, 0.1
+"""Unknown glyphs of a page, and their share of its characters, from which its text is recognised like a scan's."""
 GRID_POINTS = 20
 MAX_FAILED_PAGES = 10
 """After this many failures in a row the other pages are skipped."""
@@ -51,16 +53,21 @@ class Recognition(NamedTuple):
 
 
 def recognise(
-    document: Any, config: ParsingConfig, on_recognised: Callable[[int], None], *, with_pictures: bool = False
+    document: Any,
+    config: ParsingConfig,
+    on_recognised: Callable[[int], None],
+    *,
+    with_pictures: bool = False,
+    has_unknown: bool = False,
 ) -> Recognition:
     """Recognise the scanned pages of `document`, `with_pictures` also pictures on other pages.
 
-    Scans have pictures and no text but a stamp, which stays; text is added outside it. `on_recognised` is called
-    repeatedly with the number of pages done.
+    Scans have pictures and no text but a stamp, which stays; text is added outside it. If the document `has_unknown`
+    glyphs, pages with many of them are scans, too. `on_recognised` is called repeatedly with the number of pages done.
     """
     if not config.ocr:
         return Recognition()
-    scans = [_find_scan(document, index) for index in range(document.page_count)]
+    scans = [_find_scan(document, index, has_unknown=has_unknown) for index in range(document.page_count)]
     textless = [index for index, scan in enumerate(scans) if scan is _Scan.TEXTLESS]
     stamped = [index for index, scan in enumerate(scans) if scan is _Scan.STAMPED]
     others = [index for index, scan in enumerate(scans) if scan is None]
@@ -238,10 +245,12 @@ class _Scan(enum.Enum):
     STAMPED = enum.auto()
 
 
-def _find_scan(document: Any, index: int) -> _Scan | None:
+def _find_scan(document: Any, index: int, *, has_unknown: bool) -> _Scan | None:
     """Return which kind of scan a page is, None if it is none."""
     try:
         page = document[index]
+        if has_unknown and _is_unreadable(page):
+            return _Scan.TEXTLESS
         if not _may_have_pictures(page):
             return None
         lines = _readable_lines(page)
@@ -250,6 +259,12 @@ def _find_scan(document: Any, index: int) -> _Scan | None:
         return _Scan.TEXTLESS if page.get_image_info() else None
     except MUPDF_ERRORS:
         return None
+
+
+def _is_unreadable(page: Any) -> bool:
+    text = "".join(page.get_text(flags=TEXT_FLAGS).split())
+    unknown = text.count(character_cleaning.UNKNOWN)
+    return unknown >= max(MIN_UNKNOWN_GLYPHS, MIN_UNKNOWN_SHARE * len(text))
 
 
 def _may_have_pictures(page: Any) -> bool:

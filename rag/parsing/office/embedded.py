@@ -14,6 +14,8 @@ import olefile
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.office.package import Package
 
+MAX_EMBEDDED_BYTES = 256 << 20
+"""Most that is read of the files in one document, which are in memory at once."""
 _RELATIONS = re.compile(r"(.*?)_rels/([^/]+)\.rels")
 _CHARTS = re.compile(r"/(charts|chartEx|diagrams)/")
 """Parts with embedded workbooks whose data is drawn."""
@@ -29,28 +31,28 @@ _FAILURES = (OSError, ValueError, struct.error, IndexError, KeyError, AttributeE
 _MEDIA_TYPES = re.compile(r"application/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)")
 _SUFFIXES = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 _RTF_OBJECT = re.compile(rb"\\objdata\s*((?:[0-9a-fA-F]|\s)+)")
-_OUTSIDE = "it is not in the file: add it as well"
 
 
 class EmbeddedFile(NamedTuple):
-    """A file inside another one; `content` is None if it is only named there."""
+    """A file inside another one; `content` is None if it cannot be had, for a reason."""
 
     name: str
     content: bytes | None
+    reason: str = ""
 
 
 def store(files: Iterable[EmbeddedFile], unpacking: Unpacking) -> None:
-    """Store embedded files as parts, and report those that are only named."""
+    """Store embedded files as parts, and report those that cannot be had."""
     for file in files:
         if file.content is None:
-            unpacking.leave_out(file.name, 0, _OUTSIDE)
+            unpacking.leave_out(file.name, 0, file.reason)
         else:
             unpacking.take(file.name, io.BytesIO(file.content))
 
 
 def of_office_open_xml(package: Package) -> Iterator[EmbeddedFile]:
     """Yield the files that are embedded, and the documents of which a master document only has the addresses."""
-    seen = set()
+    seen, room = set[str](), MAX_EMBEDDED_BYTES
     for name in package.names:
         match = _RELATIONS.fullmatch(name)
         relations = package.relations(match[1] + match[2]) if match and not _CHARTS.search(name) else {}
@@ -60,9 +62,13 @@ def of_office_open_xml(package: Package) -> Iterator[EmbeddedFile]:
             seen.add(relation.target)
             base = posixpath.basename(urllib.parse.unquote(relation.target).replace("\\", "/"))
             if relation.is_external and relation.kind.endswith("/subDocument"):
-                yield EmbeddedFile(base, None)
+                yield EmbeddedFile(base, None, "it is not in the file: add it as well")
             elif relation.kind.endswith((*_KINDS, "/subDocument")) and relation.target in package.names:
-                yield from _unwrapped(base, package.read(relation.target))
+                room -= package.size(relation.target)
+                if room < 0:
+                    yield EmbeddedFile(base, None, f"more than {MAX_EMBEDDED_BYTES >> 20} MB")
+                else:
+                    yield from _unwrapped(base, package.read(relation.target))
 
 
 def of_open_document(package: Package) -> Iterator[EmbeddedFile]:

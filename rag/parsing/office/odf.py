@@ -12,6 +12,7 @@ from rag.parsing.office.paragraphs import Paragraph
 
 CONTENT = "content.xml"
 STYLES = "styles.xml"
+_OBJECTS = r"Object \d+/content\.xml"
 _APART = {"note-body": paragraphs.NOTE, "annotation": paragraphs.COMMENT, "text-box": paragraphs.BOX}
 _UNSEEN = frozenset({"tracked-changes", "sequence-decls", "forms", "automatic-styles", "font-face-decls"})
 _MARGINS = {
@@ -40,12 +41,14 @@ class TextFile:
             rewriting.number()
 
     def read(self) -> Iterator[Paragraph]:
-        """Yield every paragraph: body, then headers and footers, and what is hidden."""
+        """Yield every paragraph: body, then headers and footers, the data of charts, and what is hidden."""
         if self._content is not None:
             yield from of_element(self._content)
         for element in self._styles.iter() if self._styles is not None else ():
             if local(element) in _MARGINS:
                 yield from of_element(element, _MARGINS[local(element)])
+        for name in self._package.matching(_OBJECTS):
+            yield from (Paragraph(paragraphs.BOX, text) for text in _chart_texts(self._package.xml(name)))
         yield from (Paragraph(paragraphs.HIDDEN, text) for text in self._hidden)
 
     def rewritten(self) -> bytes:
@@ -54,6 +57,16 @@ class TextFile:
         return self._package.rewritten(
             {CONTENT: etree.tostring(content, encoding="UTF-8")} if content is not None else {}
         )
+
+
+def _chart_texts(root: Any) -> Iterator[str]:
+    """Yield the titles of a chart, and its data row by row."""
+    for chart in root.iter("{*}chart"):
+        for title in chart.iter("{*}title", "{*}subtitle"):
+            yield " ".join(paragraph.text for paragraph in of_element(title))
+        for row in chart.iter("{*}table-row"):
+            cells = (" ".join(one.text for one in of_element(cell)) for cell in row.findall("{*}table-cell"))
+            yield " ".join(filter(None, cells))
 
 
 def of_element(element: Any, part: str = paragraphs.BODY) -> Iterator[Paragraph]:

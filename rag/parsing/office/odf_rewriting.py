@@ -247,4 +247,4 @@ def _remove(element: Any) -> None:
 
 
 def _integer(text: str | None, default: Any) -> Any:
-    return int(text) if text and text.isdigit() else default
+    return int(text) if text and text.isdecimal() else default

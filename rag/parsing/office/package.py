@@ -90,6 +90,10 @@ class Package:
         self._is_strict = self._is_strict or replaced > 0
         return content
 
+    def size(self, name: str) -> int:
+        """Return the unpacked size of a part in bytes."""
+        return self._members[name].file_size
+
     def xml(self, name: str) -> Any:
         """Return the root element of an XML part, None if there is no such part.
 

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from striprtf.striprtf import rtf_to_text
 
-from rag.parsing.office import embedded, paragraphs
+from rag.parsing.office import embedded, paragraphs, rtf_code_pages
 from rag.parsing.office.changes import Changes
 from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.paragraphs import Paragraph
 
-_TOKEN = re.compile(rb"\\([a-zA-Z]+)(-?\d+)? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[{}]|[^\\{}]+", re.S)
+_TOKEN = re.compile(rb"\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[{}]|[^\\{}]+", re.S)
 _LABEL = re.compile(rb"\{\\(?:listtext|pntext)\b([^{}]*)\}")
 _CONTROL = re.compile(rb"\\(?:'[0-9a-fA-F]{2}|[a-z]+-?\d* ?|[^a-z])")
 _HEAD = re.compile(rb"\\(?:ansi|mac|pc|pca|ansicpg\d+|uc\d+)(?![a-z0-9])")
@@ -65,7 +65,7 @@ def _texts(content: bytes) -> list[str]:
 
 
 def _rewrite(content: bytes) -> _Rewriting:
-    content = _LABEL.sub(_label, content)
+    content = _LABEL.sub(_label, rtf_code_pages.to_unicode(content))
     kept: list[bytes] = []
     hidden: list[bytes] = []
     insertions = deletions = 0

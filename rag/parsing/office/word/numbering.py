@@ -80,7 +80,7 @@ class Numbering:
             linked = {rule.style: depth for depth, rule in enumerate(numbered.levels)} if numbered else {}
             depth = next((linked[one] for one in ids if one in linked), None)
             level = str(depth) if depth is not None else next((v for one in named if (v := _value(one, "ilvl"))), "0")
-        return number, int(level) if level.isdigit() else 0
+        return number, int(level) if level.isdecimal() else 0
 
 
 def _part(numbered: _List, counters: list[int | None], rule: _Level, level: int) -> str:
@@ -107,12 +107,12 @@ def _lists(root: Any) -> dict[str, _List]:
         starts = {}
         for override in number.findall(f"{W}lvlOverride"):
             depth, start = override.get(f"{W}ilvl", ""), _value(override, "startOverride")
-            if not depth.isdigit() or int(depth) >= LEVELS:
+            if not depth.isdecimal() or int(depth) >= LEVELS:
                 continue
             own = override.find(f"{W}lvl")
             if own is not None:
                 levels[int(depth)] = _level(own)
-            if start.isdigit():
+            if start.isdecimal():
                 starts[int(depth)] = int(start)
         lists[number.get(f"{W}numId")] = _List(key, levels, starts)
     return lists
@@ -122,7 +122,7 @@ def _levels(definition: Any) -> list[_Level]:
     levels = [_Level()] * LEVELS
     for element in definition.findall(f"{W}lvl") if definition is not None else ():
         depth = element.get(f"{W}ilvl", "")
-        if depth.isdigit() and int(depth) < LEVELS:
+        if depth.isdecimal() and int(depth) < LEVELS:
             levels[int(depth)] = _level(element)
     return levels
 
@@ -133,12 +133,12 @@ def _level(element: Any) -> _Level:
     custom = kind.get(f"{W}format", "").partition(",")[0].strip() if kind is not None else ""
     start, restart = _value(element, "start"), _value(element, "lvlRestart")
     return _Level(
-        start=int(start) if start.isdigit() else 0,
+        start=int(start) if start.isdecimal() else 0,
         kind=kind.get(VALUE, "decimal") if kind is not None else "decimal",
         text=_value(element, "lvlText"),
-        padding=len(custom) if custom.isdigit() else 0,
+        padding=len(custom) if custom.isdecimal() else 0,
         separator=_SEPARATORS.get(_value(element, "suff"), " "),
-        restart=int(restart) if restart.isdigit() else None,
+        restart=int(restart) if restart.isdecimal() else None,
         is_legal=bool(is_on(element, "isLgl")),
         is_hidden=bool(is_on(element.find(f"{W}rPr"), "vanish")),
         style=_value(element, "pStyle") or None,

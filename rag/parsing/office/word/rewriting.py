@@ -23,6 +23,8 @@ _IMPORTED = "\ue000"
 _UNSEEN = frozenset({"Fallback", "sdtPr", "sdtEndPr", "customXmlPr"})
 _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+MAX_INVISIBLE_HALF_POINTS = 3
+"""Text up to this size cannot be seen."""
 TICKED, EMPTY = "☒", "☐"
 
 
@@ -135,7 +137,7 @@ class Rewriting:
         in_rows = {run for row in rows for run in row.iter(f"{W}r")}
         texts: dict[Any, str] = {}
         for run in self._all("r"):
-            if run in in_rows or self._styles.is_on(run, "vanish"):
+            if run in in_rows or self._styles.is_on(run, "vanish") or self._is_invisible(run):
                 paragraph = next(run.iterancestors(f"{W}p"), None)
                 texts[paragraph] = texts.get(paragraph, "") + "".join(t.text or "" for t in run.iter(f"{W}t"))
                 for child in run:
@@ -144,6 +146,26 @@ class Rewriting:
         self.hidden = [text for text in texts.values() if text.strip()]
         for row in rows:
             row.getparent().remove(row)
+
+    def _is_invisible(self, run: Any) -> bool:
+        """Whether a run is too small to be seen, or white on the white page."""
+        properties = run.find(f"{W}rPr")
+        size, color = (properties.find(f"{W}{name}") if properties is not None else None for name in ("sz", "color"))
+        half_points = size.get(VALUE, "") if size is not None else ""
+        if half_points.isdecimal() and int(half_points) <= MAX_INVISIBLE_HALF_POINTS:
+            return True
+        if color is None or color.get(VALUE, "").upper() != "FFFFFF" or self._root.find(f"{W}background") is not None:
+            return False
+        # Tables and text boxes mostly have a background of their own.
+        holders = (f"{W}tbl", "{*}txbxContent", "{*}txbx")
+        if next(run.iterancestors(*holders), None) is not None:
+            return False
+        paragraph = next(run.iterancestors(f"{W}p"), None)
+        shades = [properties.find(f"{W}{name}") for name in ("shd", "highlight")]
+        shades += [
+            one.find(f"{W}pPr/{W}shd") for one in (paragraph, *self._styles.of_paragraph(paragraph)) if one is not None
+        ]
+        return all(shade is None for shade in shades)
 
     def _raise(self) -> None:
         """Make text that is raised by its position a superscript."""
@@ -187,8 +209,8 @@ class Rewriting:
         tables = self._all("tbl")
         with_data = {table for table in tables if _has_data(table)}
         for table in reversed(tables):
-            row = next(table.iterancestors(f"{W}tr"), None)
-            outer = row.getparent() if row is not None else None
+            row: Any = next(table.iterancestors(f"{W}tr"), None)
+            outer: Any = row.getparent() if row is not None else None
             if outer not in with_data:
                 continue
             rest = list(row.itersiblings(f"{W}tr"))
@@ -236,7 +258,7 @@ def _field_text(data: Any) -> str:
     entries = [entry.get(VALUE, "") for entry in choices.findall(f"{W}listEntry")]
     said = (choices.find(f"{W}{name}") for name in ("result", "default"))
     chosen = next((one.get(VALUE, "") for one in said if one is not None), "0")
-    return entries[int(chosen)] if chosen.isdigit() and int(chosen) < len(entries) else ""
+    return entries[int(chosen)] if chosen.isdecimal() and int(chosen) < len(entries) else ""
 
 
 def _is_valid(paragraph: Any) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from rag.parsing.office.package import local
+
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 VALUE = f"{W}val"
 _OFF = frozenset({"0", "false", "off", "none"})
@@ -21,6 +23,7 @@ class Styles:
     def __init__(self, root: Any) -> None:
         styles = root.findall(f"{W}style") if root is not None else []
         self._by_id = {style.get(f"{W}styleId"): style for style in styles}
+        self._toggles = {local(toggle) for style in styles for toggle in style.iterfind(f"{W}rPr/*")}
         self._default = {style.get(f"{W}type"): style for style in styles if style.get(f"{W}default") in {"1", "true"}}
 
     def of_paragraph(self, paragraph: Any) -> Iterator[Any]:
@@ -41,8 +44,8 @@ class Styles:
         """Whether a toggle is on for a run: set there, or by either its own style or that of its paragraph."""
         properties = run.find(f"{W}rPr")
         own = is_on(properties, name)
-        if own is not None:
-            return own
+        if own is not None or name not in self._toggles:
+            return own or False
         reference = properties.find(f"{W}rStyle") if properties is not None else None
         of_run = _first(self.chain(reference, "character"), name) if reference is not None else False
         return of_run != _first(self.of_paragraph(next(run.iterancestors(f"{W}p"), None)), name)

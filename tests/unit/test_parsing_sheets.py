@@ -230,6 +230,7 @@ PLACES = st.tuples(st.integers(1, 90), st.integers(1, 45))
     max_examples=8, deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
 )
 @hypothesis.given(found=st.dictionaries(PLACES, WORDS, min_size=1, max_size=25))
+@hypothesis.example(found={(1, 1): "x" * 150, (1, 2): f"{'X' * 20} {'X' * 59}", (2, 1): f"{'y' * 59} {'z' * 61} of"})
 def test_every_cell_s_text_stands_in_its_cell(tmp_path: Path, found: dict[tuple[int, int], str]) -> None:
     marked = {place: f"c{index}: {words} :{index}c" for index, (place, words) in enumerate(found.items())}
     rendition, result = converted(tmp_path, sheets.cells(marked))

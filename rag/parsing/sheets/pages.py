@@ -404,10 +404,12 @@ def _lines(text: str, characters: int) -> Iterator[tuple[str, bool]]:
             if line and _length(line) + 1 + _length(word) > characters:
                 yield line, continues
                 line, continues = "", False
+            while len(word) > MAX_WORD_CHARS:
+                if line:
+                    yield line, continues
+                yield word[:MAX_WORD_CHARS], False if line else continues
+                line, word, continues = "", word[MAX_WORD_CHARS:], True
             line = f"{line} {word}" if line else word
-            while len(line) > MAX_WORD_CHARS:
-                yield line[:MAX_WORD_CHARS], continues
-                line, continues = line[MAX_WORD_CHARS:], True
         if line:
             yield line, continues
         line, continues = "", False

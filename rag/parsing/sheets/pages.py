@@ -404,12 +404,13 @@ def _lines(text: str, characters: int) -> Iterator[tuple[str, bool]]:
             if line and _length(line) + 1 + _length(word) > characters:
                 yield line, continues
                 line, continues = "", False
-            while len(word) > MAX_WORD_CHARS:
+            rest = word
+            while len(rest) > MAX_WORD_CHARS:
                 if line:
                     yield line, continues
-                yield word[:MAX_WORD_CHARS], False if line else continues
-                line, word, continues = "", word[MAX_WORD_CHARS:], True
-            line = f"{line} {word}" if line else word
+                yield rest[:MAX_WORD_CHARS], False if line else continues
+                line, rest, continues = "", rest[MAX_WORD_CHARS:], True
+            line = f"{line} {rest}" if line else rest
         if line:
             yield line, continues
         line, continues = "", False

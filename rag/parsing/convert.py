@@ -40,7 +40,7 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
     if mime_type in file_types.SHEETS:
         from rag.parsing.sheets import convert as sheets
 
-        return sheets.to_pdf(source, mime_type, on_pages)
+        return sheets.to_pdf(source, mime_type, unpacking, on_pages)
     return _convert_builtin(source, mime_type, config, unpacking)
 
 

@@ -57,10 +57,10 @@ def make_rendition(
             with pymupdf.open(source, filetype="pdf") as document:
                 was_encrypted = _unlock(document, name, password)
                 _check_pages(document, name, config)
+                naming = glyphs.name_glyphs(document)  # before pages are added, whose fonts need no names
                 is_extended = attachments.unpack(document, unpacking)
                 note = notes(document, has_files=bool(unpacking.parts))
                 on_open(document.page_count)
-                naming = glyphs.name_glyphs(document)
                 recognition = text_layer.recognise(
                     document, config, on_recognised, with_pictures=with_pictures, has_unknown=naming.has_unknown
                 )

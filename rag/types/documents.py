@@ -231,12 +231,14 @@ class ParsingConfig(Model):
 
     The `timeout_…` are CPU time of the parsing process; OCR of each page has `timeout_seconds_ocr`. `idle_seconds` is
     wall-clock time without any CPU use, as when a disk does not answer. `max_parts` and `max_parts_mb` limit what is
-    extracted from a mail or archive, including nested ones up to `max_parts_depth`.
+    extracted from a mail or archive, including nested ones up to `max_parts_depth`. With "auto" for `ocr_engine`,
+    Tesseract reads only languages that the packaged models do not.
     """
 
     layout: Literal["fast", "accurate"] = "fast"
     office: Literal["auto", "builtin"] = "auto"
     ocr: bool = True
+    ocr_engine: Literal["auto", "packaged", "tesseract"] = "auto"
     ocr_language: str = "auto"
     pictures: bool = True
     timeout_seconds_base: pydantic.PositiveFloat = 60.0

@@ -68,8 +68,6 @@ ERRORS = (
     N_("The calendar is damaged or has no appointments. Export it once more."),
     N_("The mail is damaged ({error}). Open it in Outlook and save it again."),
     N_("The spreadsheet is damaged ({error}). Open it in another program and save it again."),
-    N_("The spreadsheet unpacks to more than {limit} GB. Split it into smaller files."),
-    N_("The workbook unpacks to {size} GB; the limit is {limit} GB. Split it into smaller files."),
     N_("The workbook is damaged or encrypted ({error}). Save it as XLSX in another program."),
     N_("The workbook is damaged ({error}). Open it in another program and save it again."),
     N_("The table is damaged: {error}. Save it again in another program."),

@@ -115,6 +115,14 @@ MESSAGES = (
     N_("Page {page} is a picture"),
     N_("{count} pages are pictures"),
     N_(
+        "Its pictures were recognised with the packaged models only, and the words are of no known language. Install "
+        "Tesseract's data for its language."
+    ),
+    N_(
+        "Its pictures were recognised with the packaged models only, and read like {_language}. Install its data "
+        "(Debian: {package}) and read it again."
+    ),
+    N_(
         "Its pictures were recognised with {_languages} only, and the words are of no known language. Install "
         "Tesseract's data for its language."
     ),

@@ -1,20 +1,19 @@
 """Words in pictures of pages that have text of their own."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag import parsing
-from rag.parsing.ocr import pictures, tesseract, text_layer
+from rag.parsing.ocr import pictures, text_layer
+from rag.parsing.ocr.processes import Processes
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.text_runs import Direction, page_content
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Passage, Rect
 from tests import pdfs
-
-pytestmark = pytest.mark.needs_tesseract
 
 
 def read(
@@ -79,12 +78,12 @@ def test_the_text_around_stays_as_it_was(tmp_path: Path) -> None:
 def test_equal_pictures_are_recognised_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read_pictures: list[Any] = []
 
-    def read_and_count(self: tesseract.Tesseract, picture: Any, language: str) -> bytes:
-        read_pictures.append(picture)
-        return recognise(self, picture, language)
+    def run_and_count(self: Processes, recognise: Callable[[], bytes]) -> bytes:
+        read_pictures.append(recognise)
+        return run(self, recognise)
 
-    recognise = tesseract.Tesseract.read
-    monkeypatch.setattr(tesseract.Tesseract, "read", read_and_count)
+    run = Processes.run
+    monkeypatch.setattr(Processes, "run", run_and_count)
     with pymupdf.open(stream=pdfs.charts(pages=2), filetype="pdf") as document:
         text_layer.recognise(document, ParsingConfig(ocr_language="eng"), lambda _: None, with_pictures=True)
         assert [("Lindmark 4812" in page.get_text()) for page in document] == [True, True]

@@ -260,7 +260,7 @@ def _alternative(element: Any) -> str:
 
 def escaped(text: str) -> str:
     """Escape text for MuPDF, which decodes character references twice unless an element interrupts them."""
-    text = breakable(_NOT_TEXT.sub("", text))
+    text = breakable(_NOT_TEXT.sub("", text).replace("\x85", " "))  # the next-line sign of mainframes has no glyph
     return missing_glyphs.marked(_REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False)))
 
 

@@ -49,6 +49,9 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         box = to_rect(page.rect)
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         content, rules = text_runs.page_content(page)
+        grid = PageGrid.read(document, page)
+        if grid is not None:
+            content = grid.without_labels(content)
         content, unknown_glyphs = _legible(content)
         comments = read_comments(page)
         noted = [line.text for block in comments for line in block.lines]
@@ -57,11 +60,10 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         plain = glued_cells.split_glued(page, [piece for piece in content if piece.kind is BlockKind.TEXT])
         found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
         drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box), *comments]
-        grid = PageGrid.read(document, page)
         if grid is not None:
             return PageContent(
                 info.model_copy(update={"label": grid.label}),
-                [*_sheet_blocks(grid, found, box), *drawn],
+                [*_sheet_blocks(grid, found, rules, box), *drawn],
                 characters,
                 has_grid=True,
                 runs=runs,
@@ -88,10 +90,16 @@ def _legible(content: Sequence[Piece]) -> tuple[list[Piece], int]:
     return legible, sum(counts) if most else sum(piece.text.count(character_cleaning.UNKNOWN) for piece in legible)
 
 
-def _sheet_blocks(grid: PageGrid, found: Sequence[Piece], page_box: Rect) -> list[text_lines.RawBlock]:
-    """Make blocks of a sheet's cells, then of the text outside them."""
-    blocks, rest = grid.split(found)
-    return [*blocks, *page_blocks(rest, (), page_box, layout_model.Layout())]
+def _sheet_blocks(
+    grid: PageGrid, found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect
+) -> Iterator[text_lines.RawBlock]:
+    """Yield blocks of the sheet's name, the text above its cells, its cells, and the text below them."""
+    parts = grid.split(found)
+    below = [rule for rule in rules if rule.bbox.y0 > grid.rows[-1].end]
+    yield from parts.headings
+    yield from page_blocks(parts.above, (), page_box, layout_model.Layout())
+    yield from parts.cells
+    yield from page_blocks(parts.below, below, page_box, layout_model.Layout())
 
 
 def _characters(found: Sequence[Piece]) -> int:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rag.parsing.annotations import form_fields, page_annotations
-from rag.parsing.ocr.tesseract import FONT
+from rag.parsing.ocr.invisible_text import FONT
 from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import display_matrix, from_display, pymupdf, to_rect
 from rag.types import BlockKind, Rect

@@ -59,7 +59,7 @@ def test_a_layer_is_where_it_is_to_be_displayed(rotation: int, origin: tuple[flo
     with pymupdf.open(stream=content) as document, pymupdf.open() as layer:
         layer.new_page(width=200, height=40).insert_text((10, 30), "Recognised", fontsize=20)
         pictures.insert_text_layer(document[0], layer, Rect(300, 350, 500, 390))
-        pieces, _ = page_content(document[0])
+        pieces, *_ = page_content(document[0])
     (piece,) = [piece for piece in pieces if piece.text == "Recognised"]
     assert piece.direction is Direction.RIGHT
     assert piece.bbox.x0 == pytest.approx(310, abs=0.1)

@@ -11,7 +11,7 @@ from rag.parsing.annotations import page_annotations
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, pymupdf, to_rect
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
-from rag.parsing.pdf.text_runs import read_lines, to_display
+from rag.parsing.pdf.text_runs import read_page, to_display
 from rag.types import BlockKind, Rect
 
 mupdf = pymupdf.mupdf
@@ -125,7 +125,7 @@ class _MarkedWords:
     def _lines(self) -> list[list[tuple[Rect, str]]]:
         """Each line's characters and their displayed boxes."""
         matrix = display_matrix(self._page)
-        lines, _ = read_lines(self._page, with_characters=True)
+        lines = read_page(self._page, with_characters=True).lines
         return [
             [(to_display(char["bbox"], matrix), char["c"]) for span in line.spans for char in span["chars"]]
             for line in lines

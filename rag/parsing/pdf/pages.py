@@ -48,7 +48,7 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         page = document[index]
         box = to_rect(page.rect)
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
-        content, rules = text_runs.page_content(page)
+        content, rules, source = text_runs.page_content(page)
         grid = PageGrid.read(document, page)
         if grid is not None:
             content = grid.without_labels(content)
@@ -57,7 +57,7 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         noted = [line.text for block in comments for line in block.lines]
         characters = sum(len("".join(text.split())) for text in noted) + _characters(content)
         runs = [*(piece.text for piece in content), *noted]
-        plain = glued_cells.split_glued(page, [piece for piece in content if piece.kind is BlockKind.TEXT])
+        plain = glued_cells.split_glued(page, source, [piece for piece in content if piece.kind is BlockKind.TEXT])
         found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
         drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box), *comments]
         if grid is not None:

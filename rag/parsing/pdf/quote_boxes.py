@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from rag import errors
 from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import LOCK, MUPDF_ERRORS, display_matrix, open_pdf
-from rag.parsing.pdf.text_runs import read_lines, to_display
+from rag.parsing.pdf.text_runs import read_page, to_display
 from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, Line, Passage, Rect, Region
 
@@ -169,7 +169,7 @@ def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawL
         try:
             page = document[page_number - 1]
             matrix = display_matrix(page)
-            lines, _ = read_lines(page, with_characters=True)
+            lines = read_page(page, with_characters=True).lines
         except MUPDF_ERRORS:
             return ()
         return tuple(_raw_line(line, matrix) for line in lines)

@@ -4,7 +4,7 @@ import enum
 import re
 import statistics
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -29,7 +29,6 @@ MAX_RAISED_SIZE = 0.9
 """Size of a raised mark as a share of the type beside it."""
 MIN_RISE_EM = 0.15
 """Least height of its baseline above that of the type beside it."""
-_NEXT = (-1, 0, 1)
 SIGN_GAP_EM = 0.15
 """A bullet with a wider gap behind it is a word of its own."""
 _BOLD_FONT = 16
@@ -71,11 +70,11 @@ class Rule(NamedTuple):
     is_rectangle: bool
 
 
-def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
-    """Extract the page's runs of text in content order, and its rules."""
-    lines, shapes = read_lines(page)
+def page_content(page: Any) -> tuple[list[Piece], list[Rule], Any]:
+    """Extract the page's runs of text in content order, its rules, and the text page that they are from."""
+    lines, shapes, source = read_page(page)
     if any(map(_is_letter_spaced, lines)):
-        lines = [*map(_without_letter_spacing, read_lines(page, with_characters=True)[0])]
+        lines = [*map(_without_letter_spacing, read_page(page, with_characters=True).lines)]
     visible = to_rect(page.rect)
     matrix = display_matrix(page)
     pieces = [
@@ -83,24 +82,22 @@ def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     ]  # text beyond the crop box is never shown
     pieces = list(_without_copies(pieces))
     rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in shapes]
-    return pieces, rules
+    return pieces, rules, source
 
 
 def _without_copies(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Yield `pieces` without texts drawn again in one place, which imitates bold type or a shadow."""
-    places: dict[tuple[str, int, int], tuple[float, float]] = {}
+    places: dict[str, list[Rect]] = defaultdict(list)
     for piece in pieces:
-        x, y, *_ = piece.bbox
-        reach = max(COPY_EM * piece.size, 0.1)
-        column, row = int(x // reach), int(y // reach)
-        near = [places.get((piece.text, column + across, row + down)) for across in _NEXT for down in _NEXT]
-        if not any(other and abs(x - other[0]) < reach and abs(y - other[1]) < reach for other in near):
-            places[piece.text, column, row] = x, y
+        others = places[piece.text]
+        x, y, reach = piece.bbox.x0, piece.bbox.y0, max(COPY_EM * piece.size, 0.1)
+        if not others or not any(abs(x - other.x0) < reach and abs(y - other.y0) < reach for other in others):
+            others.append(piece.bbox)
             yield piece
 
 
-def read_lines(page: Any, *, with_characters: bool = False) -> tuple[list[visibility.StyledLine], list[Any]]:
-    """Return the page's lines and shapes as `visibility.read_lines` does, and the state of its form fields.
+def read_page(page: Any, *, with_characters: bool = False) -> visibility.PageText:
+    """Read a page as `visibility.read_page` does, and the state of its form fields.
 
     Comments typed on the page are left out.
     """
@@ -108,12 +105,12 @@ def read_lines(page: Any, *, with_characters: bool = False) -> tuple[list[visibi
     comments = [*page_annotations.comments(page)]
     hidden = [*filter(page_annotations.is_icon, comments), *(field.annotation for field in fields)]
     with page_annotations.hidden(hidden):
-        lines, shapes = visibility.read_lines(page, TEXT_FLAGS, with_characters=with_characters)
+        lines, shapes, source = visibility.read_page(page, TEXT_FLAGS, with_characters=with_characters)
     for comment in filter(page_annotations.is_typed, comments):
         box = from_display(page_annotations.box(comment), page)
         words = page_annotations.letters(page_annotations.content(comment))
         lines = [line for line in lines if not (_text_in(line, box) and _text_in(line, box) in words)]
-    return [*lines, *(line for field in fields for line in field.lines)], shapes
+    return visibility.PageText([*lines, *(line for field in fields for line in field.lines)], shapes, source)
 
 
 def _text_in(line: visibility.StyledLine, box: Any) -> str:
@@ -126,8 +123,8 @@ def _text_in(line: visibility.StyledLine, box: Any) -> str:
 
 def _is_letter_spaced(line: visibility.StyledLine) -> bool:
     """Whether a line has a run of single letters, as "B A L A N C E", that is no list of them in their order."""
-    text = "".join(span["text"] for span in line.spans)
-    if text.count(" ") < MIN_SPACED_LETTERS - 1 or (run := _SPACED_LETTERS.search(text)) is None:
+    text = line.spans[0]["text"] if len(line.spans) == 1 else "".join([span["text"] for span in line.spans])
+    if 3 * text.count(" ") < len(text) or (run := _SPACED_LETTERS.search(text)) is None:
         return False
     letters = run[0].split()
     steps = [ord(second) - ord(first) in (0, 1) for first, second in pairwise(letters)]

@@ -59,15 +59,23 @@ class StyledLine(NamedTuple):
     kind: BlockKind = BlockKind.TEXT
 
 
-def read_lines(page: Any, flags: int, *, with_characters: bool = False) -> tuple[list[StyledLine], list[Any]]:
-    """Return the page's lines, divided where the kind of their text changes, and its shapes as MuPDF's blocks.
+class PageText(NamedTuple):
+    """The lines of a page, its shapes as MuPDF's blocks, and what they were read from (a `pymupdf.TextPage`)."""
+
+    lines: list[StyledLine]
+    shapes: list[Any]
+    source: Any
+
+
+def read_page(page: Any, flags: int, *, with_characters: bool = False) -> PageText:
+    """Read a page's lines, divided where the kind of their text changes.
 
     `flags` are those of the text extraction. The spans have `chars` if asked.
     """
-    flags |= pymupdf.TEXT_COLLECT_VECTORS
-    blocks = page.get_text("rawdict" if with_characters else "dict", flags=flags)["blocks"]
+    source = page.get_textpage(flags=flags | pymupdf.TEXT_COLLECT_VECTORS)
+    blocks = page.get_text("rawdict" if with_characters else "dict", textpage=source)["blocks"]
     if not with_characters and line_characters.is_suspect(blocks):
-        blocks = page.get_text("rawdict", flags=flags)["blocks"]
+        blocks = page.get_text("rawdict", textpage=source)["blocks"]
         with_characters = True
     if with_characters:
         line_characters.correct(blocks)
@@ -75,11 +83,12 @@ def read_lines(page: Any, flags: int, *, with_characters: bool = False) -> tuple
     marks = _Marks(page, blocks)
     if not (with_characters or marks.strikes or marks.doubtful):
         lines = [line for block in blocks for line in block.get("lines", ())]
-        return [StyledLine(line["bbox"], line["dir"], line["spans"]) for line in lines], shapes
+        return PageText([StyledLine(line["bbox"], line["dir"], line["spans"]) for line in lines], shapes, source)
     if not with_characters:
-        blocks = page.get_text("rawdict", flags=flags)["blocks"]
+        blocks = page.get_text("rawdict", textpage=source)["blocks"]
     lines = [line for block in blocks for line in block.get("lines", ())]
-    return [part for index, line in enumerate(lines) for part in _divided(index, line, marks)], shapes
+    divided = [part for index, line in enumerate(lines) for part in _divided(index, line, marks)]
+    return PageText(divided, shapes, source)
 
 
 def _divided(index: int, line: Mapping[str, Any], marks: "_Marks") -> Iterator[StyledLine]:

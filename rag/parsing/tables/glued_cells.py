@@ -9,7 +9,7 @@ from typing import Any
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import display_matrix, to_rect
 from rag.parsing.pdf.text_lines import bounds
-from rag.parsing.pdf.text_runs import TEXT_FLAGS, Direction, Piece, to_display
+from rag.parsing.pdf.text_runs import Direction, Piece, to_display
 from rag.types import Rect
 
 GAP_EM = 0.45
@@ -22,14 +22,14 @@ _GLUED = re.compile(rf"(?:^|\s)(?:{_FIGURE}|[—–-]+)\s+(?={_FIGURE}(?:\s|$)|[
 _SIGN = frozenset("$€£¥")
 
 
-def split_glued(page: Any, pieces: Sequence[Piece]) -> list[Piece]:
-    """Split the short runs of a page at wide gaps if some of them have several figures."""
+def split_glued(page: Any, source: Any, pieces: Sequence[Piece]) -> list[Piece]:
+    """Split the short runs of a page at wide gaps if some of them have several figures; `source` has its words."""
     if not any(len(piece.text) <= MAX_CHARS and _GLUED.search(piece.text) for piece in pieces):
         return list(pieces)
     matrix = display_matrix(page)
     lines: dict[int, list[tuple[Rect, str]]] = defaultdict(list)
     axis = 1 if Counter(piece.direction for piece in pieces).most_common(1)[0][0] in LEVEL else 0
-    for x0, y0, x1, y1, text, *_ in page.get_text("words", flags=TEXT_FLAGS):
+    for x0, y0, x1, y1, text, *_ in page.get_text("words", textpage=source):
         box = Rect(x0, y0, x1, y1) if matrix is None else to_display((x0, y0, x1, y1), matrix)
         lines[round(_middle(box, axis))].append((box, text))
     return [part for piece in pieces for part in _parts(piece, lines)]

@@ -137,6 +137,9 @@ _HELD = {
     Kind.DATE: _DATE,
     Kind.PLACE: re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+"),
 }
+_COMMENTS = _pattern(
+    r"\b(?:comment(?:s|ed|ers?)?|annotations?|sticky\s+notes?|kommentar\w*|anmerkung(?:en)?|randnotiz(?:en)?)\b"
+)
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:19|20)\d\d(?![\d,%]|\.\d)")
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.\s?){2,}[^\W\d_]?")
@@ -224,6 +227,11 @@ def parse_question(question: str, rewritings: Iterable[Rewriting] = ()) -> Parse
         also=tuple(dict.fromkeys(tuple(term_weights.content_words(phrase)) for phrase in phrases)),
         phrases=tuple(dict.fromkeys(phrases)),
     )
+
+
+def asks_for_comments(question: str) -> bool:
+    """Return whether `question` asks for what somebody wrote beside the text."""
+    return _COMMENTS.search(question) is not None
 
 
 def years_of(text: str) -> frozenset[str]:

@@ -109,14 +109,16 @@ def write_new(file: Path, content: bytes) -> None:
     print_text(f"Written: {file}")
 
 
-def print_missing(completeness: Completeness) -> None:
-    """Print the places of a file where text is missing or words are glued or split; nothing if it is complete."""
+def print_reading(completeness: Completeness | None) -> None:
+    """Print what was not read as a person sees it, with places; nothing of a file that was read truly."""
+    if completeness is None:
+        return
+    for summary in completeness.summaries:
+        print_text(summary)
     for missing in completeness.missing:
         print_text(f"  missing at {missing.place}: {plural(missing.characters, 'character')}, “{missing.text}”")
-    if completeness.has_word_errors:
-        print_text(f"words: {completeness.word_summary}")
-        for error in completeness.word_errors:
-            print_text(f"  at {error.place}: “{error.read}” for “{error.expected}”")
+    for error in completeness.word_errors if completeness.has_word_errors else ():
+        print_text(f"  at {error.place}: “{error.read}” for “{error.expected}”")
 
 
 def print_error(error: errors.Error, *, as_json: bool) -> None:

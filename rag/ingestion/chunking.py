@@ -17,7 +17,16 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from rag.ingestion import table_headers
-from rag.types import SET_APART, BlockKind, Chunk, ChunkingOptions, Line, TextBlock, pages_by_share
+from rag.types import (
+    SET_APART,
+    BlockKind,
+    Chunk,
+    ChunkingOptions,
+    Line,
+    TextBlock,
+    pages_by_share,
+    without_raised_marks,
+)
 
 SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
@@ -69,8 +78,8 @@ def search_text(chunk: Chunk) -> str:
 
 
 def flowing_text(text: str) -> str:
-    """Join hyphenated words, and the lines of each paragraph."""
-    joined = _HYPHEN_BREAK.sub("", text)
+    """Join hyphenated words and the lines of each paragraph, and leave out raised marks."""
+    joined = _HYPHEN_BREAK.sub("", without_raised_marks(text))
     paragraphs = [_SPACES.sub(" ", part.replace("\n", " ")).strip() for part in joined.split("\n\n")]
     return "\n".join(part for part in paragraphs if part)
 
@@ -271,13 +280,25 @@ def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) ->
 def _table_header(lines: Sequence[Line], start: int) -> str | None:
     """Return caption and header rows of the table that `lines[start]` continues, if any."""
     first = start
-    while lines[first].kind is BlockKind.TABLE and not lines[first].starts_block and first > 0:
+    while first > 0 and lines[first].kind is BlockKind.TABLE and _continues_table(lines, first):
         first -= 1
     if first == start or lines[first].kind is not BlockKind.TABLE:
         return None
     return _last_fitting(
         table_headers.header_rows(lines[first:start], table_headers.caption_rows(_texts_above(lines, first)))
     )
+
+
+def _continues_table(lines: Sequence[Line], place: int) -> bool:
+    """Return whether the table row at `place` belongs to the table of the line before it.
+
+    On a new page a table goes on if it has as many cells in a row and no head of its own.
+    """
+    line, before = lines[place], lines[place - 1]
+    if not line.starts_block:
+        return True
+    is_alike = before.kind is BlockKind.TABLE and before.text.count("\t") == line.text.count("\t") > 0
+    return is_alike and before.page_number + 1 == line.page_number and table_headers.is_data(line.text)
 
 
 def _texts_above(lines: Sequence[Line], first: int) -> list[str]:

@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from rag.parsing.pdf.character_cleaning import normalize_drawing
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
-from rag.types import Completeness, Missing, WordError
+from rag.parsing.second_reading import SecondReading
+from rag.types import MAX_REMARK_PAGES, NO_EVIDENCE, BlockKind, Completeness, Missing, Remark, RemarkKind, WordError
 
 WINDOW_CHARS = 20_000
 """Maximum distance from the end of one piece to the next."""
@@ -29,6 +30,8 @@ MIN_SHARE = 0.5
 """Least share of a word's characters to count as its part; any share of a long word counts."""
 MAX_PLACES = 50
 """Maximum number of missing places and of word errors to report."""
+UNKNOWN = "\ufffd"
+"""Stands for a glyph whose character is not known."""
 EXCERPT_CHARS = 80
 """Reported length of a missing text."""
 
@@ -45,11 +48,14 @@ class CompletenessCheck:
     """Compares a file's text with the blocks of its pages, page by page.
 
     `texts` is the source's text; None compares with the text of the rendition's pages, which is extracted only if a
-    page's blocks have another number of characters.
+    page's blocks have another number of characters, and with a `second_reading` of the file.
     """
 
-    def __init__(self, texts: Sequence[tuple[str, str]] | None) -> None:
+    def __init__(self, texts: Sequence[tuple[str, str]] | None, second_reading: SecondReading | None = None) -> None:
         self._texts = texts
+        self._second_reading = second_reading
+        self._unknown: list[Missing] = []
+        self._remarks: dict[RemarkKind, Counter[int]] = defaultdict(Counter)
         self._found: list[str] = []
         self._characters = 0
         self._missing: list[Missing] = []
@@ -66,6 +72,9 @@ class CompletenessCheck:
     ) -> None:
         """Compare the next page; `page_text` and `page_words` extract a page's text and words with PyMuPDF."""
         lines = [line.text for block in page.blocks for line in block.lines]
+        self._add_remarks(page)
+        if self._second_reading:
+            self._second_reading.add(page.info.number, lines)
         self._add_words(page, lines, page_words)
         if self._texts is not None:
             self._found += lines
@@ -77,6 +86,17 @@ class CompletenessCheck:
         result = measure([(f"page {number}", page_text(number))], lines)
         self._characters += result.source_characters
         self._missing += result.missing
+
+    def _add_remarks(self, page: PageContent) -> None:
+        number = page.info.number
+        if page.unknown_glyphs:
+            beside = next((line.text for block in page.blocks for line in block.lines if UNKNOWN in line.text), UNKNOWN)
+            missing = Missing(place=f"page {number}", characters=page.unknown_glyphs, text=beside[:EXCERPT_CHARS])
+            self._unknown.append(missing)
+        for block in page.blocks:
+            if block.kind in NO_EVIDENCE:
+                kind: RemarkKind = "struck" if block.kind is BlockKind.STRUCK else "hidden"
+                self._remarks[kind][number] += sum(len("".join(line.text.split())) for line in block.lines)
 
     def _add_words(
         self, page: PageContent, lines: Sequence[str], page_words: Callable[[int], Iterable[Sequence[Any]]]
@@ -92,7 +112,9 @@ class CompletenessCheck:
             for text in to_words(word)
         ]
         normal = [to_words(line) for line in lines]
-        glued, split = glued_words(expected, normal), split_words(expected, normal)
+        apart = {pair for run in page.runs for pair in pairwise(to_words(run))}
+        glued = glued_words(expected, normal)
+        split = [word for word in split_words(expected, normal) if not apart.issuperset(pairwise(word.read.split()))]
         self._glued_words += len(glued)
         self._split_words += len(split)
         room = MAX_PLACES - len(self._word_errors)
@@ -108,8 +130,20 @@ class CompletenessCheck:
             found = Completeness(
                 source_characters=self._characters, kept_characters=kept, missing=tuple(self._missing[:MAX_PLACES])
             )
+        compared = self._second_reading.compared_pages if self._second_reading else 0
+        places = {missing.place for missing in found.missing}
+        others = self._second_reading.missing if self._second_reading else []
+        unread = [missing for missing in others if missing.place not in places]
         return found.model_copy(
             update={
+                "source_characters": found.source_characters + sum(missing.characters for missing in unread),
+                "kept_characters": found.kept_characters - sum(missing.characters for missing in self._unknown),
+                "missing": (*found.missing, *self._unknown, *unread)[:MAX_PLACES],
+                "compared_pages": compared,
+                "remarks": tuple(
+                    Remark(kind=kind, characters=pages.total(), pages=tuple(sorted(pages))[:MAX_REMARK_PAGES])
+                    for kind, pages in self._remarks.items()
+                ),
                 "words": self._words,
                 "glued_words": self._glued_words,
                 "split_words": self._split_words,

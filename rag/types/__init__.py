@@ -177,6 +177,7 @@ from rag.types.operations import (
     WorkCounts,
     WorkerStatus,
 )
+from rag.types.raised import SUPERSCRIPTS, without_raised_marks
 from rag.types.requests import (
     MAX_QUESTION_CHARS,
     Auth,
@@ -241,6 +242,7 @@ from rag.types.sharing import (
 from rag.types.text import (
     EVIDENCE,
     MAX_NEGLIGIBLE_LOSS,
+    MAX_REMARK_PAGES,
     MAX_WORD_ERROR_SHARE,
     NO_EVIDENCE,
     PAGE_TEXT,
@@ -258,6 +260,8 @@ from rag.types.text import (
     Passage,
     Rect,
     Region,
+    Remark,
+    RemarkKind,
     Span,
     TextBlock,
     Unpacked,

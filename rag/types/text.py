@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
@@ -194,6 +194,34 @@ class WordError(Model):
     expected: str
 
 
+RemarkKind = Literal["hidden", "struck"]
+
+
+class Remark(Model):
+    """How many characters of a document are hidden or struck out, and the pages that have them, the first fifty."""
+
+    kind: RemarkKind
+    characters: int
+    pages: tuple[int, ...]
+
+    @property
+    def summary(self) -> str:
+        """In words: "12 characters that are struck out on pages 3, 4"."""
+        return f"{self.characters:,} {_REMARKS[self.kind]} on {pages_name(self.pages)}"
+
+
+_REMARKS: dict[RemarkKind, str] = {
+    "hidden": "characters that are not visible",
+    "struck": "characters that are struck out",
+}
+MAX_REMARK_PAGES = 50
+
+
+def pages_name(pages: Sequence[int]) -> str:
+    """Format page numbers: "page 3", "pages 3, 4"."""
+    return f"page{'s' if len(pages) > 1 else ''} {', '.join(map(str, pages))}"
+
+
 MAX_NEGLIGIBLE_LOSS = 0.001
 """Up to this share of missing characters a document counts as complete; the loss is still reported."""
 
@@ -202,10 +230,11 @@ MAX_WORD_ERROR_SHARE = 0.001
 
 
 class Completeness(Model):
-    """How much of a file's text its rendition has, in characters without white space.
+    """How truly a file's text was read, in characters without white space.
 
     `words` counts the words of the rendition, `glued_words` those read as one, `split_words` those read as several;
-    `word_errors` are examples.
+    `word_errors` are examples. Missing are also glyphs whose character no font tells, and what only another program
+    read, with which `compared_pages` were compared. `remarks` count what was kept and is no evidence.
     """
 
     source_characters: int
@@ -215,6 +244,8 @@ class Completeness(Model):
     glued_words: int = 0
     split_words: int = 0
     word_errors: tuple[WordError, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    compared_pages: int = 0
 
     @property
     def share(self) -> float:
@@ -236,6 +267,15 @@ class Completeness(Model):
     def has_word_errors(self) -> bool:
         """Whether the share of glued or split words exceeds `MAX_WORD_ERROR_SHARE`."""
         return self.glued_words + self.split_words > MAX_WORD_ERROR_SHARE * self.words
+
+    @property
+    def summaries(self) -> tuple[str, ...]:
+        """What was not read as a person sees it, a line for each matter; nothing of a file that was read truly."""
+        return (
+            *([f"characters kept: {self.summary}"] if self.missing_characters else []),
+            *([f"words: {self.word_summary}"] if self.has_word_errors else []),
+            *(remark.summary for remark in self.remarks),
+        )
 
     @property
     def word_summary(self) -> str:

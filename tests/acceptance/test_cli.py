@@ -467,7 +467,7 @@ def test_an_index_says_what_it_holds() -> None:
     assert (stats["documents"], stats["pages"], stats["failedDocuments"]) == (2, 2, 0)
     shown = pagelight("inspect").stdout
     assert "bge-small-en-v1.5" in shown
-    assert re.search(r"harbour\.pdf\s+[1-9]\d* of \d+ \(100 %\)", shown)
+    assert "not read as seen" not in shown
     assert (stats["languages"], stats["advice"]) == ({"english": 2}, None)
     assert {document["language"] for document in parsed("documents", "list")} == {"english"}
 
@@ -491,7 +491,7 @@ def test_a_document_s_chunks_are_shown_page_by_page() -> None:
     assert [line["text"] for line in chunk["lines"]] == [*HARBOUR]
     shown = pagelight("inspect", "--document", "harbour.pdf").stdout
     assert "crane" in shown
-    assert "(100 %)" in shown
+    assert "characters kept" not in shown
     assert "1 page" in pagelight("inspect", "--document", "harbour.pdf", "--page", 2, code=5).stderr
     pagelight("inspect", "--page", 1, code=2)
 
@@ -526,9 +526,9 @@ def test_a_file_s_outline_is_shown(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("settings")
 def test_how_much_of_a_file_is_kept_is_shown_with_what_is_missing(tmp_path: Path) -> None:
     write_files(tmp_path, whole__txt=b"High at noon.", cut__txt="High at noon.\nA glyph of no font: \u0378".encode())
-    assert re.search(r"characters kept\s+11 of 11 \(100 %\)", pagelight("parse", tmp_path / "whole.txt").stdout)
+    assert "characters" not in pagelight("parse", tmp_path / "whole.txt").stdout
     shown = pagelight("parse", tmp_path / "cut.txt").stdout
-    assert re.search(r"characters kept\s+26 of 27 \(96.2 %\)", shown)
+    assert "characters kept: 26 of 27 (96.2 %)" in shown
     assert "missing at line 2: 1 character, “\u0378”" in shown
 
 

@@ -15,11 +15,22 @@ from rag.answering.text.numbers import find_numbers, unsupported
         ("(see note 5, of 27) million", ["5", "27"]),
         ("no figures here", []),
         ("２０２２年 ٢٠٢١", ["２０２２", "٢٠٢١"]),
-        ("10²", ["10"]),
+        ("10⁶ of 5²", ["10⁶", "5"]),
+        ("812⁸ million, 12³ %", ["812 million", "12"]),
     ],
 )
 def test_numbers_are_found_as_written(text: str, numbers: list[str]) -> None:
     assert [number.text for number in find_numbers(text)] == numbers
+
+
+def test_the_mark_of_a_note_is_no_part_of_a_figure_and_a_power_is() -> None:
+    (noted,) = find_numbers("812⁸ million euro")
+    assert (noted.values, noted.scale, noted.unit) == (frozenset({812.0}), 1e6, "€")
+    (share,) = find_numbers("12³ %")
+    assert (share.values, share.unit) == (frozenset({12.0}), "%")
+    assert [number.values for number in find_numbers("10⁶ and 10⁻³")] == [{1e6}, {1e-3}]
+    (product,) = find_numbers("2.5 × 10⁶ units")
+    assert (product.values, product.scale) == (frozenset({2.5}), 1e6)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from rag.parsing.pdf.document import iter_pages
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import PageContent, parse_page
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
+from rag.parsing.second_reading import SecondReading
 from rag.types import BlockKind, Completeness, Line, ParsedDocument, ParsingConfig, Passage
 from tests import pdfs
 
@@ -354,6 +355,56 @@ def test_glued_words_make_a_document_incomplete() -> None:
     assert not found.is_complete
     (error,) = found.word_errors
     assert (error.place, error.read, error.expected) == ("page 1", "keeperrecorded", "keeper recorded")
+
+
+def test_hidden_and_struck_out_text_is_told_with_its_pages() -> None:
+    with pymupdf.open(stream=pdfs.pages(2)) as document:
+        document[1].insert_text((72, 600), "It is 99 months.", color=(1, 1, 1))
+        document[1].add_strikeout_annot(document[1].search_for("Copper prices"))
+        tally = CompletenessCheck(None)
+        for index in range(2):
+            tally.add(parse_page(document, index), lambda _: "")
+    found = tally.result()
+    assert {remark.kind: (remark.characters, remark.pages) for remark in found.remarks} == {
+        "struck": (12, (2,)),
+        "hidden": (13, (2,)),
+    }
+    assert found.is_complete
+    assert "13 characters that are not visible on page 2" in found.summaries
+
+
+def test_a_glyph_without_a_character_is_missing() -> None:
+    with pymupdf.open(stream=pdfs.plain()) as document:
+        tally = CompletenessCheck(None)
+        tally.add(parse_page(document, 0)._replace(unknown_glyphs=7), lambda _: "")
+    found = tally.result()
+    assert found.missing_characters == 7
+    assert not found.is_complete
+
+
+def test_what_another_program_reads_and_we_do_not_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "rendition.pdf"
+    path.write_bytes(pdfs.pages(12))
+    whole, cut = SecondReading(path), SecondReading(path)
+    with pymupdf.open(path) as document:
+        for index in range(12):
+            lines = [line.text for block in parse_page(document, index).blocks for line in block.lines]
+            whole.add(index + 1, lines)
+            cut.add(index + 1, [line for line in lines if "Copper" not in line])
+    assert (whole.missing, whole.compared_pages) == ([], 2)
+    assert [missing.place for missing in cut.missing] == [f"page {number}" for number in range(1, 13)]
+    assert cut.missing[0].text == "Copper prices rose by 14 percent second quarter."
+    assert cut.missing[0].characters == len("Copperpricesroseby14percentsecondquarter.")
+    check = CompletenessCheck(None, cut)
+    assert not check.result().is_complete
+
+
+def test_a_file_that_the_other_program_cannot_read_is_not_compared(tmp_path: Path) -> None:
+    path = tmp_path / "rendition.pdf"
+    path.write_bytes(b"no PDF")
+    second = SecondReading(path)
+    second.add(1, ["words"])
+    assert (second.missing, second.compared_pages) == ([], 0)
 
 
 def test_a_word_in_thousands_can_be_neglected() -> None:

@@ -294,3 +294,24 @@ def test_a_raised_mark_of_html_is_a_superscript_and_has_its_box(tmp_path: Path) 
     with pymupdf.open(path) as document:
         mark = document[0].search_for("8128")[-1]
     assert abs(box.x1 - mark.x1) < 1
+
+
+# --- letters set wide ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"(B A L A N C E   S H E E T) Tj", "BALANCE SHEET"),
+        (b"6 Tc (BALANCE SHEET) Tj", "BALANCE SHEET"),
+        (b"5 Tc (Balance Sheet of 2024) Tj", "Balance Sheet of 2024"),
+        (b"(A B C D E F G) Tj", "A B C D E F G"),
+        (b"(Item a b) Tj", "Item a b"),
+    ],
+)
+def test_words_whose_letters_are_set_wide_are_words(tmp_path: Path, content: bytes, expected: str) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
+    pdfs.write(page, 72, 100, LINE)
+    document.update_stream(page.get_contents()[-1], b"BT /helv 12 Tf 72 600 Td " + content + b" ET")
+    assert [line.text for line in parse(tmp_path, pdfs.finish(document))] == [expected]

@@ -11,6 +11,7 @@ from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuesti
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, quoted_row, words_at
 from rag.answering.text import term_weights
+from rag.answering.text.numbered_names import NumberedName
 from rag.answering.text.sentences import is_answered_by_box, one_line
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Hit, QuotedRow
@@ -98,6 +99,22 @@ class Candidate(NamedTuple):
     @property
     def _label(self) -> str:
         return self.hit.page_labels.get(self.page_number, str(self.page_number)).lower()
+
+    def bears(self, name: NumberedName) -> bool:
+        """Return whether it is about the thing of that name, by its words, its headings or the name of its row."""
+        text, unit = self.hit.passage.text, self.unit
+        header = words_at(text, unit.header)
+        named = f"{header.split()[0] if header else ''} {words_at(text, unit.label)}"
+        return (
+            name.stands_in(self.context)
+            or name.stands_in(named)
+            or name.begins(self.text)
+            or any(map(name.begins, self.context.split(". ")))
+        )
+
+    def is_of_another(self, name: NumberedName) -> bool:
+        """Return whether its own words name another thing of that kind only."""
+        return not self.bears(name) and name.other_stands_in(self.text)
 
     @property
     def row(self) -> QuotedRow | None:
@@ -240,7 +257,7 @@ def _preselect(question: ParsedQuestion, found: Sequence[Candidate]) -> list[Can
         )
         also = max((weights.share(phrase, set(words)) for phrase in question.also), default=0.0)
         measured.append((_closeness(features, score / top, weights.covered(words), also), candidate, features))
-    measured.sort(key=lambda one: (not one[1].is_certain, -one[0]))
+    measured.sort(key=lambda one: (not one[1].is_certain, not all(map(one[1].bears, question.numbered)), -one[0]))
     return [candidate._replace(features=features) for _, candidate, features in measured[:CANDIDATES]]
 
 

@@ -11,7 +11,8 @@ from rapidfuzz import fuzz, process
 from rag.answering.extraction.quantities import gives_quantity
 from rag.answering.text import term_weights
 from rag.answering.text.named_entities import has_new_name, is_term
-from rag.types import Rewriting
+from rag.answering.text.numbered_names import NumberedName, find_numbered_names
+from rag.types import Rewriting, without_raised_marks
 from rag.vocabulary import references, spell_out_periods
 
 
@@ -157,7 +158,8 @@ class ParsedQuestion:
     """A parsed question.
 
     `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` their labels ("#2": the
-    second page of the file), `words` its content words, `phrases` synonymous phrases, and `also` their words.
+    second page of the file), `words` its content words, `phrases` synonymous phrases, and `also` their words. `numbered` are the things
+    that it names by a number: "item 7".
     """
 
     text: str
@@ -168,6 +170,7 @@ class ParsedQuestion:
     words: tuple[str, ...]
     also: tuple[tuple[str, ...], ...] = ()
     phrases: tuple[str, ...] = ()
+    numbered: tuple[NumberedName, ...] = ()
 
     def holds_kind(self, text: str) -> bool:
         """Return whether `text` holds something of the requested kind that the question does not."""
@@ -226,6 +229,7 @@ def parse_question(question: str, rewritings: Iterable[Rewriting] = ()) -> Parse
         words=tuple(term_weights.content_words(text)),
         also=tuple(dict.fromkeys(tuple(term_weights.content_words(phrase)) for phrase in phrases)),
         phrases=tuple(dict.fromkeys(phrases)),
+        numbered=tuple(find_numbered_names(question)),
     )
 
 
@@ -240,7 +244,7 @@ def years_of(text: str) -> frozenset[str]:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return unicodedata.normalize("NFKC", without_raised_marks(text)).casefold().replace("’", "'")
 
 
 def _names(question: str) -> list[str]:

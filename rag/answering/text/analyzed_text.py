@@ -15,6 +15,7 @@ from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.periods import Period, find_quarters
 from rag.answering.text.term_weights import word_set
+from rag.types import without_raised_marks
 
 MAX_REPLACED = 4
 """Maximum number of words treated as a replacement; longer differences are paraphrases."""
@@ -99,10 +100,11 @@ class Text:
         """`years` maps starts of figures to their years where these are known, as in table rows."""
         self.text = text
         self._years = years
-        pieces = [piece for match in _WORD.finditer(text) for piece in _split_unspaced(match)]
+        plain = without_raised_marks(text)
+        pieces = [piece for match in _WORD.finditer(plain) for piece in _split_unspaced(match)]
         is_english = not _ENGLISH.isdisjoint(piece.casefold() for piece, _ in pieces)
         light = _LIGHT_WORDS if is_english else _LIGHT_WORDS | _FOREIGN_LIGHT_WORDS
-        self.words = [_word(piece, start, text, light) for piece, start in pieces]
+        self.words = [_word(piece, start, plain, light) for piece, start in pieces]
         self.numbers = numbers.find_numbers(text)
 
     @functools.cached_property

@@ -67,7 +67,7 @@ _SHARE_BEHIND = {
     TIMES: r"times\b|(?<=\d)[x×](?!\w|\s?\d)",
 }
 _BEHIND = re.compile(
-    r"\)?[\s-]?(?:"
+    r"\)?[\s-]{0,4}(?:"
     + "|".join(f"(?P<{name.split()[0].replace('%', 'percent')}>{words})" for name, words in _SHARE_BEHIND.items())
     + ")",
     re.IGNORECASE,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from rag.types import Span
+from rag.types import SUPERSCRIPTS, Span, without_raised_marks
 
 
 class NormalizedText(NamedTuple):
@@ -27,7 +27,7 @@ _SAME = str.maketrans(
 _WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])-+(?=[^\W\d_])|(?<=-)-+|(?<=')'+")
 _IN_NUMBER = re.compile(r"\d[.,]?$")
 _OMISSIBLE = re.compile(
-    r"[|•▪◦‣∙●▸►➢·\uf0a7\uf0b7]|(?:\.[ \t]?){4,}|(?<=[^\W\d_])[*†‡§]+|(?<=[^\W\d_])[.,;)'’”\"]?(?P<note>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|"
+    r"[|•▪◦‣∙●▸►➢·\uf0a7\uf0b7]|(?:\.[ \t]?){4,}|(?<=[^\W\d_])[*†‡§]+|"
     r"(?P<sign>[$€£¥₹])|(?<![^\s|])(?P<dash>[-–—−])(?![^\s|])"
 )
 """What a quote may leave out: bullets, leaders, cell borders, notes, signs of currencies and empty cells."""
@@ -74,10 +74,10 @@ class Undecorated(NamedTuple):
 
 def undecorated(text: str, left_out: Iterable[int] = (), tables: Sequence[Span] = ()) -> Undecorated:
     """Return `text` without its decoration and the offsets `left_out`; dashes in `tables` may be missing in a quote."""
-    offsets = set(left_out)
+    offsets = {*left_out, *(n for n, kept in enumerate(without_raised_marks(text)) if kept != text[n])}
     signs: list[tuple[int, str]] = []
     for match in _OMISSIBLE.finditer(text):
-        offsets.update(range(*match.span("note" if match["note"] else 0)))
+        offsets.update(range(*match.span()))
         if match["sign"] or match["dash"]:
             signs.append((match.start(), match["sign"] or "-"))
     normalized = normalize(text, offsets)
@@ -94,6 +94,8 @@ def undecorated(text: str, left_out: Iterable[int] = (), tables: Sequence[Span] 
 
 @functools.lru_cache(maxsize=4096)
 def _fold(character: str) -> str:
+    if character in SUPERSCRIPTS:  # "812⁸" is not "8128"
+        return character
     return unicodedata.normalize("NFKC", character.translate(_SAME)).translate(_SAME).casefold()
 
 

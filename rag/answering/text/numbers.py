@@ -5,10 +5,12 @@ import itertools
 import math
 import operator
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rag.answering.text.measurement_units import PERCENT, POINTS, SHARES, TIMES, is_same_unit, unit_at
+from rag.types import without_raised_marks
 
 SCALES = {
     "hundred": 1e2,
@@ -71,9 +73,9 @@ _MONTH_WORDS = frozenset(_MONTHS.replace("|", " ").split())
 _SCALE_NAMES = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
 _NUMBER = re.compile(
     r"(?P<open>(?<=[(\[])|(?<=[(\[][$€£¥]))?"
-    r"(?<![\d.,'’])(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d)\.\d+)"
-    r"(?:(?P<attached>[KkMBT])(?![^\W\d_])"
-    rf"|(?(open)[)\]]?)[\s\u00a0-]?(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
+    r"(?<![\d.,'’])(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d)\.\d+)(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})?"
+    r"(?:\s?[×·*]\s?10(?P<exponent>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})|(?P<attached>[KkMBT])(?![^\W\d_])"
+    rf"|(?(open)[)\]]?)[\s\u00a0-]{{0,4}}(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
     re.IGNORECASE,
 )
 _SIGN_BEFORE = re.compile(r"[$€£¥₹]\s?$")
@@ -119,13 +121,14 @@ class Number(NamedTuple):
 
 def find_numbers(text: str) -> list[Number]:
     """Return the numbers written in digits, also within names like Q3 or FY2019, without signs."""
+    text = without_raised_marks(text)
     plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
     return [
         Number(
-            re.sub(r"[)\]]", "", text[match.start() : match.end()]),
+            re.sub(r"[)\]]", "", text[match.start() : match.end()]).replace("  ", " "),
             match.start(),
             match.end(),
-            _values(match["digits"]),
+            frozenset({_power(match["power"])}) if match["power"] else _values(match["digits"]),
             _scale(plain, match),
             unit_at(plain, match.start(), match.end()),
         )
@@ -133,7 +136,14 @@ def find_numbers(text: str) -> list[Number]:
     ]
 
 
+def _power(exponent: str) -> float:
+    """Return the power of ten with an exponent in superscripts; marks of notes are gone from the text before."""
+    return float(10 ** int(unicodedata.normalize("NFKC", exponent).replace("−", "-")))
+
+
 def _scale(text: str, match: re.Match[str]) -> float | None:
+    if match["exponent"]:
+        return _power(match["exponent"])
     if letter := match["attached"]:
         is_money = letter in "mb" and _SIGN_BEFORE.search(text, 0, match.start()) is not None
         return _ATTACHED_SCALES.get(letter.upper() if is_money else letter)

@@ -88,10 +88,7 @@ def _explain(outcome: Outcome) -> str:
         parts.append(document.note)
     if told := parts_summary(document.parts):
         parts.append(told)
-    if document.completeness is not None and document.completeness.missing_characters:
-        parts.append(f"characters kept: {document.completeness.summary}")
-    if document.completeness is not None and document.completeness.has_word_errors:
-        parts.append(f"words: {document.completeness.word_summary}")
+    parts += document.completeness.summaries if document.completeness else ()
     return ", ".join(parts)
 
 

@@ -47,10 +47,8 @@ def inspect(
             pages = output.plural(found.page_count, "page")
             raise errors.NotFoundError(f"“{found.name}” has {pages}, so no page {page}.")
         chunks = engine.chunks.list(found.id, page)
-        if not as_json and found.completeness is not None:
-            output.print_text(f"characters kept: {found.completeness.summary}")
-            output.print_missing(found.completeness)
         if not as_json:
+            output.print_reading(found.completeness)
             counts = line_counts(chunks)
             output.print_text(f"lines: {', '.join(f'{count:,} {kind}' for kind, count in counts.items()) or 0}")
         columns = ["#", "page", "lines", "section", "text"]
@@ -84,13 +82,16 @@ def _show_index(stats: IndexStats, *, as_json: bool) -> None:
 
 
 def _show_completeness(documents: Sequence[Document]) -> None:
-    """Print how much of each document's text was extracted, the least complete first."""
-    measured = [(document, document.completeness) for document in documents if document.completeness is not None]
-    measured.sort(key=lambda pair: pair[1].share)
-    if measured:
+    """Print which documents were not read as a person sees them, the least complete first."""
+    measured = [(document.completeness, document.name) for document in documents if document.completeness is not None]
+    rows = [
+        (name, "; ".join(completeness.summaries))
+        for completeness, name in sorted(measured, key=lambda pair: pair[0].share)
+        if completeness.summaries
+    ]
+    if rows:
         output.print_text("")
-        rows = [(document.name, completeness.summary) for document, completeness in measured]
-        output.print_table(["document", "characters kept"], rows)
+        output.print_table(["document", "not read as seen"], rows)
 
 
 def _chunk_row(chunk: Chunk) -> tuple[object, ...]:

@@ -78,8 +78,6 @@ def _print_summary(parsed: ParsedDocument) -> None:
         ("lines", f"{parsed.line_count:,}"),
         *((f"{kind} blocks", f"{kinds[kind]:,}") for kind in BlockKind),
     ]
-    if parsed.completeness is not None:
-        rows.append(("characters kept", parsed.completeness.summary))
     if recognised:
         rows.append(("recognised pages", ", ".join(map(str, recognised))))
     if failed:
@@ -87,8 +85,7 @@ def _print_summary(parsed: ParsedDocument) -> None:
     if parsed.note:
         rows.append(("note", parsed.note))
     output.print_table(["", ""], rows)
-    if parsed.completeness is not None:
-        output.print_missing(parsed.completeness)
+    output.print_reading(parsed.completeness)
     _print_outline([block for block in parsed.blocks if block.kind is BlockKind.HEADING])
 
 

@@ -1,8 +1,9 @@
 """Clean extracted text: control characters, white space, mirrored brackets, raised marks."""
 
 import re
-import unicodedata
 from itertools import accumulate
+
+from rag.types.raised import RAISED, SUPERSCRIPTS
 
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 """Control characters (PostgreSQL refuses NUL), lone surrogates, byte order marks and non-characters."""
@@ -14,14 +15,10 @@ _READABLE = re.compile(r"[^\s\ufffd]")
 _LEFT, _RIGHT = "([{<«‹", ")]}>»›"
 _BRACKETS = _LEFT + _RIGHT
 _MIRRORED = str.maketrans(_BRACKETS, _RIGHT + _LEFT)
-_SUPERSCRIPTS = {
-    character: unicodedata.normalize("NFKC", character)
-    for character in map(chr, range(0xAA, 0x2100))
-    if re.fullmatch("<super> [0-9A-F]+", unicodedata.decomposition(character))
-}
-_RAISED = str.maketrans({plain: raised for raised, plain in _SUPERSCRIPTS.items()} | {"-": "⁻"})
 _OPENING = str.maketrans(_RIGHT, _LEFT)
-_PLAIN = str.maketrans(_RIGHT + "".join(_SUPERSCRIPTS), _LEFT + "".join(_SUPERSCRIPTS.values()).replace("−", "-"))
+_PLAIN = _OPENING | str.maketrans(
+    {raised: plain.translate(_OPENING) for raised, plain in SUPERSCRIPTS.items()} | {"⁻": "-"}
+)
 _RAISED_ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.?")
 MAX_MARK_CHARS = 12
 """Longer raised text is a line of its own that overlaps another: "(1)(2)(3)" is a mark."""
@@ -59,16 +56,16 @@ def normalize_drawing(text: str) -> str:
 def superscript(text: str, following: str) -> str:
     """Return raised text, before `following`, in superscripts: the mark of note 4 after "1,240" is "⁴".
 
-    Abbreviations ("30th"), the numerators of fractions ("1/2") and longer text are written on the line. Marks that Unicode has no
-    superscripts for are set apart by spaces.
+    Abbreviations ("30th"), the numerators of fractions ("1/2") and longer text are written on the line. Marks that
+    Unicode has no superscripts for are set apart by spaces.
     """
     mark = text.strip()
     if len(mark) > MAX_MARK_CHARS or _RAISED_ABBREVIATION.fullmatch(mark):
         return text
     if following.startswith(("/", "⁄")):
         return f" {text}"
-    raised = text.translate(_RAISED)
-    is_raised = all(char in _SUPERSCRIPTS or char in _MARKS_WITHOUT_SUPERSCRIPT for char in raised)
+    raised = text.translate(RAISED)
+    is_raised = all(char in SUPERSCRIPTS or char in _MARKS_WITHOUT_SUPERSCRIPT for char in raised)
     return raised if is_raised else f" {text} "
 
 

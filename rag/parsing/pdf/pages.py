@@ -22,6 +22,7 @@ class PageContent(NamedTuple):
     info: PageInfo
     blocks: list[text_lines.RawBlock]
     characters: int = 0
+    unknown_glyphs: int = 0
     has_grid: bool = False
     """Whether the page is of a sheet, whose headings and tables are known."""
     runs: Sequence[str] = ()

@@ -1,8 +1,11 @@
 """Extract runs of text and ruling lines from a page, in display space."""
 
 import enum
+import re
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rag.parsing.ocr.tesseract import FONT
@@ -13,6 +16,10 @@ from rag.types import BlockKind, Rect
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
 """Flags of every text extraction: ligatures are split for search, hyphens stay."""
 
+MIN_SPACED_LETTERS = 5
+_SPACED_LETTERS = re.compile(rf"(?<!\S)(?:[^\W_]\s+){{{MIN_SPACED_LETTERS - 1},}}[^\W_](?!\S)")
+WORD_GAP = 1.6
+"""Gap between words that are set wide, in gaps between their letters."""
 MAIN_SHARE = 0.15
 MAX_RAISED_SIZE = 0.9
 """Size of a raised mark as a share of the type beside it."""
@@ -60,6 +67,8 @@ class Rule(NamedTuple):
 def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     """Extract the page's runs of text in content order, and its rules."""
     lines, shapes = visibility.read_lines(page, TEXT_FLAGS)
+    if any(map(_is_letter_spaced, lines)):
+        lines = [*map(_without_letter_spacing, visibility.read_lines(page, TEXT_FLAGS, with_characters=True)[0])]
     visible = to_rect(page.rect)
     matrix = display_matrix(page)
     pieces = [
@@ -67,6 +76,37 @@ def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     ]  # text beyond the crop box is never shown
     rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in shapes]
     return pieces, rules
+
+
+def _is_letter_spaced(line: visibility.StyledLine) -> bool:
+    """Whether a line has a run of single letters, as "B A L A N C E", that is no list of them in their order."""
+    text = "".join(span["text"] for span in line.spans)
+    if text.count(" ") < MIN_SPACED_LETTERS - 1 or (run := _SPACED_LETTERS.search(text)) is None:
+        return False
+    letters = run[0].split()
+    steps = [ord(second) - ord(first) in (0, 1) for first, second in pairwise(letters)]
+    return 2 * sum(steps) < len(steps)
+
+
+def _without_letter_spacing(line: visibility.StyledLine) -> visibility.StyledLine:
+    """Close the gaps between letters that are set wide, and keep those between words, which are much wider."""
+    if not _is_letter_spaced(line):
+        return line
+    characters = [char for span in line.spans for char in span["chars"]]
+    text = "".join(char["c"] for char in characters)
+    along = 0 if abs(line.direction[0]) > abs(line.direction[1]) else 1
+    for run in reversed([*_SPACED_LETTERS.finditer(text)]):
+        letters = [char for char in characters[run.start() : run.end()] if not char["c"].isspace()]
+        gaps = [
+            max(one["bbox"][along], other["bbox"][along]) - min(one["bbox"][along + 2], other["bbox"][along + 2])
+            for one, other in pairwise(letters)
+        ]
+        usual = statistics.median(gaps)
+        closed = letters[0]["c"] + "".join(
+            (" " if gap > WORD_GAP * usual else "") + letter["c"] for gap, letter in zip(gaps, letters[1:], strict=True)
+        )
+        text = text[: run.start()] + closed + text[run.end() :]
+    return line._replace(spans=[{**line.spans[0], "text": text}])
 
 
 def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Rect:

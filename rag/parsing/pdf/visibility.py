@@ -60,7 +60,7 @@ def read_lines(page: Any, flags: int, *, with_characters: bool = False) -> tuple
     blocks = page.get_text("rawdict" if with_characters else "dict", flags=flags)["blocks"]
     shapes = [block for block in blocks if block["type"] == 3]
     marks = _Marks(page, blocks)
-    if not marks.strikes and not marks.doubtful:
+    if not (with_characters or marks.strikes or marks.doubtful):
         lines = [line for block in blocks for line in block.get("lines", ())]
         return [StyledLine(line["bbox"], line["dir"], line["spans"]) for line in lines], shapes
     if not with_characters:

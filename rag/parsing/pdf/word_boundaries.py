@@ -4,6 +4,7 @@ Words are compared as a bag, so their order does not matter. MuPDF also ends a w
 at superscripts; words that touch are therefore rightly read as one.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -13,6 +14,8 @@ TOUCH_EM = 0.12
 """Words with a narrower gap, in heights of their boxes, touch."""
 MAX_CHARS = 200
 """Longer words are ignored."""
+
+_MARK = re.compile(r"\[\w{1,4}\]")
 
 Box = tuple[float, float, float, float]
 
@@ -47,7 +50,7 @@ def glued_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> lis
 
 
 def split_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> list[WrongWord]:
-    """Return consecutive words of `lines` that are one of the `expected` words."""
+    """Return consecutive words of `lines` that are one of the `expected` words, but for marks in brackets ("[2]")."""
     lost, extra = _differences(expected, lines)
     if not extra:
         return []
@@ -55,7 +58,9 @@ def split_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> lis
     return [
         WrongWord(" ".join(parts), word)
         for word in lost.elements()
-        if (parts := _parts(word, extra)) and all(pair in neighbours for pair in pairwise(parts))
+        if (parts := _parts(word, extra))
+        and all(pair in neighbours for pair in pairwise(parts))
+        and not any(map(_MARK.fullmatch, parts[1:]))
     ]
 
 

@@ -18,6 +18,7 @@ from rag.parsing.pdf import document
 from rag.parsing.pdf.mupdf import map_mupdf_errors, open_pdf
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_runs import TEXT_FLAGS
+from rag.parsing.second_reading import SecondReading
 from rag.parsing.worker import cpu_clock, protocol
 from rag.types import ParsingConfig, Unpacked
 
@@ -93,7 +94,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
     )
     send(protocol.dump_parts(unpacking.parts))
     with open_pdf(rendition) as opened, map_mupdf_errors(request["name"]):
-        tally = completeness.CompletenessCheck(rendered.texts)
+        tally = completeness.CompletenessCheck(rendered.texts, None if rendered.texts else SecondReading(rendition))
         for content in document.iter_pages(opened, config):
             send(protocol.dump_page(_with_recognition(content, rendered.recognition)))
             tally.add(

@@ -1,12 +1,14 @@
 """Normalize text for PostgreSQL's text search parser. Pure functions.
 
 `to_tsvector` splits words at spaces and most punctuation. Documents and questions are normalized before that where it
-would split wrongly: ligatures and full-width letters, thousands separators, signs and ranges, paths, and scripts
-without spaces.
+would split wrongly: ligatures and full-width letters, raised marks, thousands separators, signs and ranges, paths, and
+scripts without spaces.
 """
 
 import re
 import unicodedata
+
+from rag.types import without_raised_marks
 
 CJK = (
     "\u2e80-\u2fdf"  # radicals
@@ -33,7 +35,7 @@ SEPARATORS = str.maketrans(dict.fromkeys("/\\<>&_=~|\u00b7\u2022", " ") | {"\u00
 
 def normalize(text: str) -> str:
     """Return `text` for `to_tsvector` in any language: lower case, with CJK as bigrams."""
-    text = unicodedata.normalize("NFKC", text).lower().translate(SEPARATORS)
+    text = unicodedata.normalize("NFKC", without_raised_marks(text)).lower().translate(SEPARATORS)
     text = THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     text = FORM_NUMBER.sub(r"\1\2", text)
     text = HYPHEN_AT_NUMBER.sub(" ", text)

@@ -1,10 +1,10 @@
-"""Report documents with missing text."""
+"""Report what of documents was not read as a person sees it."""
 
 from collections.abc import Iterable
 
 import streamlit as st
 
-from rag.types import Completeness, Document, Missing
+from rag.types import Completeness, Document, Missing, Remark
 from rag.ui.formatting import decimal, escape, plural
 from rag.ui.language import _
 from rag.ui.translated_messages import translate_message
@@ -18,18 +18,41 @@ def is_incomplete(document: Document) -> bool:
 
 
 def warn_if_incomplete(documents: Iterable[Document]) -> None:
-    """Report the missing text of `documents` with its places: a warning for each, or a caption if it is negligible."""
+    """Report the missing text of `documents` with its places: a warning for each, or a caption if it is negligible.
+
+    A caption also tells of text that is hidden or struck out.
+    """
     for document in documents:
         kept = document.completeness
-        if kept is None or (kept.is_complete and not kept.missing_characters):
+        if kept is None:
             continue
+        for remark in kept.remarks:
+            st.caption(_remark(remark))
         if kept.is_complete:
-            st.caption(_few_missing(kept))
+            if kept.missing_characters:
+                st.caption(_few_missing(kept))
             continue
         st.warning(
             _("**{name}** is incomplete: {loss}").format(name=escape(document.name), loss=missing_text(kept)),
             icon=":material/content_cut:",
         )
+
+
+def _remark(remark: Remark) -> str:
+    pages = ", ".join(map(str, remark.pages))
+    if remark.kind == "hidden":
+        return plural(
+            remark.characters,
+            "{count} character in the file is not visible on its page and proves nothing (pages: {pages}).",
+            "{count} characters in the file are not visible on their pages and prove nothing (pages: {pages}).",
+            pages=pages,
+        )
+    return plural(
+        remark.characters,
+        "{count} character is struck out and proves nothing (pages: {pages}).",
+        "{count} characters are struck out and prove nothing (pages: {pages}).",
+        pages=pages,
+    )
 
 
 def _few_missing(kept: Completeness) -> str:

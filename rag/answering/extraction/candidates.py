@@ -103,14 +103,10 @@ class Candidate(NamedTuple):
     def bears(self, name: NumberedName) -> bool:
         """Return whether it is about the thing of that name, by its words, its headings or the name of its row."""
         text, unit = self.hit.passage.text, self.unit
-        header = words_at(text, unit.header)
-        named = f"{header.split()[0] if header else ''} {words_at(text, unit.label)}"
-        return (
-            name.stands_in(self.context)
-            or name.stands_in(named)
-            or name.begins(self.text)
-            or any(map(name.begins, self.context.split(". ")))
-        )
+        header = words_at(text, unit.header).split()
+        cells = [f"{cell.column} {words_at(text, cell.span)}" for cell in unit.cells]
+        named = [self.context, f"{header[0] if header else ''} {words_at(text, unit.label)}", *cells]
+        return any(map(name.stands_in, named)) or any(map(name.begins, [self.text, *self.context.split(". ")]))
 
     def is_of_another(self, name: NumberedName) -> bool:
         """Return whether its own words name another thing of that kind only."""

@@ -158,7 +158,9 @@ def choose(
         absent = [name.text for name in asked.numbered if not _is_in_a_passage(name, found)] or [asked.numbered[0].text]
         best = found[0].candidate
         verb = "does" if len(absent) == 1 else "do"
-        return Choice(hint=f"{_listed(absent)} {verb} not occur in the passages read. {_nearest(asked, best)}", nearest=best.hit)
+        return Choice(
+            hint=f"{_listed(absent)} {verb} not occur in the passages read. {_nearest(asked, best)}", nearest=best.hit
+        )
     ranked = _fitting(asked, named)
     if not ranked:
         best = found[0].candidate

@@ -158,8 +158,8 @@ class ParsedQuestion:
     """A parsed question.
 
     `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` their labels ("#2": the
-    second page of the file), `words` its content words, `phrases` synonymous phrases, and `also` their words. `numbered` are the things
-    that it names by a number: "item 7".
+    second page of the file), `words` its content words, `phrases` synonymous phrases, and `also` their words.
+    `numbered` are the things that it names by a number: "item 7".
     """
 
     text: str

@@ -17,7 +17,6 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_BEFORE = re.compile(r"(?P<before>[^\W\d_]+)(?:['’]s)?\s+$")
 
 _COUNTING = word_set(
     "about above after all almost any approximately around at before below between beyond bis circa during each every "
@@ -31,10 +30,11 @@ _AUXILIARIES = word_set(
     "can could do does did may might must shall should will would is are was were has have had am let kann können muss "
     "müssen soll sollen darf wird werden ist sind war waren hat haben"
 )
+_ARTICLES = word_set("the der die das")
 _LINKS = word_set(
     "a about according against among and as at between by compare contains covers der des die das dem den describe for "
-    "from give im in includes into laut mit of on or say says show since states sum the through to und under unter using "
-    "von what which who wie with within zu zum zur über"
+    "from give im in includes into laut mit of on or say says show since states sum the through to und under unter "
+    "using von what which who wie with within zu zum zur über"
 )
 """Words before a noun; after others a number may be a quantity: "sold 500"."""
 _AFTER = re.compile(
@@ -59,7 +59,7 @@ class NumberedName(NamedTuple):
         return f"{self.word} {self.label}"
 
     def stands_in(self, text: str) -> bool:
-        """Return whether `text` has the name, also in a list ("items 4 and 7") or with a word between ("fee is 300")."""
+        """Return whether `text` has the name, also in a list ("items 4 and 7") or with "is" between."""
         return any(self._is_label(label) for label in _labels_of(self.word, text))
 
     def other_stands_in(self, text: str) -> bool:
@@ -69,14 +69,10 @@ class NumberedName(NamedTuple):
 
     def begins(self, text: str) -> bool:
         """Return whether `text` begins with the label, as a numbered clause or item does: "4.3 Payment", "(7) …"."""
-        marked = re.match(rf"\s*[(\[§]?\s*(?P<label>{_LABEL})(?P<end>[.):\]]|\s)", text, re.IGNORECASE)
+        marked = re.match(rf"\s*+[(\[§]?\s*+(?P<label>{_LABEL})(?P<end>[.):\]]|\s)", text, re.IGNORECASE)
         if marked is None or not self._is_label(marked["label"].rstrip(".")):
             return False
         return not marked["end"].isspace() or not marked["label"].isalnum() or "\t" in text[: marked.end()]
-
-    def is_label(self, text: str) -> bool:
-        """Return whether `text` is the label and nothing else."""
-        return self._is_label(text.strip().strip("()[].:#"))
 
     def _is_label(self, label: str) -> bool:
         return _normalized(label) == _normalized(self.label)
@@ -89,23 +85,17 @@ def find_numbered_names(question: str) -> Iterator[NumberedName]:
         folded = word.casefold()
         if is_stop_word(word) or folded in _COUNTING | _AUXILIARIES or _YEAR.fullmatch(label):
             continue
-        before = _BEFORE.search(question[: match.start()])
-        previous = before["before"].casefold() if before else ""
+        before = question[: match.start()].casefold().split()
+        previous = before[-1] if before else ""
         is_capital = word[0].isupper() and match.start() > 0
         is_noun = is_capital or not previous or previous in _LINKS | _AUXILIARIES
-        follows_auxiliary = previous in _AUXILIARIES or (
-            previous in {"the", "der", "die", "das"} and _follows_auxiliary(question[: match.start()])
-        )
-        is_closed = bool(match["end"].strip()) or match.end() == len(question)
-        is_closed = is_closed or _AFTER.match(question, match.start("end")) is not None or follows_auxiliary
-        if label == "I" and not is_closed:
+        asked = before[-2:-1] if previous in _ARTICLES else before[-1:]
+        follows_auxiliary = bool(asked) and asked[0] in _AUXILIARIES
+        is_at_end = bool(match["end"].strip()) or match.end() == len(question)
+        if label == "I" and not is_at_end:  # the pronoun
             continue
+        is_closed = is_at_end or _AFTER.match(question, match.start("end")) is not None or follows_auxiliary
         yield NumberedName(word, label, is_sure=is_noun and (is_closed or is_capital))
-
-
-def _follows_auxiliary(text: str) -> bool:
-    words = text.casefold().split()
-    return len(words) > 1 and words[-2] in _AUXILIARIES
 
 
 def _labels_of(word: str, text: str) -> Iterator[str]:

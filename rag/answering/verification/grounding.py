@@ -333,17 +333,16 @@ class Grounder:
             return {}
         proposed = [quote.text for quote in claim.quotes]
         unknown = [text for text in proposed if not any(self.passage(own).find(text) for own in cited)]
-        quoted: dict[str, Sequence[Quote]] = {source: self._find_all(source, unknown) for source in sources}
-        if not any(quoted.values()):
-            aligned = self._align(statement, sources)
+        found = {source: quotes for source in sources if (quotes := self._find_all(source, unknown))}
+        if found:
+            return found
+        figures = numbers.unsupported(statement, [self.passage(own).text for own in cited])
+        for source in sources:
+            aligned = self._align(statement, [source])
             is_proof = self._judgement(statement, aligned).support is Support.SUPPORTED
-            figures = numbers.unsupported(statement, [self.passage(own).text for own in cited])
-            texts = [self.passage(source).text for source in sources]
-            has_figures = bool(figures) and not numbers.unsupported(" ".join(figures), texts)
-            if not is_proof and not has_figures:
-                return {}
-            quoted = {source: aligned[source] or self._nearest(source, statement, 0.0) for source in sources}
-        return {source: quotes for source, quotes in quoted.items() if quotes}
+            if is_proof or (figures and not numbers.unsupported(" ".join(figures), [self.passage(source).text])):
+                found[source] = [*(aligned[source] or self._nearest(source, statement, 0.0))]
+        return {source: quotes for source, quotes in found.items() if quotes}
 
     def _find_all(self, source: str, texts: Sequence[str]) -> list[Quote]:
         return [quote for text in texts if (quote := self.passage(source).find(text))]

@@ -88,6 +88,7 @@ NUMBERS = "\n".join(["Station\t2023\t2022", *(f"{n}\t{1000 + 7 * n}\t{900 + 5 * 
 
 def test_another_item_is_no_answer() -> None:
     assert texts(choose("What is item 4?", [ITEMS])) == ["Item 4 costs 500 euro."]
+    assert texts(choose("What are item 4 and item 7?", [ITEMS])) == ["Item 4 costs 500 euro."]
     refused = choose("What is item 7?", [ITEMS])
     assert not refused.extracts
     assert refused.hint

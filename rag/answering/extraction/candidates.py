@@ -253,7 +253,7 @@ def _preselect(question: ParsedQuestion, found: Sequence[Candidate]) -> list[Can
         )
         also = max((weights.share(phrase, set(words)) for phrase in question.also), default=0.0)
         measured.append((_closeness(features, score / top, weights.covered(words), also), candidate, features))
-    measured.sort(key=lambda one: (not one[1].is_certain, not all(map(one[1].bears, question.numbered)), -one[0]))
+    measured.sort(key=lambda one: (not one[1].is_certain, not any(map(one[1].bears, question.numbered)), -one[0]))
     return [candidate._replace(features=features) for _, candidate, features in measured[:CANDIDATES]]
 
 

@@ -210,12 +210,15 @@ def _of_numbered(asked: ParsedQuestion, found: Sequence[Extract], hits: Sequence
     Those that bear the name themselves are preferred to others of a passage that has it; what is of another thing of
     that kind is dropped. A name that may be a quantity counts if the passages have others of that kind.
     """
+    others = {name: any(name.other_stands_in(hit.passage.text) for hit in hits) for name in asked.numbered}
+    names = [name for name in asked.numbered if name.is_sure or others[name]]
     kept = [*found]
-    for name in asked.numbered:
-        if not name.is_sure and not any(name.other_stands_in(hit.passage.text) for hit in hits):
-            continue
-        kept = [one for one in kept if one.candidate.bears(name)] or [
-            one for one in kept if _is_in_a_passage(name, [one]) and not one.candidate.is_of_another(name)
+    for word in dict.fromkeys(name.word.casefold() for name in names):
+        meant = [name for name in names if name.word.casefold() == word]  # one of these: "Figure 7 and Figure 8"
+        kept = [one for one in kept if any(map(one.candidate.bears, meant))] or [
+            one
+            for one in kept
+            if any(_is_in_a_passage(name, [one]) for name in meant) and not all(map(one.candidate.is_of_another, meant))
         ]
     return kept
 

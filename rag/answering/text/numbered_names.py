@@ -13,17 +13,19 @@ _LABEL = r"(?:\d{1,4}(?:[./-]\d{1,3})*[a-z]?|(?-i:[IVXLC]{1,6}|[A-Z](?:[.-]?\d{1
 _SIGN = r"(?:(?:no|nr)\b\.?\s*|numbers?\s+|nummer\s+|[#№]\s*)?"
 _NAMED = re.compile(
     rf"(?<![\w'’&-])(?P<word>[^\W\d_]{{2,}})\s+{_SIGN}(?P<label>{_LABEL})"
-    r"(?![\w%€$£]|[.,:/]\d|-\w|\s*(?:%|per\s?cent\b|prozent\b))(?P<end>\s*(?:$|[?!.,;:)”\"]|['’]s?\b)?)",
+    r"(?![\w%€$£+]|[.,:/]\d|-\w|\s*(?:%|per\s?cent\b|prozent\b))(?P<end>\s*(?:$|[?!.,;:)”\"]|['’]s?\b)?)",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/]\d{1,3})?")
 
 _COUNTING = word_set(
     "about above after all almost any approximately around at before below between beyond bis circa during each every "
     "exceed exceeds fewer first fiscal for last least less max maximum mehr min minimum more most nearly next of only "
     "over page pages past per plus roughly seite seiten since slide slides some than to top total under until up vor "
     "nach within year years jahr jahre january february march april may june july august september october november "
-    "december januar februar märz mai juni juli oktober dezember usd eur gbp chf euro euros dollar dollars"
+    "december januar februar märz mai juni juli oktober dezember usd eur gbp chf euro euros dollar dollars als auf aus "
+    "bei beside besides durch höchstens im mindestens mit neben oder ohne seit um und unter using von vor wurde wurden "
+    "zu zwischen über"
 )
 """Words before a quantity, a date or a page."""
 _AUXILIARIES = word_set(
@@ -92,9 +94,10 @@ def find_numbered_names(question: str) -> Iterator[NumberedName]:
         asked = before[-2:-1] if previous in _ARTICLES else before[-1:]
         follows_auxiliary = bool(asked) and asked[0] in _AUXILIARIES
         is_at_end = bool(match["end"].strip()) or match.end() == len(question)
-        if label == "I" and not is_at_end:  # the pronoun
+        is_closed = is_at_end or _AFTER.match(question, match.start("end")) is not None
+        if (label == "I" and not is_at_end) or (label == "A" and not is_closed):  # a pronoun, an article
             continue
-        is_closed = is_at_end or _AFTER.match(question, match.start("end")) is not None or follows_auxiliary
+        is_closed = is_closed or follows_auxiliary
         yield NumberedName(word, label, is_sure=is_noun and (is_closed or is_capital))
 
 

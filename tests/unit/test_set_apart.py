@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from llama_index.core.schema import NodeWithScore
 
-from rag import prompts
+from rag import answering, prompts
 from rag.answering.extraction.extractive_answer import choose
 from rag.answering.extraction.question_intent import asks_for_comments
 from rag.answering.generation.context import build_context, neutralise_marks
@@ -37,7 +37,9 @@ from rag.types import (
     line_counts,
     set_apart_labels,
 )
-from tests import sources
+from rag.ui.chat.answer import location_text
+from rag.ui.viewer.pdf_viewer import Mark
+from tests import answers, sources
 
 STRUCK, HIDDEN, NOTE = BlockKind.STRUCK, BlockKind.HIDDEN, BlockKind.NOTE
 AGREEMENT = sources.hit(
@@ -271,3 +273,37 @@ def test_the_answer_is_the_visible_one() -> None:
 )
 def test_questions_for_comments(question: str, *, asks: bool) -> None:
     assert asks_for_comments(question) is asks
+
+
+def quoted(question: str, hit: Hit) -> AnswerResponse:
+    return answering.final_answer(answers.stream(question, [hit], llm=None))
+
+
+def test_an_answer_without_a_model_never_quotes_invalid_words() -> None:
+    response = quoted("For how many months does the agreement run?", AGREEMENT)
+    assert "24 months" in response.answer
+    assert "99 months" not in response.answer
+    assert response.sources["S1"] is AGREEMENT  # with all its lines, which are shown with their labels
+    only_hidden = sources.hit((HIDDEN, "The agreement runs for 99 months."))
+    refused = quoted("For how many months does the agreement run?", only_hidden)
+    assert (refused.status, refused.nearest) == ("insufficient_context", (only_hidden,))
+
+
+def test_a_comment_answers_where_nothing_else_does() -> None:
+    response = quoted("What is the discount for early payment?", COMMENTED)
+    assert "3 percent" in response.answer
+    assert response.hint == prompts.FROM_A_COMMENT
+    (citation,) = response.citations
+    assert set_apart_labels(citation.lines) == ("comment",)
+    assert location_text(citation.lines).endswith(" (comment)")
+    assert Mark.of_citation(citation, COMMENTED, "S1").title.startswith("comment · Anna")
+    other = quoted("How long does delivery take?", COMMENTED)
+    assert (other.hint, other.citations[0].lines[0].kind) == (None, BlockKind.TEXT)
+
+
+def test_a_comment_that_is_asked_for_is_quoted() -> None:
+    hit = sources.hit(
+        "The discount for early payment is 2 percent.", (NOTE, "Anna: The discount for early payment is 3 percent.")
+    )
+    assert "3 percent" in quoted("What does the comment say of the discount for early payment?", hit).answer
+    assert "3 percent" not in quoted("What is the discount for early payment?", hit).answer

@@ -17,10 +17,7 @@ RUN PYTHONPATH=/dependencies/lib/python3.11/site-packages \
 
 FROM python:3.11-slim-bookworm
 
-# OCR for scanned pages; add languages with packages such as tesseract-ocr-deu.
-RUN apt-get update \
-    && apt-get install --yes --no-install-recommends tesseract-ocr \
-    && rm -rf /var/lib/apt/lists/*
+# Scans in Chinese, Japanese and languages with Latin letters need no program; for others add packages such as tesseract-ocr-ell.
 
 # PostgreSQL refuses to run as root or as an unnamed user, and nothing else needs root.
 RUN useradd --uid 10001 --user-group --create-home pagelight \

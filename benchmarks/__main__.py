@@ -16,7 +16,19 @@ from benchmarks.settings import Chaos, Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
 ON_DEMAND = (
-    *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "questions"),
+    *(
+        "answers",
+        "chaos",
+        "claims",
+        "completeness",
+        "fairness",
+        "library",
+        "load",
+        "machines",
+        "ocr",
+        "pictures",
+        "questions",
+    ),
     *("stacks", "tasks", "verdicts", "viewers", "words", "writers"),
 )
 """Parts that run only on request: they need extra tools (locust, Chromium, other libraries, a folder of files), or take

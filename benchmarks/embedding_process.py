@@ -11,7 +11,7 @@ import tokenizers
 
 from benchmarks.embedding import BATCH
 from benchmarks.timing import seconds
-from rag import providers
+from rag import packaged_models, providers
 from rag.providers import onnx_models
 from rag.providers.embedded_models import LocalEmbedding
 
@@ -27,7 +27,7 @@ def embed_ours(texts: list[str]) -> float:
 
 def embed_batch(texts: list[str]) -> float:
     """Embed with onnxruntime's defaults in large batches padded to their longest text."""
-    folder = onnx_models.find_model(onnx_models.BGE_SMALL_EN)
+    folder = packaged_models.find_model(packaged_models.BGE_SMALL_EN)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rag import packaged_models
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.providers import onnx_models
 
 MOST_FREQUENT_WORD = "the"
 """Index of the first word in the model's vocabulary, which is sorted by frequency."""
@@ -33,7 +33,7 @@ Rng = np.random.Generator
 def words() -> npt.NDArray[np.object_]:
     """Return English words, the most frequent first: the embedded model's vocabulary."""
     content = json.loads(
-        (onnx_models.find_model(onnx_models.BGE_SMALL_EN) / "tokenizer.json").read_text(encoding="utf-8")
+        (packaged_models.find_model(packaged_models.BGE_SMALL_EN) / "tokenizer.json").read_text(encoding="utf-8")
     )
     vocabulary: dict[str, int] = content["model"]["vocab"]
     first = vocabulary[MOST_FREQUENT_WORD]

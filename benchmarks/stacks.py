@@ -27,7 +27,7 @@ from benchmarks import databases
 from benchmarks.parsing import extract
 from benchmarks.report import Section, at_least
 from benchmarks.settings import Options
-from rag import parsing, worker
+from rag import packaged_models, parsing, worker
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.providers import onnx_models
@@ -157,11 +157,11 @@ class _BatchedEmbedding(LocalEmbedding):
     def __init__(self) -> None:
         super().__init__()
         self.embed_batch_size = BATCH
-        folder = onnx_models.find_model(onnx_models.BGE_SMALL_EN)
-        self._session = onnx_models.load_onnxruntime().InferenceSession(
+        folder = packaged_models.find_model(packaged_models.BGE_SMALL_EN)
+        self._session = packaged_models.load_onnxruntime().InferenceSession(
             str(folder / "model.onnx"), providers=["CPUExecutionProvider"]
         )
-        self._tokenizer = onnx_models.open_tokenizer(onnx_models.BGE_SMALL_EN)
+        self._tokenizer = onnx_models.open_tokenizer(packaged_models.BGE_SMALL_EN)
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         ids = [encoded.ids[: onnx_models.MAX_TOKENS] for encoded in self._tokenizer.encode_batch(texts)]

@@ -46,7 +46,6 @@ def read(file: Path, pages: int | None) -> Completeness:
         for index in range(min(document.page_count, pages or document.page_count)):
             tally.add(
                 parse_page(document, index),
-                lambda number: str(document[number - 1].get_text(flags=TEXT_FLAGS)),
                 lambda number: document[number - 1].get_text("words", flags=TEXT_FLAGS),
             )
     return tally.result()

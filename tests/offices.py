@@ -103,10 +103,70 @@ def word_picture(relation: str = "rId9", *, linked: bool = False) -> str:
     )
 
 
+def relation(kind: str, target: str, identity: str, *, external: bool = False) -> str:
+    """A relation of the main part of a DOCX."""
+    mode = ' TargetMode="External"' if external else ""
+    return f'<Relationship Id="{identity}" Type="{_OFFICE}/{kind}" Target="{target}"{mode}/>'
+
+
+def run(text: str, properties: str = "") -> str:
+    """A run of Word with a look."""
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def item(text: str, number: int, level: int = 0) -> str:
+    """A paragraph of Word in the list `number`."""
+    place = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>'
+    return f"<w:p><w:pPr>{place}</w:pPr>{run(text)}</w:p>"
+
+
+def list_level(level: int, kind: str, text: str, more: str = "") -> str:
+    """A level of a list definition of Word that begins at 1."""
+    start = f'<w:start w:val="1"/><w:numFmt w:val="{kind}"/>'
+    return f'<w:lvl w:ilvl="{level}">{start}{more}<w:lvlText w:val="{text}"/></w:lvl>'
+
+
+def rewritten(content: bytes, replaced: Mapping[str, str], *, backslashes: bool = False) -> bytes:
+    """A ZIP file with words replaced in its XML parts and in their names."""
+    parts = {}
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        for name in file.namelist():
+            part, new_name = file.read(name), name.replace("/", "\\") if backslashes else name
+            for old, new in replaced.items():
+                part = part.replace(old.encode(), new.encode()) if name.endswith((".xml", ".rels")) else part
+                new_name = new_name.replace(old, new)
+            parts[new_name] = part
+    return archive(parts)
+
+
+def strict(content: bytes) -> bytes:
+    """An Office Open XML file in the strict variant of the format."""
+    kinds = ("wordprocessingml", "presentationml", "drawingml", "officeDocument")
+    usual = "http://schemas.openxmlformats.org"
+    return rewritten(content, {f"{usual}/{kind}/2006/": f"http://purl.oclc.org/ooxml/{kind}/" for kind in kinds})
+
+
 def docx(
-    body: str, *, parts: Mapping[str, str | bytes] | None = None, relations: str = "", prolog: str = "", core: str = ""
+    body: str,
+    *,
+    parts: Mapping[str, str | bytes] | None = None,
+    relations: str = "",
+    prolog: str = "",
+    core: str = "",
+    lists: str = "",
+    styles: str = "",
 ) -> bytes:
-    """A DOCX; `parts` are further parts by name below word/ (for XML parts, the root's content)."""
+    """A DOCX; `parts` are further parts by name below word/ (for XML parts, the root's content).
+
+    `lists` and `styles` are the definitions of lists and styles.
+    """
+    parts = dict(parts or {})
+    if lists:
+        parts["numbering.xml"] = lists
+        relations += relation("numbering", "numbering.xml", "rId90")
+    if styles:
+        parts["styles.xml"] = styles
+        relations += relation("styles", "styles.xml", "rId91")
     kinds = "application/vnd.openxmlformats-officedocument.wordprocessingml"
     types = (
         f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.'
@@ -116,9 +176,10 @@ def docx(
     )
     main = f'<Relationship Id="rId1" Type="{_OFFICE}/officeDocument" Target="word/document.xml"/>'
     named = {"header1.xml": "hdr", "footer1.xml": "ftr", "comments.xml": "comments", "footnotes.xml": "footnotes"}
+    named |= {"numbering.xml": "numbering", "styles.xml": "styles"}
     others = {
         f"word/{name}": f"<w:{named[name]} {_WORD}>{part!s}</w:{named[name]}>" if name in named else part
-        for name, part in (parts or {}).items()
+        for name, part in parts.items()
     }
     return archive(
         {
@@ -140,8 +201,7 @@ def docx(
 
 def image_relation(target: str, *, external: bool = False) -> str:
     """The relation rId9, to a picture."""
-    mode = ' TargetMode="External"' if external else ""
-    return f'<Relationship Id="rId9" Type="{_OFFICE}/image" Target="{target}"{mode}/>'
+    return relation("image", target, "rId9", external=external)
 
 
 def _open_document(kind: str, body: str, styles: str, meta: str, others: Mapping[str, str | bytes]) -> bytes:
@@ -163,13 +223,17 @@ def _open_document(kind: str, body: str, styles: str, meta: str, others: Mapping
     )
 
 
-def odt(body: str, *, header: str = "", meta: str = "") -> bytes:
-    """An ODT with a page header."""
+def odt(body: str, *, header: str = "", meta: str = "", automatic: str = "", common: str = "") -> bytes:
+    """An ODT with a page header, `automatic` styles of the content and `common` ones."""
     page = f"<style:header><text:p>{header}</text:p></style:header>" if header else ""
     styles = (
         f"<office:master-styles><style:master-page style:name='S'>{page}</style:master-page></office:master-styles>"
     )
-    return _open_document("text", body, styles, meta, {})
+    content = _open_document("text", body, styles, meta, {})
+    tags = {"automatic-styles": automatic, "styles": common}
+    return rewritten(
+        content, {f"<office:{tag}/>": f"<office:{tag}>{inner}</office:{tag}>" for tag, inner in tags.items()}
+    )
 
 
 def odp(*slides: str, others: Mapping[str, str | bytes] | None = None) -> bytes:

@@ -9,7 +9,7 @@ Tree = Mapping[str, Any]
 
 _SECTOR, _MINI, _CUTOFF = 512, 64, 4096
 _FREE, _END, _FAT = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
-_STRING, _BINARY, _TIME, _NUMBER = 0x001F, 0x0102, 0x0040, 0x0003
+_STRING, _STRING8, _BINARY, _TIME, _NUMBER = 0x001F, 0x001E, 0x0102, 0x0040, 0x0003
 PROPERTIES = "__properties_version1.0"
 
 
@@ -17,17 +17,32 @@ def mail(
     *,
     strings: Mapping[int, str],
     binaries: Mapping[int, bytes] | None = None,
+    code_page: int = 0,
+    numbers: Mapping[int, int] | None = None,
+    times: Mapping[int, int] | None = None,
+    names: Sequence[int] = (),
     sent: int | None = None,
     recipients: Sequence[tuple[int, str, str]] = (),
     attachments: Sequence[Tree] = (),
     inner: bool = False,
 ) -> dict[str, Any]:
-    """A mail as a tree; `sent` in 100 ns since 1601, recipients by kind, name and address."""
+    """A mail as a tree; `sent` in 100 ns since 1601, recipients by kind, name and address.
+
+    With a `code_page`, texts are in it. `names` are the named properties of appointments, which have the numbers 0x8000
+    and so on.
+    """
     header = struct.pack("<8x4I", 0, 0, len(recipients), len(attachments)) if inner else bytes(32)
-    tree = _object(header, strings, binaries or {}, times={0x0039: sent} if sent else {})
+    numbers = dict(numbers or {}) | ({0x3FFD: code_page} if code_page else {})
+    times = dict(times or {}) | ({0x0039: sent} if sent else {})
+    tree = _object(header, strings, binaries or {}, times=times, numbers=numbers, code_page=code_page)
     for number, (kind, name, address) in enumerate(recipients):
         strings = {0x3001: name, 0x39FE: address}
-        tree[f"__recip_version1.0_#{number:08X}"] = _object(bytes(8), strings, {}, numbers={0x0C15: kind})
+        properties = _object(bytes(8), strings, {}, numbers={0x0C15: kind}, code_page=code_page)
+        tree[f"__recip_version1.0_#{number:08X}"] = properties
+    if names:
+        entries = (struct.pack("<IHH", name, 3 << 1, position) for position, name in enumerate(names))
+        guid = bytes.fromhex("0220060000000000c000000000000046")
+        tree["__nameid_version1.0"] = {"__substg1.0_00020102": guid, "__substg1.0_00030102": b"".join(entries)}
     return tree | {f"__attach_version1.0_#{number:08X}": one for number, one in enumerate(attachments)}
 
 
@@ -50,11 +65,13 @@ def _object(
     *,
     times: Mapping[int, int] | None = None,
     numbers: Mapping[int, int] | None = None,
+    code_page: int = 0,
 ) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     rows = [_row(number, _TIME, struct.pack("<Q", value)) for number, value in (times or {}).items()]
     rows += [_row(number, _NUMBER, struct.pack("<I4x", value)) for number, value in (numbers or {}).items()]
-    values = [(number, _STRING, text.encode("utf-16-le"), 2) for number, text in strings.items()]
+    kind, codec, end = (_STRING8, f"cp{code_page}", 1) if code_page else (_STRING, "utf-16-le", 2)
+    values = [(number, kind, text.encode(codec), end) for number, text in strings.items()]
     values += [(number, _BINARY, content, 0) for number, content in binaries.items()]
     for number, kind, content, end in values:
         tree[f"__substg1.0_{number:04X}{kind:04X}"] = content

@@ -118,6 +118,22 @@ def turned(rotation: int, *, crop: tuple[float, float, float, float] | None = No
     return finish(document)
 
 
+def moved(content: bytes, x: float, y: float, *, user_unit: float = 1) -> bytes:
+    """A PDF of one page whose boxes begin at `x`, `y` instead of 0, 0; it looks the same."""
+    document = pymupdf.open(stream=content, filetype="pdf")
+    page = document[0]
+    for key in ("MediaBox", "CropBox"):
+        kind, value = document.xref_get_key(page.xref, key)
+        if kind == "array":
+            x0, y0, x1, y1 = map(float, value.strip("[]").split())
+            document.xref_set_key(page.xref, key, f"[{x0 + x} {y0 + y} {x1 + x} {y1 + y}]")
+    page.wrap_contents()
+    first = page.get_contents()[0]
+    document.update_stream(first, b"1 0 0 1 %f %f cm " % (x, y) + document.xref_stream(first))
+    document.xref_set_key(page.xref, "UserUnit", str(user_unit))
+    return finish(document)
+
+
 def sideways_text() -> bytes:
     """Lines that run from bottom to top on an upright page."""
     document = pymupdf.open()
@@ -334,6 +350,14 @@ def charts(rotation: int = 0, *, pages: int = 1, logo: bool = False, icon: bool 
         if icon:
             page.insert_image(pymupdf.Rect(400, 120, 430, 150), pixmap=words)
     return _turned_back(upright, rotation) if rotation else finish(upright, deflate=True)
+
+
+def with_attachments(files: Mapping[str, bytes], line: str = "The files are attached.") -> bytes:
+    """A page with a line, and these files attached to the document."""
+    document = pymupdf.open(stream=plain([line]), filetype="pdf")
+    for name, content in files.items():
+        document.embfile_add(name, content)
+    return finish(document)
 
 
 def bullets() -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import openpyxl
+import xlwt
 from openpyxl.comments import Comment
 
 Rows = Sequence[Sequence[object]]
@@ -58,6 +59,21 @@ def balance() -> bytes:
         sheet.row_dimensions[8].hidden = True
 
     return workbook(change, Balance=BALANCE)
+
+
+def old_workbook() -> bytes:
+    """An XLS file with formatted numbers, a header and a footer."""
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Data")
+    sheet.header_str = b"&LIn thousands of Swiss francs&R&D"
+    sheet.footer_str = b"&CUnaudited, page &P"
+    rows = (("Rate", 0.025, "0.0 %"), ("Start", 33967.2604246, "h:mm AM/PM"), ("Day", 45351, "M/D/YY"))
+    for column, text in enumerate(("Item", "Value")):
+        sheet.write(0, column, text)
+    for row, (label, value, number_format) in enumerate(rows, start=1):
+        sheet.write(row, 0, label)
+        sheet.write(row, 1, value, xlwt.easyxf(num_format_str=number_format))
+    return saved(book)
 
 
 def cells(found: Mapping[tuple[int, int], object]) -> bytes:

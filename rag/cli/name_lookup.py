@@ -1,6 +1,7 @@
 """Find indexes, documents and other things by the names or ids that people type, and complete these names."""
 
 import difflib
+import unicodedata
 import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -113,6 +114,7 @@ def restrict(
 
 
 def _matching(documents: Sequence[Document], name: str, *, in_trash: bool) -> list[Document]:
+    name = unicodedata.normalize("NFC", name)
     if named := [document for document in documents if document.name == name]:
         # A new version that is not ready yet can be named by its id.
         return [document for document in named if document.superseded_by is None] or named

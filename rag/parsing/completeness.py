@@ -47,8 +47,8 @@ Also private-use characters, mostly icons, whose meaning only the file's fonts k
 class CompletenessCheck:
     """Compares a file's text with the blocks of its pages, page by page.
 
-    `texts` is the source's text; None compares with the text of the rendition's pages, which is extracted only if a
-    page's blocks have another number of characters, and with a `second_reading` of the file.
+    `texts` is the source's text; None compares with the runs of text on the rendition's pages, if a page's blocks have
+    another number of characters, and with a `second_reading` of the file.
     """
 
     def __init__(self, texts: Sequence[tuple[str, str]] | None, second_reading: SecondReading | None = None) -> None:
@@ -67,10 +67,9 @@ class CompletenessCheck:
     def add(
         self,
         page: PageContent,
-        page_text: Callable[[int], str],
         page_words: Callable[[int], Iterable[Sequence[Any]]] = lambda _: (),
     ) -> None:
-        """Compare the next page; `page_text` and `page_words` extract a page's text and words with PyMuPDF."""
+        """Compare the next page; `page_words` extracts a page's words with PyMuPDF."""
         lines = [line.text for block in page.blocks for line in block.lines]
         self._add_remarks(page)
         if self._second_reading:
@@ -82,8 +81,7 @@ class CompletenessCheck:
         if page.info.error or page.characters == sum(len("".join(line.split())) for line in lines):
             self._characters += page.characters
             return
-        number = page.info.number
-        result = measure([(f"page {number}", page_text(number))], lines)
+        result = measure([(f"page {page.info.number}", "\n".join(page.runs))], lines)
         self._characters += result.source_characters
         self._missing += result.missing
 

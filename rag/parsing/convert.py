@@ -10,7 +10,7 @@ from rag.parsing import file_types
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, OnPages
 from rag.parsing.html import text_files
-from rag.types import ARCHIVE, CONTAINERS, ParsingConfig
+from rag.types import ARCHIVE, CONTAINERS, FILING, MAILBOX, ParsingConfig
 
 _DOCUMENTS = frozenset({file_types.DOCX, file_types.ODT, file_types.RTF, file_types.EPUB})
 _PRESENTATIONS = frozenset({file_types.PPTX, file_types.ODP})
@@ -32,24 +32,30 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
     if config.office == "auto" and mime_type in (_DOCUMENTS - {file_types.EPUB}) | _PRESENTATIONS | _LEGACY:
         from rag.parsing.office import libreoffice_conversion
 
-        converted = libreoffice_conversion.convert(source, mime_type, config)
+        converted = libreoffice_conversion.convert(source, mime_type, config, unpacking)
         if converted is not None:
             return converted
     if mime_type in CONTAINERS:
-        from rag.parsing.archive import zip_archive
-        from rag.parsing.mail import convert as mail
-
-        return (
-            zip_archive.to_pdf(source, unpacking) if mime_type == ARCHIVE else mail.to_pdf(source, mime_type, unpacking)
-        )
+        return _convert_container(source, mime_type, unpacking)
     if mime_type in file_types.SHEETS:
         from rag.parsing.sheets import convert as sheets
 
-        return sheets.to_pdf(source, mime_type, on_pages)
-    return _convert_builtin(source, mime_type, config)
+        return sheets.to_pdf(source, mime_type, unpacking, on_pages)
+    return _convert_builtin(source, mime_type, config, unpacking)
 
 
-def _convert_builtin(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
+def _convert_container(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
+    from rag.parsing.archive import filings, zip_archive
+    from rag.parsing.mail import convert as mail
+    from rag.parsing.mail import mbox
+
+    by_type = {ARCHIVE: zip_archive.to_pdf, FILING: filings.to_pdf, MAILBOX: mbox.to_pdf}
+    if mime_type in by_type:
+        return by_type[mime_type](source, unpacking)
+    return mail.to_pdf(source, mime_type, unpacking)
+
+
+def _convert_builtin(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion:
     if mime_type in _LEGACY:
         raise errors.UnsupportedFileError(
             "The file is in an old Office format that only LibreOffice can read. Install LibreOffice"
@@ -58,11 +64,15 @@ def _convert_builtin(source: Path, mime_type: str, config: ParsingConfig) -> Con
     if mime_type in _DOCUMENTS:
         from rag.parsing.office import documents
 
-        return documents.to_pdf(source, mime_type, config)
+        return documents.to_pdf(source, mime_type, config, unpacking)
     if mime_type in _PRESENTATIONS:
         from rag.parsing.slides import convert as slides
 
-        return slides.to_pdf(source, mime_type)
+        return slides.to_pdf(source, mime_type, unpacking)
+    if mime_type == file_types.ICS:
+        from rag.parsing.mail import appointments
+
+        return appointments.to_pdf(source)
     if mime_type in file_types.IMAGES:
         from rag.parsing import images
 

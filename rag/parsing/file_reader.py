@@ -54,7 +54,7 @@ def read_file(
         on_beginning: called in a thread with the first pages of a long file, and again with more of them.
         is_cancelled: polled in a thread; reading ends when it returns True.
         pictures: also recognise text in pictures of pages that have text; else `picture_pages` lists these pages.
-        parts_folder: an empty folder for the files in a mail or an archive; None only lists them.
+        parts_folder: an empty folder for the files in a mail, an archive or a PDF; None only lists them.
         unpacked: what was unpacked already from the containers of the file, for the limits.
 
     Raises:

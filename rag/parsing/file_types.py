@@ -9,9 +9,10 @@ from pathlib import Path, PurePath
 
 from rag import errors
 from rag.parsing import mails, zips
+from rag.parsing.archive import filings
 from rag.parsing.encoding import decode
 from rag.parsing.sheets.delimited import find_delimiter
-from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL
+from rag.types import ARCHIVE, FILING, MAIL, MAILBOX, OUTLOOK_MAIL
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -28,7 +29,8 @@ ODS = "application/vnd.oasis.opendocument.spreadsheet"
 CSV = "text/csv"
 TSV = "text/tab-separated-values"
 SHEETS = frozenset({XLSX, XLS, ODS, CSV, TSV})
-EML, MSG, ZIP = MAIL, OUTLOOK_MAIL, ARCHIVE
+EML, MSG, MBOX, ZIP = MAIL, OUTLOOK_MAIL, MAILBOX, ARCHIVE
+ICS = "text/calendar"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -64,6 +66,8 @@ MIME_TYPE_BY_SUFFIX = {
     ".markdown": MARKDOWN,
     ".eml": EML,
     ".msg": MSG,
+    ".mbox": MBOX,
+    ".ics": ICS,
     ".zip": ZIP,
     ".txt": TEXT,
     ".text": TEXT,
@@ -79,12 +83,22 @@ MIME_TYPE_BY_SUFFIX = {
     ".heif": HEIC,
     ".avif": AVIF,
 }
+_CONTENT_TYPES = "[Content_Types].xml"
+MAX_CONTENT_TYPES_BYTES = 4 << 20
+"""Most that is read of the list of an Office Open XML file's parts."""
+_MAIN_PARTS = {
+    re.compile(rb"(wordprocessingml|ms-word)\.[\w.]*main\+xml", re.I): DOCX,
+    re.compile(rb"(presentationml|ms-powerpoint)\.[\w.]*main\+xml", re.I): PPTX,
+    re.compile(rb"(spreadsheetml|ms-excel)\.[\w.]*main\+xml", re.I): XLSX,
+}
+"""Types of the main part of Office Open XML files, templates and files with macros included; its name is free."""
 _ZIP_MEMBERS = {
     "word/document.xml": DOCX,
     "ppt/presentation.xml": PPTX,
     "META-INF/container.xml": EPUB,
     "xl/workbook.xml": XLSX,
 }
+"""Names of main parts, for files whose list of parts says nothing."""
 _ZIP_KINDS = {ODT, ODP, ODS}
 """Types named in the member `mimetype`."""
 _TEXT_SUFFIXES = frozenset(suffix for suffix, kind in MIME_TYPE_BY_SUFFIX.items() if kind in {HTML, MARKDOWN, TEXT})
@@ -93,7 +107,8 @@ _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", re.I | re.S)
-_OTHER_PACKAGES = {"[Content_Types].xml", "mimetype"}
+_CALENDAR_START = re.compile(rb"\s*BEGIN:VCALENDAR\s", re.I)
+_OTHER_PACKAGES = {_CONTENT_TYPES, "mimetype"}
 """Members that mark Office Open XML, OpenDocument and EPUB."""
 _BINARY = {
     b"%!PS": "a PostScript file",
@@ -171,10 +186,14 @@ def _unmarked_type(name: str, head: bytes, suffix: str) -> str:
 
 def _zip_type(path: Path, name: str) -> str:
     with zips.opened(path, name) as archive:
-        members = set(archive.namelist())
-        named = _read_mimetype(archive)
+        members = {member.replace("\\", "/") for member in archive.namelist()}
+        named = _read_member(archive, "mimetype", 100).decode("ascii", errors="replace").strip()
+        content_types = _read_member(archive, _CONTENT_TYPES, MAX_CONTENT_TYPES_BYTES)
     if named in _ZIP_KINDS:
         return named
+    for pattern, kind in _MAIN_PARTS.items():
+        if pattern.search(content_types):
+            return kind
     for member, kind in _ZIP_MEMBERS.items():
         if member in members:
             return kind
@@ -195,13 +214,13 @@ def _image_type(head: bytes) -> str | None:
     return next((kind for start, kind in _IMAGE_STARTS.items() if head.startswith(start)), None)
 
 
-def _read_mimetype(archive: zipfile.ZipFile) -> str | None:
-    """Read the archive's member `mimetype`."""
+def _read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """Return the beginning of a member, nothing if it is missing or damaged."""
     try:
-        with archive.open("mimetype") as member:
-            return member.read(100).decode("ascii", errors="replace").strip()
+        with archive.open(name) as member:
+            return member.read(most)
     except (KeyError, RuntimeError, NotImplementedError, zlib.error):
-        return None
+        return b""
 
 
 def _ole2_type(path: Path, name: str) -> str:
@@ -215,6 +234,10 @@ def _ole2_type(path: Path, name: str) -> str:
 
 
 def _text_type(head: bytes, name: str, suffix: str) -> str:
+    if filings.is_filing(head):
+        return FILING
+    if _CALENDAR_START.match(_without_bom(head)):
+        return ICS
     if _SVG_START.match(_without_bom(head)):
         raise _unsupported(name, "an SVG image")
     if _HTML_START.match(_without_bom(head)):

@@ -1,4 +1,4 @@
-"""Identify the language of a text, and choose Tesseract's language data."""
+"""Identify the language of a text, and choose what to recognise a document with."""
 
 import functools
 from collections import Counter
@@ -65,6 +65,14 @@ _LANGUAGES = {
 }
 """English name and py3langid codes (with varieties) by Tesseract code."""
 
+PACKAGED = "packaged"
+"""Stands for the packaged models, which read many languages at once, among the languages of Tesseract's data."""
+
+PACKAGED_LANGUAGES = _LANGUAGES.keys() - {
+    *("ara", "bul", "ell", "fas", "heb", "hin", "hye", "kor", "rus", "srp", "tam", "tha", "ukr", "vie")
+}
+"""Languages whose every letter the packaged models know."""
+
 NAMES = {code: name for code, (name, _) in _LANGUAGES.items()}
 _TESSERACT_CODES = {known: code for code, (_, others) in _LANGUAGES.items() for known in others.split()}
 
@@ -93,7 +101,7 @@ def _has_words(text: str) -> bool:
 
 
 def choose_language(setting: str, installed: Set[str], digital: str, sample: Callable[[str], str]) -> str:
-    """Choose the language to recognise a document with.
+    """Choose what to recognise a document with: a language of Tesseract's data, or `PACKAGED` where that is installed.
 
     "auto" takes the language of its digital text, else the language identified in a recognised page.
 
@@ -103,6 +111,8 @@ def choose_language(setting: str, installed: Set[str], digital: str, sample: Cal
         digital: text of the document that needs no recognition.
         sample: recognises a page of the document with a language.
     """
+    if PACKAGED in installed:
+        return _choose_with_packaged(setting, installed, digital, sample)
     first = DEFAULT if DEFAULT in installed else min(installed)
     if setting != AUTO or len(installed) == 1:
         return first if setting == AUTO else setting
@@ -113,16 +123,33 @@ def choose_language(setting: str, installed: Set[str], digital: str, sample: Cal
     found = identify(text)  # mostly right even if recognised as another language of the same script
     if found is not None or not _has_words(text):
         return found if found is not None and found in installed else first
-    others = sorted(installed - {first})[:MAX_TRIALS]
-    return next((language for language in others if identify(sample(language)) == language), first)
+    return _try_each(installed - {first}, sample) or first
+
+
+def _choose_with_packaged(setting: str, installed: Set[str], digital: str, sample: Callable[[str], str]) -> str:
+    known = identify(digital) if setting == AUTO else setting
+    if known is not None:
+        wanted = set(known.split("+"))
+        return known if wanted <= installed and not wanted <= PACKAGED_LANGUAGES else PACKAGED
+    others = installed - PACKAGED_LANGUAGES - {PACKAGED}
+    if not others or identify(sample(PACKAGED)) in PACKAGED_LANGUAGES:
+        return PACKAGED
+    return _try_each(others, sample) or PACKAGED
+
+
+def _try_each(candidates: Set[str], sample: Callable[[str], str]) -> str | None:
+    """Return the first language in which a page reads like that language."""
+    tried = sorted(candidates)[:MAX_TRIALS]
+    return next((language for language in tried if identify(sample(language)) == language), None)
 
 
 def language_warning(text: str, language: str, installed: Set[str]) -> str | None:
     """Return a warning, with advice, if recognised `text` is not in `language`."""
-    used = language.split("+")
+    used = PACKAGED_LANGUAGES if language == PACKAGED else language.split("+")
     if not _has_words(text) or (found := identify(text)) in used:
         return None
-    with_what = f"Its pictures were recognised with {_listed(used)} only"
+    names = "the packaged models" if language == PACKAGED else _listed(used)
+    with_what = f"Its pictures were recognised with {names} only"
     if found is None:
         return f"{with_what}, and the words are of no known language. Install Tesseract's data for its language."
     if found in installed:

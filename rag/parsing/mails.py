@@ -6,19 +6,23 @@ from pathlib import Path
 
 import olefile
 
-from rag.types import MAIL, OUTLOOK_MAIL
+from rag.types import MAIL, MAILBOX, OUTLOOK_MAIL
 
 _HEADERS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z))+")
 """Header fields (RFC 5322, 2.2): a name, a colon, a value; lines that begin with a space continue a field."""
 _MACHINE_HEADERS = {b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"}
 _USER_HEADERS = {b"from", b"to", b"subject", b"date"}
 MIN_HEADERS = 2
+_MAILBOX_START = re.compile(rb"From [^\r\n]*\d{4}[^\r\n]*\r?\n")
+"""The line before each mail in a mailbox (RFC 4155): the sender and the time."""
 
 
 def detect(path: Path, head: bytes, *, named_as_text: bool) -> str | None:
     """Return the MIME type of a mail at `path`, which begins with `head`; None if it is none."""
     if head.startswith(olefile.MAGIC):
         return OUTLOOK_MAIL if _is_outlook_mail(path) else None
+    if (start := _MAILBOX_START.match(head)) and _is_mail(head[start.end() :], named_as_text=False):
+        return MAILBOX
     return MAIL if _is_mail(head, named_as_text=named_as_text) else None
 
 

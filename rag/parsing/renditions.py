@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 
 from rag import errors
 from rag.parsing import file_types
+from rag.parsing.annotations import attachments
+from rag.parsing.annotations.notes import notes
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import SourceText
 from rag.parsing.convert import convert
 from rag.parsing.ocr import text_layer
+from rag.parsing.pdf import glyphs
 from rag.parsing.pdf.mupdf import map_mupdf_errors, pymupdf
 from rag.types import ParsingConfig
 
@@ -54,17 +57,23 @@ def make_rendition(
             with pymupdf.open(source, filetype="pdf") as document:
                 was_encrypted = _unlock(document, name, password)
                 _check_pages(document, name, config)
+                naming = glyphs.name_glyphs(document)  # before pages are added, whose fonts need no names
+                is_extended = attachments.unpack(document, unpacking)
+                note = notes(document, has_files=bool(unpacking.parts))
                 on_open(document.page_count)
-                recognition = text_layer.recognise(document, config, on_recognised, with_pictures=with_pictures)
-                if was_encrypted or recognition.changed or document.is_repaired:
+                recognition = text_layer.recognise(
+                    document, config, on_recognised, with_pictures=with_pictures, has_unknown=naming.has_unknown
+                )
+                if was_encrypted or is_extended or naming.changed or recognition.changed or document.is_repaired:
                     document.save(rendition, garbage=1, encryption=pymupdf.PDF_ENCRYPT_NONE)
                 else:
                     shutil.copyfile(source, rendition)
-            return Rendition(recognition)
+            return Rendition(recognition, note=note)
         converted = convert(source, mime_type, config, unpacking, on_open)
         with converted.document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)
+            glyphs.name_glyphs(document)
             recognition = text_layer.recognise(document, config, on_recognised, with_pictures=with_pictures)
             document.save(rendition, garbage=3, deflate=True)
     return Rendition(recognition, converted.texts or None, converted.note)

@@ -8,6 +8,7 @@ import llama_index.core
 import numpy as np
 from pydantic import PrivateAttr
 
+from rag import packaged_models
 from rag.config import Config
 from rag.providers import onnx_models
 from rag.providers.batch_embedding import BatchEmbedding
@@ -34,7 +35,7 @@ NO_LOGIT = -100.0
 
 def count_tokens(text: str, model_dir: Path | None = None) -> int:
     """Count the tokens of `text` with the local model's tokenizer, without special tokens; vendors differ slightly."""
-    tokenizer = onnx_models.open_tokenizer(onnx_models.BGE_SMALL_EN, model_dir)
+    tokenizer = onnx_models.open_tokenizer(packaged_models.BGE_SMALL_EN, model_dir)
     return len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
@@ -64,7 +65,7 @@ class LocalEmbedding(BatchEmbedding):
         return self._get_text_embedding(QUERY_PREFIX + query)
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        model = onnx_models.open_model(onnx_models.BGE_SMALL_EN, self._model_dir)
+        model = onnx_models.open_model(packaged_models.BGE_SMALL_EN, self._model_dir)
         return model.map(lambda text: _embed(model, text), texts)
 
 
@@ -93,7 +94,7 @@ class CrossEncoder:
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return a score in 0..1 (sigmoid of the logit) per text; pairs are truncated to 512 tokens."""
-        model = onnx_models.open_model(onnx_models.MS_MARCO_MINILM, self._model_dir)
+        model = onnx_models.open_model(packaged_models.MS_MARCO_MINILM, self._model_dir)
         query_ids = _truncate(model.tokenizer.encode(query).ids, MAX_QUERY_TOKENS)
         return model.map(lambda text: _score(model, query_ids, text), texts)
 
@@ -124,7 +125,7 @@ class Reader:
 
         It is the sigmoid of the best span's logit less the one of "no answer": Devlin et al., "BERT", 2019, 4.3.
         """
-        model = onnx_models.open_model(onnx_models.READER, self._model_dir)
+        model = onnx_models.open_model(packaged_models.READER, self._model_dir)
         query_ids = _truncate(model.tokenizer.encode(query).ids, MAX_QUERY_TOKENS)
         return model.map(lambda text: _answers(model, query_ids, text), texts)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rag import errors
+from rag import errors, packaged_models
 from rag.config import Config
 from rag.providers import onnx_models
 
@@ -100,4 +100,4 @@ def open_entailment_model(config: Config) -> EntailmentModel:
 def _open(folder: Path | None, model_dir: Path | None) -> EntailmentModel:
     if folder is not None:
         return EntailmentModel(folder.expanduser())
-    return EntailmentModel(onnx_models.find_model(onnx_models.ENTAILMENT, model_dir))
+    return EntailmentModel(packaged_models.find_model(packaged_models.ENTAILMENT, model_dir))

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+import unicodedata
 import uuid
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -49,9 +50,14 @@ MAIL = "message/rfc822"
 
 OUTLOOK_MAIL = "application/vnd.ms-outlook"
 
+MAILBOX = "application/mbox"
+
 ARCHIVE = "application/zip"
 
-CONTAINERS = frozenset({MAIL, OUTLOOK_MAIL, ARCHIVE})
+FILING = "text/x-sec-submission"
+"""Complete submissions in the archive of the SEC; they have no registered type."""
+
+CONTAINERS = frozenset({MAIL, OUTLOOK_MAIL, MAILBOX, ARCHIVE, FILING})
 """MIME types of files with attachments, which become documents of their own."""
 
 
@@ -124,9 +130,10 @@ _USER_INFO = re.compile(r"(?<=://)[^/@]*@")
 def shown_source(source: str, path: str) -> str:
     """Return the part of `source` that other machines may see: a URL without credentials, or else `path`.
 
-    `path` is relative to the ingested folder, or just the file name.
+    `path` is relative to the ingested folder, or just the file name. Accents are composed.
     """
-    return path if _ON_THIS_MACHINE.match(source) else _USER_INFO.sub("", source)
+    shown = path if _ON_THIS_MACHINE.match(source) else _USER_INFO.sub("", source)
+    return unicodedata.normalize("NFC", shown)
 
 
 class Part(Model):
@@ -224,12 +231,14 @@ class ParsingConfig(Model):
 
     The `timeout_…` are CPU time of the parsing process; OCR of each page has `timeout_seconds_ocr`. `idle_seconds` is
     wall-clock time without any CPU use, as when a disk does not answer. `max_parts` and `max_parts_mb` limit what is
-    extracted from a mail or archive, including nested ones up to `max_parts_depth`.
+    extracted from a mail or archive, including nested ones up to `max_parts_depth`. With "auto" for `ocr_engine`,
+    Tesseract reads only languages that the packaged models do not.
     """
 
     layout: Literal["fast", "accurate"] = "fast"
     office: Literal["auto", "builtin"] = "auto"
     ocr: bool = True
+    ocr_engine: Literal["auto", "packaged", "tesseract"] = "auto"
     ocr_language: str = "auto"
     pictures: bool = True
     timeout_seconds_base: pydantic.PositiveFloat = 60.0

@@ -1,6 +1,7 @@
 """Search requests, options, results and traces."""
 
 import datetime as dt
+import unicodedata
 import uuid
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -25,11 +26,13 @@ MAX_TAGS = 50
 """Maximum number of tags of a document, and of a filter."""
 
 FilterDocuments = Annotated[tuple[uuid.UUID, ...], pydantic.Field(max_length=10_000)]
+_Composed = pydantic.AfterValidator(lambda text: unicodedata.normalize("NFC", text))
+"""Composes accents, as the sources of documents have them."""
 FilterSources = Annotated[
-    tuple[Annotated[StorableText, pydantic.Field(max_length=8000)], ...], pydantic.Field(max_length=1000)
+    tuple[Annotated[StorableText, pydantic.Field(max_length=8000), _Composed], ...], pydantic.Field(max_length=1000)
 ]
 FilterTags = Annotated[tuple[StorableText, ...], pydantic.Field(max_length=MAX_TAGS)]
-SourcePrefix = Annotated[StorableText, pydantic.Field(max_length=8000)]
+SourcePrefix = Annotated[StorableText, pydantic.Field(max_length=8000), _Composed]
 AuthorPart = Annotated[StorableText, pydantic.Field(max_length=500)]
 SavedName = Annotated[StorableText, pydantic.Field(max_length=100)]
 

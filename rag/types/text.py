@@ -316,8 +316,8 @@ class ParsedDocument(Model):
     """The result of parsing a file: the pages and blocks of its rendition in reading order.
 
     `author` and `dated` are the file's own metadata. `completeness` is None if not measured. `parts` are the
-    attachments of a mail or members of an archive. `picture_pages` have text and pictures that OCR has not read yet;
-    `note` is for the owner.
+    attachments of a mail or a PDF, or members of an archive. `picture_pages` have text and pictures that OCR has not
+    read yet; `note` is for the owner.
     """
 
     title: Annotated[str | None, IN_READING_ORDER]

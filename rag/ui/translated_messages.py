@@ -94,12 +94,19 @@ MESSAGES = (
     N_("more than {limit} MB unpacked"),
     N_("more than {limit} MB"),
     N_("of a kind that cannot be read ({_kind})"),
+    N_("a picture of another document, or data for programs"),
     N_("damaged"),
     N_("empty"),
     N_("it was deleted for good"),
     N_("its content is in the trash, as {present}"),
     N_("its content was in the index already, as {present}"),
     # Notes on documents
+    N_("It is a PDF portfolio: its own pages are only a cover, the files in it are documents of their own."),
+    N_(
+        "It is a dynamic XFA form, which only Adobe's programs show: its pages are a notice, and the content of the "
+        "form is not read. Print it to a PDF file there and add that."
+    ),
+    N_("It has redactions that were not applied: the text below them is still in the file and is read."),
     N_("{_what}, which cannot be read: install Tesseract ({how}), and read the document again."),
     N_(
         "{_what}, which cannot be read: install Tesseract with its data for “{language}” ({how}), and read the "
@@ -107,6 +114,14 @@ MESSAGES = (
     ),
     N_("Page {page} is a picture"),
     N_("{count} pages are pictures"),
+    N_(
+        "Its pictures were recognised with the packaged models only, and the words are of no known language. Install "
+        "Tesseract's data for its language."
+    ),
+    N_(
+        "Its pictures were recognised with the packaged models only, and read like {_language}. Install its data "
+        "(Debian: {package}) and read it again."
+    ),
     N_(
         "Its pictures were recognised with {_languages} only, and the words are of no known language. Install "
         "Tesseract's data for its language."
@@ -119,6 +134,11 @@ MESSAGES = (
         "Its pictures were recognised with {_languages} only, and read like {_language}. Install its data (Debian: "
         "{package}) and read it again."
     ),
+    N_(
+        "It has unaccepted changes (insertions: {insertions}, deletions: {deletions}). Inserted text is read as valid, "
+        "deleted text as struck out."
+    ),
+    N_("it is not in the file: add it as well"),
     N_("{count} more places"),
     N_("section “{title}”"),
     N_("slide {number}"),
@@ -289,7 +309,7 @@ def translate_message(sentence: str) -> str:
     for message, shape in _patterns():
         if match := shape.fullmatch(sentence):
             return _(message).format(**{name: _translate_field(name, text) for name, text in match.groupdict().items()})
-    return sentence
+    return "\n".join(map(translate_message, sentence.split("\n"))) if "\n" in sentence else sentence
 
 
 def _translate_field(name: str, text: str) -> str:

@@ -45,7 +45,7 @@ _ROMAN = r"(?-i:[IVXLC]+|[ivxlc]{2,})"
 _ANY = rf"{_NUMERAL}[a-z]?|(?-i:[A-Z])\.?{_NUMERAL}|{_ROMAN}|(?-i:[A-Z])"
 
 _LABELS: dict[Kind, str] = {
-    "page": r"\d{1,4}|(?-i:[ivxlc]+)|(?-i:[A-Z])-\d{1,3}",
+    "page": r"\d{1,4}|(?-i:[ivxlc]+)|[A-Z]{1,4}-\d{1,3}|(?-i:[A-Z])\.?\d{1,3}|(?-i:[A-Z]-[ivxlc]+)",
     "slide": r"\d{1,4}",
     "footnote": r"\d{1,3}",
     "note": rf"{_NUMERAL}[a-z]?",
@@ -103,7 +103,7 @@ def _named(kind: Kind) -> re.Pattern[str]:
 _NAMED: dict[Kind, re.Pattern[str]] = {kind: _named(kind) for kind in _LABELS}
 _YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
 _RANGE = re.compile(rf"(\d{{1,4}}){_TO}(\d{{1,4}})(?!\w|\.\d)", re.IGNORECASE)
-_PREFIX = re.compile(r"\b([A-Z])-(?=\d)")
+_PREFIX = re.compile(r"\b([A-Za-z]{1,4})-(?=[\divxlc])")
 """The prefix of a single page such as F-3, which is no range."""
 _SEPARATOR = re.compile(rf"{_TO}|{_AND}", re.IGNORECASE)
 _ORDINAL = re.compile(

@@ -13,7 +13,7 @@ import streamlit as st
 from fastembed import TextEmbedding
 from streamlit.testing.v1 import AppTest
 
-from rag import errors, providers
+from rag import errors, packaged_models, providers
 from rag.config import Config, load_config
 from rag.providers import onnx_models
 from rag.providers.downloads.catalogue import ROWS, find_row, partial_folder
@@ -32,7 +32,7 @@ TEXT = "Der Hafen von Lindmark zählte 4.812 Schiffe."
 @pytest.fixture
 def hub(tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A hub that serves the packaged model under the name of the recommended one; the user has a token for it."""
-    packaged = onnx_models.find_model(onnx_models.BGE_SMALL_EN)
+    packaged = packaged_models.find_model(packaged_models.BGE_SMALL_EN)
     (tmp_path / "small.json").write_text("{}")
     small = dict.fromkeys(["model.onnx_data", "config.json", "README.md"], tmp_path / "small.json")
     files = {"model.onnx": packaged / "model.onnx", "tokenizer.json": packaged / "tokenizer.json", **small}
@@ -84,7 +84,7 @@ def test_a_model_is_downloaded_and_runs_without_the_hub(
 
 def mean_vector(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
     """What the model card of E5 computes: the mean of the tokens, scaled to length 1."""
-    model = onnx_models.open_model(onnx_models.BGE_SMALL_EN)
+    model = onnx_models.open_model(packaged_models.BGE_SMALL_EN)
     ids = model.tokenizer.encode(text).ids
     mean = model.run(ids, [0] * len(ids)).mean(axis=0)
     return np.asarray(mean / np.linalg.norm(mean))

@@ -101,6 +101,17 @@ def test_two_pages_with_one_label_are_both_meant(engine: RAGEngine) -> None:
     assert asked_pages(engine, "What is said on page F-1?")[0] == 6
 
 
+def test_a_label_with_a_prefix_need_not_stand_on_the_page(engine: RAGEngine) -> None:
+    added = engine.documents.add(pdfs.restarted(), "exhibits.pdf", enqueue=False)
+    engine.documents.process(added.id)
+    answer = engine.answer("What does page F-1 say?")
+    assert cited(answer) == {6: "F-1"}
+    assert answer.hint == "Page F-1 was read by its printed number; it is page 6 of 6 in the file."
+    missing = engine.answer("What does page F-2 say?").hint
+    assert missing is not None
+    assert missing.startswith("The nearest passage is not on page f-2.")
+
+
 def test_citations_and_hits_tell_what_is_printed_and_the_number(engine: RAGEngine, birds: uuid.UUID) -> None:
     answer = engine.answer("How many nests of the avocet did wardens count?")
     assert cited(answer) == {5: "2"}

@@ -253,6 +253,27 @@ def test_parts_follow_a_folder_with_their_mail(engine: RAGEngine, tmp_path: Path
     assert in_sight(engine) == {"tides.txt"}
 
 
+def test_files_attached_to_a_pdf_go_where_it_goes(engine: RAGEngine, tmp_path: Path) -> None:
+    offer = take_in(engine, pdfs.with_attachments(FILES), "Offer.pdf")
+    assert {part.name: part.reason for part in offer.parts} == {
+        "tides.txt": None,
+        "logo.svg": "of a kind that cannot be read (an SVG image)",
+    }
+    assert found(engine, "high water nine") == {"tides.txt"}
+    assert parts_of(engine, offer)["tides.txt"].shown_source == "Offer.pdf › tides.txt"
+    engine.documents.trash([offer.id])
+    assert in_sight(engine) == set()
+    folder = tmp_path / "offers"
+    folder.mkdir()
+    (folder / "Other.pdf").write_bytes(pdfs.with_attachments({"a.txt": TIDES, "b.txt": ANCHOR}))
+    assert follow(engine, folder) == {"Other.pdf": "added"}
+    assert {document.status for document in engine.documents.list()} == {DocumentStatus.READY}
+    assert in_sight(engine) == {"Other.pdf", "a.txt", "b.txt"}
+    (folder / "Other.pdf").write_bytes(pdfs.with_attachments({"a.txt": TIDES, "c.txt": b"new words"}, "Changed."))
+    assert follow(engine, folder) == {"Other.pdf": "changed"}
+    assert in_sight(engine) == {"Other.pdf", "a.txt", "c.txt"}
+
+
 def test_files_that_python_takes_in_are_read_with_what_is_in_them(engine: RAGEngine, tmp_path: Path) -> None:
     (tmp_path / "Offer.eml").write_bytes(mails.eml({"a.txt": TIDES}))
     assert engine.ingest([str(tmp_path / "Offer.eml")])["failed_count"] == 0

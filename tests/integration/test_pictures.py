@@ -10,8 +10,6 @@ from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, Document, DocumentStatus
 from tests import pdfs
 
-pytestmark = pytest.mark.needs_tesseract
-
 
 @pytest.fixture
 def chart(engine: RAGEngine) -> Document:

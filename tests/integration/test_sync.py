@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import unicodedata
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -522,3 +523,27 @@ def test_a_folder_in_google_drive(
             only_slides = engine.sync_index(request("gdrive://root", includeMimeTypes=[slides]))
             assert states(only_slides) == {"deck": "unchanged", "doc": "removed"}
             assert engine.sync_index(request(folder)).count("removed") == 0
+
+
+def test_a_name_with_accents_written_apart_is_the_same_name(engine: RAGEngine, folder: Path) -> None:
+    composed, apart = (unicodedata.normalize(form, "Größe/Übersicht.txt") for form in ("NFC", "NFD"))
+    (folder / apart).parent.mkdir()
+    (folder / apart).write_text("Pears grow in the orchard.")
+    assert states(engine.sync_index(request(folder)))["Übersicht.txt"] == "added"
+    (document,) = [one for one in engine.documents.list() if one.name == "Übersicht.txt"]
+    assert (document.source, document.shown_source) == (str(folder / composed), composed)
+    (folder / composed).parent.mkdir()
+    (folder / apart).rename(folder / composed)  # as a copy through another system does
+    (folder / apart).parent.rmdir()
+    assert set(states(engine.sync_index(request(folder))).values()) == {"unchanged"}
+    engine.ingest([str(folder / composed)])
+    assert [one.id for one in engine.documents.list() if one.name == "Übersicht.txt"] == [document.id]
+    found = engine.search({"query": "pears", "mode": "lexical", "minScore": 0, "filters": {"sources": [apart]}})
+    assert [hit.document_name for hit in found.results] == ["Übersicht.txt"]
+
+
+def test_two_files_whose_names_differ_in_how_accents_are_written_are_two(engine: RAGEngine, folder: Path) -> None:
+    for form in ("NFC", "NFD"):
+        (folder / unicodedata.normalize(form, "Größe.txt")).write_text(f"Pears grow in the orchard {form}.")
+    assert engine.sync_index(request(folder)).count("added") == 4
+    assert engine.sync_index(request(folder)).count("unchanged") == 4

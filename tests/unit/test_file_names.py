@@ -45,6 +45,7 @@ def test_safe_names(name: str, expected: str) -> None:
     ("name", "expected"),
     [
         ("What? Größe.pdf", "What? Größe.pdf"),
+        ("Gro\u0308ße.pdf", "Größe.pdf"),
         ("../../x", "x"),
         ("..\\..\\x", "x"),
         ("a\nb\0c.pdf", "abc.pdf"),

@@ -1,8 +1,10 @@
 """Archives: what is in them is listed and taken out, and hostile ones do no harm."""
 
+import binascii
 import io
 import stat
 import struct
+import unicodedata
 import zipfile
 from pathlib import Path
 
@@ -125,6 +127,19 @@ def test_names_in_utf_8_and_files_of_the_system(tmp_path: Path) -> None:
     assert "2 files of the operating system left out." in text(document)
 
 
+@pytest.mark.parametrize("codec", ["cp437", "cp932", "cp866"])
+def test_names_in_a_code_page(tmp_path: Path, codec: str) -> None:
+    names = {"cp437": "Müller_Größe.txt", "cp932": "契約書/テスト.txt", "cp866": "Договор.txt"}
+    content = mails.archive({"a" * len(names[codec].encode(codec)): b"x y"})
+    content = content.replace(b"a" * len(names[codec].encode(codec)), names[codec].encode(codec))
+    assert told(read(tmp_path, content)) == {names[codec]: None}
+
+
+def test_names_with_accents_written_apart_are_composed(tmp_path: Path) -> None:
+    document = read(tmp_path, mails.archive({unicodedata.normalize("NFD", "Größe/Übersicht.txt"): b"x y"}))
+    assert told(document) == {"Größe/Übersicht.txt": None}
+
+
 @pytest.mark.parametrize(
     ("name", "safe"),
     [
@@ -226,3 +241,82 @@ def test_a_hundred_thousand_members_are_counted(tmp_path: Path) -> None:
     assert len(document.parts) == 1006
     assert document.parts[-1].name == "98,995 more"
     assert "98,995 more" in text(document)
+
+
+# --- filings ---
+
+FILING = b"""-----BEGIN PRIVACY-ENHANCED MESSAGE-----
+Proc-Type: 2001,MIC-CLEAR
+
+<SEC-DOCUMENT>0000012345-24-000001.txt : 20240301
+<SEC-HEADER>0000012345-24-000001.hdr.sgml : 20240301
+COMPANY CONFORMED NAME:\t\tACME HARBOURS INC
+</SEC-HEADER>
+<DOCUMENT>
+<TYPE>10-K
+<SEQUENCE>1
+<FILENAME>acme-10k.htm
+<TEXT>
+<html><body><p>Revenue was 812 million.</p></body></html>
+</TEXT>
+</DOCUMENT>
+<DOCUMENT>
+<TYPE>EX-13
+<SEQUENCE>2
+<DESCRIPTION>ANNUAL REPORT
+<TEXT>
+<PAGE>
+<TABLE>
+<CAPTION>
+Item           2024   2023
+<S>            <C>    <C>
+Cash            120     98
+</TABLE>
+</TEXT>
+</DOCUMENT>
+<DOCUMENT>
+<TYPE>GRAPHIC
+<FILENAME>logo.jpg
+<TEXT>
+begin 644 logo.jpg
+#_]C_
+`
+end
+</TEXT>
+</DOCUMENT>
+<DOCUMENT>
+<TYPE>EX-99
+<FILENAME>letter.pdf
+<TEXT>
+<PDF>
+begin 644 letter.pdf
+PDF_CONTENT`
+end
+</PDF>
+</TEXT>
+</DOCUMENT>
+</SEC-DOCUMENT>
+"""
+
+
+def test_the_documents_of_a_filing_are_parts(tmp_path: Path) -> None:
+    pdf = pdfs.plain()
+    encoded = b"".join(binascii.b2a_uu(pdf[start : start + 45]) for start in range(0, len(pdf), 45))
+    document = read(tmp_path, FILING.replace(b"PDF_CONTENT", encoded))
+    assert told(document) == {
+        "acme-10k.htm": None,
+        "2 ANNUAL REPORT.txt": None,
+        "logo.jpg": "a picture of another document, or data for programs",
+        "letter.pdf": None,
+    }
+    assert "COMPANY CONFORMED NAME: ACME HARBOURS INC" in text(document)
+    assert "4 documents" in text(document)
+    contents = [part.file.read_bytes() for part in document.parts if part.file]
+    assert contents[0].startswith(b"<html>")
+    assert contents[1].split() == b"Item 2024 2023 Cash 120 98".split()
+    assert contents[2] == pdf
+
+
+def test_a_filing_that_is_cut_off_keeps_what_is_there(tmp_path: Path) -> None:
+    document = read(tmp_path, FILING[: FILING.index(b"PDF_CONTENT")])
+    assert list(told(document)) == ["acme-10k.htm", "2 ANNUAL REPORT.txt", "logo.jpg"]

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from rag import parsing
 from rag.parsing.completeness import CompletenessCheck, measure
 from rag.parsing.conversion import Conversion
-from rag.parsing.encoding import decode
 from rag.parsing.html import text_files
 from rag.parsing.html.layout import MAX_SIDE_PT
 from rag.parsing.pdf.document import iter_pages
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.parsing.pdf.pages import PageContent, parse_page
+from rag.parsing.pdf.pages import parse_page
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
 from rag.parsing.second_reading import SecondReading
 from rag.types import BlockKind, Completeness, Line, ParsedDocument, ParsingConfig, Passage
@@ -54,7 +53,7 @@ def kept(conversion: Conversion) -> Completeness:
     tally = CompletenessCheck(conversion.texts)
     with conversion.document as document:
         for page in iter_pages(document, ParsingConfig()):
-            tally.add(page, lambda _: "")
+            tally.add(page)
     return tally.result()
 
 
@@ -284,9 +283,9 @@ def test_what_the_parser_drops_of_a_page_is_told(tmp_path: Path) -> None:
     with pymupdf.open(stream=pdfs.plain()) as document:
         page = parse_page(document, 0)
         whole, cut = CompletenessCheck(None), CompletenessCheck(None)
-        whole.add(page, lambda _: document[0].get_text())
+        whole.add(page)
         first, *others = page.blocks
-        cut.add(PageContent(page.info, others, page.characters), lambda _: document[0].get_text())
+        cut.add(page._replace(blocks=others))
     assert whole.result().is_complete
     assert whole.result().source_characters == len(squashed(pdfs.SENTENCES))
     assert [missing.place for missing in cut.result().missing] == ["page 1"]
@@ -346,8 +345,8 @@ def test_glued_words_make_a_document_incomplete() -> None:
         lines = [line._replace(text=line.text.replace("keeper recorded", "keeperrecorded")) for line in block.lines]
         wrong = page._replace(blocks=[block._replace(lines=lines), *page.blocks[1:]])
         right, tally = CompletenessCheck(None), CompletenessCheck(None)
-        right.add(page, lambda _: "", lambda _: document[0].get_text("words"))
-        tally.add(wrong, lambda _: "", lambda _: document[0].get_text("words"))
+        right.add(page, lambda _: document[0].get_text("words"))
+        tally.add(wrong, lambda _: document[0].get_text("words"))
     assert right.result().is_complete
     found = tally.result()
     assert (found.glued_words, found.split_words, found.words) == (1, 0, len(" ".join(pdfs.SENTENCES).split()))
@@ -418,24 +417,3 @@ def test_a_character_in_a_thousand_can_be_neglected(missing: int, *, is_complete
     completeness = Completeness(source_characters=3500, kept_characters=3500 - missing)
     assert completeness.missing_characters == missing
     assert completeness.is_complete == is_complete
-
-
-# --- text of unknown encoding -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ('<meta charset="windows-1251"><p>Прилив</p>'.encode("cp1251"), "Прилив"),
-        (
-            '<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS"><p>満潮</p>'.encode("shift_jis"),
-            "満潮",
-        ),
-        ('<?xml version="1.0" encoding="iso-2022-jp"?><p>満潮</p>'.encode("iso-2022-jp"), "満潮"),
-        ('<meta charset="iso-8859-1"><p>“Zur Möwe”</p>'.encode("cp1252"), "“Zur Möwe”"),
-        ('<meta charset="latin1"><p>Zur Möwe</p>'.encode(), "Zur Möwe"),
-        ('<meta charset="rot13"><p>Möwe</p>'.encode("cp1252"), "Möwe"),
-    ],
-)
-def test_html_is_read_in_the_character_set_that_it_names(content: bytes, text: str) -> None:
-    assert f"<p>{text}</p>" in decode(content, is_html=True)

@@ -4,13 +4,20 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing import file_types
-from tests import pdfs, sheets
+from tests import offices, pdfs, sheets
 
 
 def detect(folder: Path, content: bytes, name: str) -> str:
     path = folder / "file"
     path.write_bytes(content)
     return parsing.detect_mime_type(path, name)
+
+
+def office_file(kind: str) -> bytes:
+    """An Office Open XML file whose main part has a type, a free name, and backslashes in it."""
+    return offices.archive(
+        {"[Content_Types].xml": f'<Override PartName="/a/b.xml" ContentType="{kind}"/>', "a\\b.xml": ""}
+    )
 
 
 @pytest.mark.parametrize(
@@ -22,6 +29,18 @@ def detect(folder: Path, content: bytes, name: str) -> str:
         (pdfs.presentation(), "a.pptx", file_types.PPTX),
         (pdfs.presentation(), "a.docx", file_types.PPTX),
         (pdfs.word_document(), "no suffix", file_types.DOCX),
+        (office_file("application/vnd.ms-word.document.macroEnabled.main+xml"), "a", file_types.DOCX),
+        (
+            office_file("application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"),
+            "a",
+            file_types.DOCX,
+        ),
+        (
+            office_file("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"),
+            "a",
+            file_types.XLSX,
+        ),
+        (office_file("application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml"), "a", file_types.PPTX),
         (b"<!DOCTYPE html><p>hello", "a.pdf", file_types.HTML),
         (b"\xef\xbb\xbf<!-- c -->\n<HTML><body>", "a", file_types.HTML),
         ("<html>".encode("utf-16"), "a.htm", file_types.HTML),
@@ -45,7 +64,11 @@ def test_content_decides_before_the_name(tmp_path: Path, content: bytes, name: s
 
 @pytest.mark.parametrize(
     ("content", "name"),
-    [(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a.doc"), (b"\0\1\2\3" * 9, "a.bin")],
+    [
+        (office_file("application/vnd.ms-visio.drawing.main+xml"), "a.vsdx"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a.doc"),
+        (b"\0\1\2\3" * 9, "a.bin"),
+    ],
 )
 def test_other_kinds_are_refused_by_name(tmp_path: Path, content: bytes, name: str) -> None:
     with pytest.raises(errors.UnsupportedFileError, match=name):

@@ -59,7 +59,7 @@ def long_pdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(
-    source: Path, folder: Path, on_first_page: Callable[[], object] = lambda: None, **settings: float
+    source: Path, folder: Path, on_first_page: Callable[[], object] = lambda: None, **settings: object
 ) -> ParsedDocument:
     def note(done: int, total: int) -> None:
         if done == 1:
@@ -250,10 +250,10 @@ def test_files_are_read_at_once_from_several_threads(tmp_path: Path, long_pdf: P
 def test_a_worker_has_the_environment_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "scan.pdf"
     source.write_bytes(pdfs.scanned())
-    assert read(source, tmp_path).blocks
+    assert read(source, tmp_path, ocr_engine="tesseract").blocks
     monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path))
     with pytest.raises(errors.UnreadableFileError, match="install Tesseract"):
-        read(source, tmp_path)
+        read(source, tmp_path, ocr_engine="tesseract")
 
 
 def run_script(script: str) -> str:

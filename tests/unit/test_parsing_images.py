@@ -146,7 +146,6 @@ def read(folder: Path, content: bytes, **settings: object) -> list[str]:
     return [line.text for block in document.blocks for line in block.lines]
 
 
-@pytest.mark.needs_tesseract
 @pytest.mark.parametrize("kind", ["png", "jpeg", "heif"])
 def test_words_in_a_picture_are_read(tmp_path: Path, kind: str) -> None:
     assert read(tmp_path, encoded(page_picture(), kind, dpi=(200, 200))) == list(pdfs.SENTENCES)

@@ -9,6 +9,7 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing import file_types
+from rag.parsing.mail import eml
 from rag.parsing.mail.compressed_rtf import decompress
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig
@@ -281,3 +282,148 @@ def test_base64_of_any_length_is_decoded(tmp_path: Path) -> None:
     content = HEAD + b"Content-Type: text/plain; name=t.txt\nContent-Transfer-Encoding: base64\n\n" + lines
     (part,) = read(tmp_path, content).parts
     assert part.size == 4_000_000
+
+
+# --- character sets ---
+
+
+def test_headers_are_read_in_the_character_sets_that_are_meant(tmp_path: Path) -> None:
+    split = "見積書①".encode("cp932")
+    words = [base64.b64encode(part).decode() for part in (split[:3], split[3:])]  # cut within a character
+    head = (
+        f"From: =?ks_c_5601-1987?B?{base64.b64encode('똠방'.encode('cp949')).decode()}?= <k@example.org>\n"
+        f"Subject: =?shift_jis?B?{words[0]}?=\n =?shift_jis?B?{words[1]}?= for =?iso-2022-jp?B?GyRCLSEbKEI=?=\n"
+        "To: =?us-ascii?Q?Andr=E9?= <a@example.org>\nMIME-Version: 1.0\n"
+        "Content-Type: multipart/mixed; boundary=x\n"
+    )
+    body = (
+        "\n--x\nContent-Type: text/plain\n\nhello\n--x\nContent-Type: application/pdf\n"
+        "Content-Disposition: attachment; filename*=gb2312''%D6%EC%E9F.pdf\n\n%PDF-1\n--x--\n"
+    )
+    raw = b"Cc: " + "Иван Петров".encode("koi8-r") + b" <i@example.org>\n"
+    document = read(tmp_path, head.encode() + raw + body.encode())
+    shown = text(document)
+    assert "From\t똠방 <k@example.org>" in shown
+    assert "Subject\t見積書① for ①" in shown
+    assert "To\tAndré <a@example.org>" in shown
+    assert "Cc\tИван Петров <i@example.org>" in shown
+    assert list(told(document)) == ["朱镕.pdf"]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "expected"),
+    [
+        ("text/plain; charset=gb2312", "朱镕基".encode("gbk"), "朱镕基"),
+        ("text/plain; charset=shift_jis", "①番の髙橋。".encode("cp932"), "①番の髙橋。"),
+        ("text/plain; charset=iso-2022-jp", b"\x1b$B-!\x1b(B end", "① end"),
+        (
+            "text/plain; charset=utf-8",
+            "Die Löhne für Müller\nEnde".encode() + b" \xc3",
+            "Die Löhne für Müller\nEnde \ufffd",
+        ),
+        ("text/plain; charset=utf-8", "Größe".encode("cp1252"), "Größe"),
+        ("text/html", '<meta charset="gb2312"><p>朱镕基</p>'.encode("gbk"), "朱镕基"),
+    ],
+)
+def test_bodies_are_read_in_the_character_sets_that_are_meant(
+    tmp_path: Path, content_type: str, body: bytes, expected: str
+) -> None:
+    head = f"MIME-Version: 1.0\nContent-Type: {content_type}\nContent-Transfer-Encoding: 8bit\n\n"
+    (path := tmp_path / "a.eml").write_bytes(HEAD + head.encode() + body)
+    (found,) = eml.read(path).bodies
+    assert "\n".join(found.paragraphs()).strip() == expected
+
+
+@pytest.mark.parametrize(("code_page", "name"), [(1251, "Иван Петров"), (932, "髙橋①"), (936, "朱镕基")])
+def test_outlook_mails_in_a_code_page(tmp_path: Path, code_page: int, name: str) -> None:
+    strings = {0x0037: f"Offer of {name}", 0x1000: f"Dear {name}", 0x0C1A: name, 0x5D01: "g@harbour.example"}
+    content = outlook.pack(outlook.mail(strings=strings, code_page=code_page, recipients=[(1, name, "a@b.example")]))
+    shown = text(read(tmp_path, content, "a.msg"))
+    for expected in (f"Offer of {name}", f"Dear {name}", f"{name} <g@harbour.example>", f"{name} <a@b.example>"):
+        assert expected in shown
+
+
+def test_html_of_an_outlook_mail_in_its_code_page(tmp_path: Path) -> None:
+    html = "<p>Выручка выросла</p>".encode("koi8-r") + b"<p>\xff</p>"
+    mail = outlook.mail(strings={0x0037: "x"}, binaries={0x1013: html}, numbers={0x3FDE: 20866})
+    assert "Выручка выросла" in text(read(tmp_path, outlook.pack(mail), "a.msg"))
+
+
+# --- appointments and mailboxes ---
+
+EVENT = (
+    "BEGIN:VEVENT\r\nUID:1\r\nSUMMARY:Board meeting\\, first quarter\r\nDTSTART;TZID=Europe/Zurich:20260304T090000\r\n"
+    "DURATION:PT1H30M\r\nLOCATION:Room 5\\nBasel\r\nORGANIZER;CN=Grace Höpper:mailto:grace@harbour.example\r\n"
+    "ATTENDEE;CN=Ada:MAILTO:ada@works.example\r\nATTENDEE:mailto:bob@works.example\r\n"
+    "RRULE:FREQ=WEEKLY;COUNT=4\r\nSTATUS:CANCELLED\r\nDESCRIPTION:Bring the budget.\r\nEND:VEVENT\r\n"
+)
+HOLIDAY = "BEGIN:VEVENT\r\nSUMMARY:Closed\r\nDTSTART;VALUE=DATE:20260401\r\nDTEND;VALUE=DATE:20260403\r\nEND:VEVENT\r\n"
+ROWS = [
+    "Appointment\tBoard meeting, first quarter",
+    "Start\t2026-03-04 09:00 (UTC+01:00)",
+    "End\t2026-03-04 10:30 (UTC+01:00)",
+    "Repeats\tFREQ=WEEKLY;COUNT=4",
+    "Place\tRoom 5 Basel",
+    "Organizer\tGrace Höpper <grace@harbour.example>",
+    "Attendees\tAda <ada@works.example>, bob@works.example",
+    "Status\tcancelled",
+]
+
+
+def calendar(*events: str) -> bytes:
+    return f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{''.join(events)}END:VCALENDAR\r\n".encode()
+
+
+def test_a_calendar_shows_each_appointment(tmp_path: Path) -> None:
+    document = read(tmp_path, calendar(EVENT, HOLIDAY), "a.ics")
+    expected = [*ROWS, "Description\tBring the budget.", "Appointment\tClosed", "Start\t2026-04-01", "End\t2026-04-02"]
+    assert text(document).splitlines() == expected
+    assert document.completeness
+    assert not document.completeness.missing
+
+
+@pytest.mark.parametrize("content", [b"BEGIN:VCALENDAR\nbroken", calendar()])
+def test_a_calendar_without_appointments_is_unreadable(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(errors.UnreadableFileError, match="calendar"):
+        read(tmp_path, content, "a.ics")
+
+
+def test_an_invitation_says_when_and_where(tmp_path: Path) -> None:
+    mail = mails.message(text="Please come.")
+    mail.add_alternative(calendar(EVENT).decode(), subtype="calendar", params={"method": "REQUEST"})
+    document = read(tmp_path, mail.as_bytes())
+    assert "\n".join(ROWS) in text(document)
+    assert "Please come." in text(document)
+    assert document.parts == ()
+
+
+def test_a_whole_calendar_in_a_mail_is_a_part(tmp_path: Path) -> None:
+    document = read(tmp_path, mails.eml({"year.ics": calendar(EVENT, HOLIDAY)}))
+    assert told(document) == {"year.ics": None}
+
+
+def test_an_appointment_of_outlook_says_when_and_where(tmp_path: Path) -> None:
+    start, end = SENT, SENT + 90 * 60 * 10_000_000
+    mail = outlook.mail(
+        strings={0x001A: "IPM.Appointment", 0x0037: "Board", 0x8002: "Room 5", 0x8003: "Ada; Bob"},
+        times={0x8000: start, 0x8001: end},
+        names=[0x820D, 0x820E, 0x8208, 0x8238],
+    )
+    shown = text(read(tmp_path, outlook.pack(mail), "a.msg"))
+    assert "Start\t2026-03-04 00:00 (UTC)\nEnd\t2026-03-04 01:30 (UTC)\nPlace\tRoom 5\nAttendees\tAda; Bob" in shown
+
+
+def test_each_mail_of_a_mailbox_is_a_part(tmp_path: Path) -> None:
+    line = b"From grace@harbour.example Thu Mar  5 10:00:00 2026\n"
+    first, second = (
+        mails.eml(subject="First offer", text="\n>From here on, prices rise.\n"),
+        mails.eml(subject="Second"),
+    )
+    document = read(tmp_path, line + first + b"\n" + line + second + b"\n", "box.mbox")
+    assert document.title == "box.mbox"
+    assert told(document) == {"0001 First offer.eml": None, "0002 Second.eml": None}
+    assert "2 mails" in text(document)
+    part = document.parts[0].file
+    assert part
+    (tmp_path / "inner").mkdir()
+    assert "From here on, prices rise." in text(read(tmp_path / "inner", part.read_bytes()))

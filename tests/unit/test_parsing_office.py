@@ -1,6 +1,8 @@
 """DOCX, ODT, RTF and EPUB: everything that is written in them stands on a page."""
 
 import contextlib
+import io
+import struct
 import uuid
 import zipfile
 from pathlib import Path
@@ -83,7 +85,7 @@ def test_everything_in_a_word_document_is_there_once(tmp_path: Path) -> None:
     document = read(tmp_path, full_word_document(), "report.docx")
     found = text(document)
     assert [found.count(words) for words in WORDS_OF_ALL] == [1] * len(WORDS_OF_ALL)
-    assert "Deleted words" not in found
+    assert [block.text for block in document.blocks if block.kind is BlockKind.STRUCK] == ["Deleted words."]
     assert lost(tmp_path, full_word_document(), "report.docx") == []
 
 
@@ -188,6 +190,97 @@ def test_rich_text(tmp_path: Path) -> None:
     assert lost(tmp_path, content, "a.rtf") == []
 
 
+RTF_CLAUSES = (
+    "{\\*\\listtable{\\list{\\listlevel\\levelnfc0}\\listid1}}"
+    "{\\*\\listoverridetable{\\listoverride\\listid1\\ls1}}"
+    "{\\stylesheet{\\s15\\v Hidden style;}}\\pard\\plain{\\listtext\\pard\\plain 4.\\tab}\\ls1\\ilvl0 Liability\\par "
+    "{\\listtext\\pard 4.2\\tab}\\ls1\\ilvl1 The cap is 2 million.\\par {\\pntext (b)\\tab}Older list.\\par"
+    "{\\listtext\\pard\\f3 \\'b7\\tab}\\ls2 A bullet.\\par\\pard "
+    "The rent is {\\deleted 4,500}{\\revised 5,200} euro.\\par {\\strike Old deposit.}\\par "
+    "{\\v We would take 4,900.}\\par Seen {\\v by nobody }by all \\v not this\\v0 .\\par "
+    "Area 25 m{\\super 2} in C:\\\\v\\par"
+)
+
+
+def test_rich_text_has_its_numbers_and_what_is_struck_out_or_hidden_apart(tmp_path: Path) -> None:
+    document = read(tmp_path, offices.rtf(RTF_CLAUSES), "a.rtf")
+    kinds = {kind: [block.text for block in document.blocks if block.kind is kind] for kind in BlockKind}
+    assert kinds[BlockKind.TEXT] == [
+        "4. Liability",
+        "4.2 The cap is 2 million.",
+        "(b) Older list.",
+        "• A bullet.",
+        "The rent is 5,200 euro.",
+        "Seen by all .",
+        "Area 25 m² in C:\\v",
+    ]
+    assert kinds[BlockKind.STRUCK] == ["4,500", "Old deposit."]
+    assert "\n".join(kinds[BlockKind.HIDDEN]).split("\n") == ["We would take 4,900.", "by nobody not this"]
+    assert document.note is not None
+    assert "(insertions: 1, deletions: 1)" in document.note
+
+
+LIST_STYLE = (
+    "<text:list-style style:name='L'><text:list-level-style-number text:level='1' style:num-format='1'"
+    " style:num-suffix='.'/><text:list-level-style-number text:level='2' style:num-format='1' text:display-levels='2'/>"
+    "<text:list-level-style-number text:level='3' style:num-format='a' style:num-prefix='(' style:num-suffix=')'/>"
+    "</text:list-style><text:list-style style:name='B'><text:list-level-style-bullet text:level='1'/></text:list-style>"
+)
+
+
+def odt_list(*items: str, attributes: str = "text:style-name='L'") -> str:
+    listed = "".join(f"<text:list-item>{item}</text:list-item>" for item in items)
+    return f"<text:list {attributes}>{listed}</text:list>"
+
+
+def odt_p(text: str) -> str:
+    return f"<text:p>{text}</text:p>"
+
+
+def test_an_open_document_has_its_numbers(tmp_path: Path) -> None:
+    outline = "<text:outline-level-style text:level='1' style:num-format='I' style:num-prefix='Article '/>"
+    inner = odt_list(odt_p("Left"), odt_p("Right"), attributes="")
+    body = (
+        "<text:h text:outline-level='1'>Scope</text:h>"
+        + odt_list(odt_p("One") + odt_list(odt_p("Sub"), odt_p("Next") + inner, attributes=""), odt_p("Two"))
+        + odt_p("Between.")
+        + odt_list(odt_p("Three"), attributes="text:style-name='L' text:continue-numbering='true'")
+        + odt_list(odt_p("Again"))
+        + odt_list(odt_p("Bullet"), attributes="text:style-name='B'")
+        + "<text:h text:outline-level='1'>Money</text:h>"
+    )
+    common = f"<text:outline-style style:name='Outline'>{outline}</text:outline-style>"
+    document = read(tmp_path, offices.odt(body, automatic=LIST_STYLE, common=common), "a.odt")
+    numbered = ["1. One", "1.1 Sub", "1.2 Next", "(a) Left", "(b) Right", "2. Two", "Between.", "3. Three", "1. Again"]
+    assert text(document).split("\n") == ["Article I Scope", *numbered, "• Bullet", "Article II Money"]
+
+
+def test_changes_and_hidden_text_of_an_open_document_stand_apart(tmp_path: Path) -> None:
+    regions = (
+        "<text:tracked-changes><text:changed-region text:id='c1'><text:deletion><text:p>4,500</text:p></text:deletion>"
+        "</text:changed-region><text:changed-region text:id='c2'><text:insertion/></text:changed-region>"
+        "<text:changed-region text:id='c3'><text:deletion><text:p>Subletting is free.</text:p></text:deletion>"
+        "</text:changed-region></text:tracked-changes>"
+    )
+    rent = "The rent is <text:change text:change-id='c1'/><text:change-start text:change-id='c2'/>5,200 euro."
+    body = regions + odt_p(rent) + "<text:change text:change-id='c3'/>"
+    body += odt_p("Seen <text:span text:style-name='H'>by nobody </text:span>by all.")
+    body += f"<text:section text:display='none'>{odt_p('A hidden section.')}</text:section>"
+    body += odt_p("25 m<text:span text:style-name='U'>2</text:span>")
+    looks = {"H": "text:display='none'", "U": "style:text-position='super 58%'"}
+    automatic = "".join(
+        f"<style:style style:name='{name}' style:family='text'><style:text-properties {look}/></style:style>"
+        for name, look in looks.items()
+    )
+    document = read(tmp_path, offices.odt(body, automatic=automatic), "a.odt")
+    kinds = {kind: [block.text for block in document.blocks if block.kind is kind] for kind in BlockKind}
+    assert kinds[BlockKind.TEXT] == ["The rent is 5,200 euro.", "Seen by all.", "25 m²"]
+    assert kinds[BlockKind.STRUCK] == ["4,500", "Subletting is free."]
+    assert "\n".join(kinds[BlockKind.HIDDEN]).split("\n") == ["by nobody", "A hidden section."]
+    assert document.note is not None
+    assert "(insertions: 1, deletions: 2)" in document.note
+
+
 def test_a_book_is_read_in_its_order(tmp_path: Path) -> None:
     content = offices.epub("<h1>One</h1><p>It began.</p>", f"<h1>Two</h1><pre>{'x' * 400}</pre><p>It ended.</p>")
     document = read(tmp_path, content, "book.epub")
@@ -282,3 +375,94 @@ def test_what_a_converter_starts_ends_with_the_parsing_process(tmp_path: Path, m
     with contextlib.suppress(psutil.NoSuchProcess):  # it is gone already
         process = psutil.Process(int(mark.read_text()))
         assert process.status() == psutil.STATUS_ZOMBIE or process.wait(timeout=60) is None
+
+
+def ole1(kind: bytes, native: bytes) -> str:
+    """An object of RTF (MS-OLEDS, 2.2.5)."""
+    texts = b"".join(struct.pack("<I", len(text)) + text for text in (kind + b"\0", b"\0", b"\0"))
+    data = struct.pack("<II", 0x501, 2) + texts + struct.pack("<I", len(native)) + native
+    return "{\\object{\\*\\objdata " + data.hex() + "}{\\result picture}}"
+
+
+def test_files_embedded_in_rich_text_are_parts(tmp_path: Path) -> None:
+    content = b"Article,Price\nPallet,12\n"
+    native = (
+        b"\2\0prices.csv\0C:\\prices.csv\0\0\0\3\0"
+        + struct.pack("<I", 2)
+        + b"C\0"
+        + struct.pack("<I", len(content))
+        + content
+    )
+    body = "See below.\\par" + ole1(b"Package", native) + ole1(b"Word.Document.12", pdfs.word_document())
+    document = read(tmp_path, offices.rtf(body + "{\\object{\\*\\objdata 0105}}"), "a.rtf")
+    assert [(part.name, part.reason) for part in document.parts][:2] == [("prices.csv", None), ("object 2", None)]
+
+
+def test_sheets_embedded_in_an_open_document_are_parts(tmp_path: Path) -> None:
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    entry = f'<file-entry full-path="Object 1/" media-type="{kind}"/>'
+    manifest = f'<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">{entry}</manifest>'
+    parts = {"META-INF/manifest.xml": manifest.encode(), "Object 1/content.xml": b"<office/>"}
+    with zipfile.ZipFile(io.BytesIO(offices.odt(odt_p("See the sheet.")))) as file:
+        content = offices.archive({name: file.read(name) for name in file.namelist()} | parts)
+    document = read(tmp_path, content, "a.odt")
+    assert [(part.name, part.reason) for part in document.parts] == [("Object 1.ods", None)]
+
+
+def test_a_chart_in_an_open_document_is_read(tmp_path: Path) -> None:
+    rows = "".join(
+        "<t:table-row>" + "".join(f"<t:table-cell><x:p>{cell}</x:p></t:table-cell>" for cell in row) + "</t:table-row>"
+        for row in (("", "Ships"), ("2024", "1,812"))
+    )
+    spaces = " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{kind}:1.0"'
+        for prefix, kind in (("c", "chart"), ("t", "table"), ("x", "text"))
+    )
+    title = "<c:title><x:p>Ships by year</x:p></c:title>"
+    chart = f"<o {spaces}><c:chart>{title}<t:table>{rows}</t:table></c:chart></o>"
+    with zipfile.ZipFile(io.BytesIO(offices.odt(odt_p("See the chart.")))) as file:
+        content = offices.archive(
+            {name: file.read(name) for name in file.namelist()} | {"Object 1/content.xml": chart.encode()}
+        )
+    found = text(read(tmp_path, content, "a.odt"))
+    assert [words in found for words in ("Ships by year", "2024 1,812")] == [True, True]
+
+
+# --- RTF in code pages ---
+
+
+def _codes(text: str, codec: str) -> bytes:
+    """Text in RTF; the second byte of a character may be a letter or an escaped sign."""
+    signs = {byte: b"\\" + bytes((byte,)) for byte in b"\\{}"}
+    codes = {byte: b"\\'%02x" % byte for byte in range(0x80, 0x100)}
+    return b"".join((signs | codes).get(byte, bytes((byte,))) for byte in text.encode(codec))
+
+
+@pytest.mark.parametrize(
+    ("head", "text", "codec"),
+    [
+        (rb"\ansicpg1251", "Выручка 412 млн", "cp1251"),
+        (rb"\ansicpg932", "売上高は412百万円、表示", "cp932"),
+        (rb"\ansicpg936", "合同金额为412万元", "gbk"),
+        (rb"\ansicpg1252{\fonttbl{\f0\fnil\fcharset161 Arial Greek;}}\f0", "Έσοδα 412", "cp1253"),
+        (rb"\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}{\f1\fnil\fcharset238 Arial;}}\f1", "Łódź", "cp1250"),
+        (rb"\mac", "Café Größe", "mac_roman"),
+        (rb"\ansicpg1252", "Größe 5 €", "cp1252"),
+    ],
+)
+def test_rtf_in_any_code_page(tmp_path: Path, head: bytes, text: str, codec: str) -> None:
+    content = b"{\\rtf1\\ansi" + head + b" " + _codes(text, codec) + b"\\par}"
+    document = read(tmp_path, content, "a.rtf")
+    assert [block.text for block in document.blocks] == [text]
+    assert lost(tmp_path, content, "a.rtf") == []
+
+
+def test_rtf_with_several_code_pages_and_unicode(tmp_path: Path) -> None:
+    content = (
+        rb"{\rtf1\ansi\ansicpg1251\uc1{\fonttbl{\f0\fcharset204 Arial;}{\f1\fcharset0 Arial;}}\f0 \u1042\'c2\u1099\'fb "
+        rb"\'f0\'f3\'e1 {\f1 M\'fcller} \uc2\u8364 \'80\'805 \'f0{\*\bin4 \'e4x} \plain\'e4"
+        + "сыр".encode("cp1251")
+        + rb"\par}"
+    )
+    document = read(tmp_path, content, "a.rtf")
+    assert [block.text for block in document.blocks] == ["Вы руб Müller €5 р дсыр"]

@@ -1,19 +1,19 @@
 """Words in pictures of pages that have text of their own."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag import parsing
-from rag.parsing.ocr import pictures, tesseract, text_layer
+from rag.parsing.ocr import pictures, text_layer
+from rag.parsing.ocr.processes import Processes
 from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.pdf.text_runs import Direction, page_content
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Passage, Rect
 from tests import pdfs
-
-pytestmark = pytest.mark.needs_tesseract
 
 
 def read(
@@ -51,6 +51,22 @@ def test_words_of_a_chart_are_lines_where_they_are_seen(tmp_path: Path, rotation
     assert box.y0 < 300 + y - 18 < box.y1 < 300 + y - 8
 
 
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("origin", [(0, 0), (100, 200), (-300, -400)])
+@pytest.mark.parametrize("unit", [1, 2])
+def test_a_layer_is_where_it_is_to_be_displayed(rotation: int, origin: tuple[float, float], unit: int) -> None:
+    content = pdfs.moved(pdfs.turned(rotation, crop=(40, 30, 560, 560)), *origin, user_unit=unit)
+    with pymupdf.open(stream=content) as document, pymupdf.open() as layer:
+        layer.new_page(width=200, height=40).insert_text((10, 30), "Recognised", fontsize=20)
+        pictures.insert_text_layer(document[0], layer, Rect(300, 350, 500, 390))
+        pieces, _ = page_content(document[0])
+    (piece,) = [piece for piece in pieces if piece.text == "Recognised"]
+    assert piece.direction is Direction.RIGHT
+    assert piece.bbox.x0 == pytest.approx(310, abs=0.1)
+    assert piece.bbox.y0 < 365
+    assert piece.bbox.y1 > 380
+
+
 def test_the_text_around_stays_as_it_was(tmp_path: Path) -> None:
     before = read(tmp_path, pdfs.charts(pages=2), again=False)
     after = read(tmp_path, pdfs.charts(pages=2))
@@ -62,12 +78,12 @@ def test_the_text_around_stays_as_it_was(tmp_path: Path) -> None:
 def test_equal_pictures_are_recognised_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read_pictures: list[Any] = []
 
-    def read_and_count(self: tesseract.Tesseract, picture: Any, language: str) -> bytes:
-        read_pictures.append(picture)
-        return recognise(self, picture, language)
+    def run_and_count(self: Processes, recognise: Callable[[], bytes]) -> bytes:
+        read_pictures.append(recognise)
+        return run(self, recognise)
 
-    recognise = tesseract.Tesseract.read
-    monkeypatch.setattr(tesseract.Tesseract, "read", read_and_count)
+    run = Processes.run
+    monkeypatch.setattr(Processes, "run", run_and_count)
     with pymupdf.open(stream=pdfs.charts(pages=2), filetype="pdf") as document:
         text_layer.recognise(document, ParsingConfig(ocr_language="eng"), lambda _: None, with_pictures=True)
         assert [("Lindmark 4812" in page.get_text()) for page in document] == [True, True]

@@ -170,11 +170,62 @@ def in_file(quote: str, content: bytes) -> tuple[float, ...]:
 
 
 def yellow_box(path: Path) -> tuple[float, float, float, float]:
-    """The bounds of the pixels in the colour of a highlight, a pixel being a point."""
-    picture = pymupdf.Pixmap(parsing.page_image(path, 1, zoom=1))
-    pixels = np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width, 3)
-    ys, xs = np.nonzero((pixels[..., 0] > 230) & (pixels[..., 2] < 120))
+    """The bounds of the first page's pixels in the colour of a highlight, a pixel being a point."""
+    return bounds_of_colour(parsing.page_image(path, 1, zoom=1))
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("origin", [(0, 0), (100, 200), (-300, -400)])
+@pytest.mark.parametrize("unit", [1, 2])
+@pytest.mark.parametrize("crop", [None, (40, 30, 560, 560)])
+def test_every_picture_marks_the_words_where_they_are_drawn(
+    tmp_path: Path,
+    rotation: int,
+    origin: tuple[float, float],
+    unit: int,
+    crop: tuple[float, float, float, float] | None,
+) -> None:
+    path = saved(tmp_path, pdfs.moved(pdfs.turned(rotation, crop=crop), *origin, user_unit=unit))
+    (region,) = locate(path, "Copper prices rose by 14 percent in the second quarter.")
+    ((x0, y0, x1, y1),) = region.rects
+    outline = bounds_of_colour(parsing.page_image(path, 1, regions=[region]))
+    assert outline == pytest.approx((x0 - 1, y0 - 1, x1 + 1, y1 + 1), abs=1.5 * unit)
+    ink = dark_pixels(parsing.page_image(path, 1))[round(y0) : round(y1), round(x0) : round(x1)]
+    rows, columns = np.nonzero(ink)
+    assert np.ptp(columns) > 0.98 * ink.shape[1]
+    assert np.ptp(rows) > 0.5 * ink.shape[0]
+    for copied in (parsing.annotated_pdf, parsing.annotated_excerpt):
+        copy = tmp_path / "copy.pdf"
+        copy.write_bytes(copied(path, [Highlight(region=region, note="")]))
+        assert yellow_box(copy) == pytest.approx((x0, y0, x1, y1), abs=3.5 * unit)
+    top = max(0, y0 - 40)
+    strip = bounds_of_colour(parsing.region_image(path, region, zoom=1))
+    assert strip == pytest.approx((x0, y0 - top, x1, y1 - top), abs=3.5 * unit)
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_a_crop_box_beyond_the_page_moves_nothing(tmp_path: Path, rotation: int) -> None:
+    with pymupdf.open(stream=pdfs.turned(rotation)) as document:
+        document.xref_set_key(document[0].xref, "CropBox", "[-50 -90 2000 2000]")
+        path = saved(tmp_path, document.tobytes())
+    (region,) = locate(path, QUOTE)
+    (upright,) = locate(saved(tmp_path, pdfs.turned(0)), QUOTE)
+    assert region.rects[0] == pytest.approx(upright.rects[0], abs=0.1)
+
+
+def bounds_of_colour(image: bytes) -> tuple[float, float, float, float]:
+    """The bounds of the pixels of a PNG that are coloured, a pixel being a point."""
+    picture = pymupdf.Pixmap(image)
+    pixels = np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width, 3).astype(int)
+    ys, xs = np.nonzero(pixels[..., 0] - pixels[..., 2] > 60)
     return float(xs.min()), float(ys.min()), float(xs.max() + 1), float(ys.max() + 1)
+
+
+def dark_pixels(image: bytes) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """Which pixels of a PNG are dark."""
+    picture = pymupdf.Pixmap(image)
+    pixels = np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width, 3)
+    return pixels[..., 0] < 128
 
 
 def test_a_marked_copy_has_the_marked_pages_alone_each_named_by_its_bookmark(tmp_path: Path) -> None:
@@ -202,7 +253,7 @@ def test_pictures_of_pages(tmp_path: Path) -> None:
     )
     picture = pymupdf.Pixmap(plain)
     assert (picture.width, picture.height) == (2 * pdfs.WIDTH, 2 * pdfs.HEIGHT)
-    assert picture.pixel(300, 600) == (255, 255, 255)
-    assert pymupdf.Pixmap(outlined).pixel(300, 600) != (255, 255, 255)
+    assert picture.pixel(300, 599) == (255, 255, 255)
+    assert pymupdf.Pixmap(outlined).pixel(300, 599) != (255, 255, 255)
     with pytest.raises(errors.NotFoundError):
         parsing.page_size(path, 2)

@@ -122,7 +122,6 @@ def test_too_many_pages(tmp_path: Path) -> None:
         convert(tmp_path, pdfs.pages(3), "a.pdf", ParsingConfig(max_pages=2))
 
 
-@pytest.mark.needs_tesseract
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 def test_a_scanned_page_gets_its_words_where_they_are_seen(tmp_path: Path, rotation: int) -> None:
     document = convert(tmp_path, pdfs.scanned(rotation), "scan.pdf")
@@ -134,26 +133,22 @@ def test_a_scanned_page_gets_its_words_where_they_are_seen(tmp_path: Path, rotat
     assert box.y0 < 112 < box.y1 < 122
 
 
-@pytest.mark.needs_tesseract
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 def test_a_stamp_does_not_keep_a_scan_from_being_read_and_is_not_read_twice(tmp_path: Path, rotation: int) -> None:
     document = convert(tmp_path, pdfs.stamped(rotation), "scan.pdf")
     assert text(document).split("\n") == [pdfs.STAMP, *pdfs.SENTENCES]
 
 
-@pytest.mark.needs_tesseract
 def test_a_scan_in_strips_is_read(tmp_path: Path) -> None:
     document = convert(tmp_path, pdfs.stamped(strips=7), "scan.pdf")
     assert set(pdfs.SENTENCES) <= set(text(document).split("\n"))
 
 
-@pytest.mark.needs_tesseract
 def test_a_watermark_across_the_page_hides_nothing_beside_it(tmp_path: Path) -> None:
     found = text(convert(tmp_path, pdfs.stamped(slanted="COPY"), "scan.pdf"))
     assert [sentence for sentence in pdfs.SENTENCES if sentence not in found] == []
 
 
-@pytest.mark.needs_tesseract
 @pytest.mark.parametrize(
     ("content", "lines"),
     [
@@ -168,7 +163,6 @@ def test_pages_with_pictures_that_are_no_unread_scans_stay(tmp_path: Path, conte
     assert (tmp_path / "rendition.pdf").read_bytes() == content
 
 
-@pytest.mark.needs_tesseract
 def test_the_layer_of_recognised_text_is_not_seen(tmp_path: Path) -> None:
     convert(tmp_path, pdfs.scanned(), "scan.pdf")
     assert parsing.page_image(tmp_path / "rendition.pdf", 1) == parsing.page_image(tmp_path / "source", 1)

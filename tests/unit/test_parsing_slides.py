@@ -7,6 +7,7 @@ from typing import Any
 
 import pptx
 import pytest
+from lxml import etree
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
@@ -14,12 +15,14 @@ from pptx.util import Inches
 from rag import errors, parsing
 from rag.parsing import completeness, conversion, file_types
 from rag.parsing.html.layout import MAX_SIDE_PT
+from rag.parsing.office import charts
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import parse_page
 from rag.parsing.slides import pages, powerpoint
-from rag.types import BlockKind, ParsingConfig
+from rag.types import BlockKind, ParsedDocument, ParsingConfig
 from tests import offices, pdfs
 
+DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 BUILTIN = ParsingConfig(office="builtin")
 WIDTH, HEIGHT = 720, 540
 """Slides of python-pptx's default template have this size in points."""
@@ -46,6 +49,11 @@ def saved(presentation: Any) -> bytes:
     content = io.BytesIO()
     presentation.save(content)
     return content.getvalue()
+
+
+def read(folder: Path, content: bytes) -> ParsedDocument:
+    (folder / "source").write_bytes(content)
+    return parsing.read_file(folder / "source", name="a.pptx", rendition=folder / "rendition.pdf", config=BUILTIN)
 
 
 def missing(converted: conversion.Conversion) -> list[str]:
@@ -229,3 +237,87 @@ def test_notes_and_missing_texts_are_added_to_slides_of_another_program(tmp_path
     assert document[2].rect.br == (WIDTH, HEIGHT)
     texts = [page.get_text() for page in document]
     assert completeness.measure(deck.source_texts(), texts).is_complete
+
+
+def test_raised_and_struck_out_text_and_kinds_of_numbers(tmp_path: Path) -> None:
+    presentation, slide = deck()
+    frame = slide.shapes.add_textbox(0, 0, Inches(6), Inches(3)).text_frame
+    for texts in (
+        [("Sales 812", {}), ("4", {"baseline": "30000"}), (" million", {})],
+        [("Old 5", {"strike": "sngStrike"})],
+    ):
+        paragraph = frame.add_paragraph()
+        for words, look in texts:
+            run = paragraph.add_run()
+            run.text = words
+            for name, value in look.items():
+                run._r.get_or_add_rPr().set(name, value)
+    for kind, start in (
+        ("alphaLcParenBoth", "3"),
+        ("alphaLcParenBoth", "3"),
+        ("romanUcPeriod", ""),
+        ("arabicPlain", "9"),
+    ):
+        paragraph = frame.add_paragraph()
+        paragraph.text = "Item"
+        number = etree.SubElement(paragraph._p.get_or_add_pPr(), f"{DRAWING}buAutoNum", {"type": kind})
+        number.set("startAt", start) if start else None
+    blocks = read(tmp_path, saved(presentation)).blocks
+    text = [line.text for block in blocks if block.kind is BlockKind.TEXT for line in block.lines]
+    assert text == ["Sales 812⁴ million", "(c) Item", "(d) Item", "I. Item", "9 Item"]
+    assert [block.text for block in blocks if block.kind is BlockKind.STRUCK] == ["Old 5"]
+
+
+def test_a_hidden_shape_is_no_text_of_the_slide(tmp_path: Path) -> None:
+    presentation, slide = deck()
+    slide.shapes.add_textbox(0, 0, 99, 99).text_frame.text = "Seen"
+    secret = slide.shapes.add_textbox(0, 0, 99, 99)
+    secret.text_frame.text = "Secret"
+    secret._element.nvSpPr.cNvPr.set("hidden", "1")
+    document = read(tmp_path, saved(presentation))
+    kinds = {block.text: block.kind for block in document.blocks}
+    assert kinds["Seen"] is not BlockKind.HIDDEN
+    assert kinds["Secret"] is BlockKind.HIDDEN
+    assert document.completeness is not None
+    assert document.completeness.missing == ()
+
+
+def test_embedded_files_are_parts(tmp_path: Path) -> None:
+    presentation, slide = deck()
+    slide.shapes.add_textbox(0, 0, 99, 99).text_frame.text = "See the letter."
+    slide.shapes.add_ole_object(io.BytesIO(pdfs.word_document()), "Word.Document.12", 0, 0)
+    assert [part.reason for part in read(tmp_path, saved(presentation)).parts] == [None]
+
+
+@pytest.mark.parametrize("backslashes", [False, True])
+def test_the_names_of_parts_and_the_variant_of_the_format_do_not_matter(tmp_path: Path, backslashes: bool) -> None:
+    presentation, slide = deck()
+    slide.shapes.add_textbox(0, 0, 99, 99).text_frame.text = "Here"
+    other = {"presentation.xml": "show.xml"}
+    content = offices.rewritten(offices.strict(saved(presentation)), other, backslashes=backslashes)
+    (tmp_path / "a").write_bytes(content)
+    assert parsing.detect_mime_type(tmp_path / "a", "a") == file_types.PPTX
+    assert "Here" in convert(tmp_path, content).document[0].get_text()
+
+
+def test_numbered_lists_of_open_presentations_have_their_numbers(tmp_path: Path) -> None:
+    level = "<text:list-level-style-number text:level='1' style:num-format='i' style:num-suffix='.'/>"
+    items = "".join(f"<text:list-item><text:p>{words}</text:p></text:list-item>" for words in ("One", "Two"))
+    shape = offices.frame(f"<draw:text-box><text:list text:style-name='L'>{items}</text:list></draw:text-box>")
+    style = f"<text:list-style style:name='L'>{level}</text:list-style>"
+    automatic = {"<office:automatic-styles/>": f"<office:automatic-styles>{style}</office:automatic-styles>"}
+    converted = convert(tmp_path, offices.rewritten(offices.odp(shape), automatic), file_types.ODP)
+    assert converted.document[0].get_text().split() == ["i.", "One", "ii.", "Two"]
+
+
+def test_a_newer_chart_is_a_table_of_its_data(tmp_path: Path) -> None:
+    points = "".join(f'<cx:pt idx="{index}">{value}</cx:pt>' for index, value in enumerate((12, 7)))
+    names = "".join(f'<cx:pt idx="{index}">{name}</cx:pt>' for index, name in enumerate(("Opening", "Sales")))
+    root = etree.fromstring(
+        f'<cx:chartSpace xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"><cx:chartData>'
+        f'<cx:data id="3"><cx:strDim type="cat"><cx:lvl ptCount="2">{names}</cx:lvl></cx:strDim>'
+        f'<cx:numDim type="val"><cx:lvl ptCount="2">{points}</cx:lvl></cx:numDim></cx:data></cx:chartData>'
+        f"<cx:chart><cx:plotArea><cx:plotAreaRegion><cx:series><cx:tx><cx:txData><cx:v>Cash</cx:v></cx:txData></cx:tx>"
+        f'<cx:dataId val="3"/></cx:series></cx:plotAreaRegion></cx:plotArea></cx:chart></cx:chartSpace>'
+    )
+    assert charts.read(root).rows == (("", "Cash"), ("Opening", "12"), ("Sales", "7"))

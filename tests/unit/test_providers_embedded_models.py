@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag import errors
+from rag import errors, packaged_models
 from rag.config import Config
 from rag.providers import embedded_models, onnx_models
 
@@ -36,7 +36,7 @@ def reader() -> embedded_models.Reader:
 @pytest.fixture
 def model_dir(tmp_path: Path) -> Path:
     """A folder of one's own with the embedding model."""
-    shutil.copytree(onnx_models.find_model(onnx_models.BGE_SMALL_EN), tmp_path / "bge_small_en")
+    shutil.copytree(packaged_models.find_model(packaged_models.BGE_SMALL_EN), tmp_path / "bge_small_en")
     return tmp_path
 
 
@@ -107,7 +107,7 @@ def test_cross_encoder_scores_in_order_between_zero_and_one(cross_encoder: embed
 def test_cross_encoder_reads_query_and_text_as_the_tokenizer_pairs_them(
     cross_encoder: embedded_models.CrossEncoder,
 ) -> None:
-    model = onnx_models.open_model(onnx_models.MS_MARCO_MINILM)
+    model = onnx_models.open_model(packaged_models.MS_MARCO_MINILM)
     pair = model.tokenizer.encode(QUERY, TEXTS[0])
     logit = float(model.run(pair.ids, pair.type_ids)[0])
     assert cross_encoder.scores(QUERY, TEXTS[:1]) == [pytest.approx(1 / (1 + math.exp(-logit)), abs=1e-9)]
@@ -143,7 +143,7 @@ def test_the_reader_knows_what_is_asked_for(
 
 def test_the_reader_weighs_the_best_span_of_the_text_against_no_answer(reader: embedded_models.Reader) -> None:
     text = "Since 1931 the apples are harvested by the three daughters of Miller & Sons."
-    model = onnx_models.open_model(onnx_models.READER)
+    model = onnx_models.open_model(packaged_models.READER)
     pair = model.tokenizer.encode(QUERY, text)
     logits = model.run(pair.ids, pair.type_ids)
     words = [place for place, segment in enumerate(pair.type_ids) if segment == 1][:-1]
@@ -191,5 +191,8 @@ def test_the_packages_that_bring_the_files_are_not_imported(
 ) -> None:
     embedding.get_text_embedding("x")
     reader.scores("x", ["y"])
-    packages = {files.package for files in (onnx_models.BGE_SMALL_EN, onnx_models.MS_MARCO_MINILM, onnx_models.READER)}
+    packages = {
+        files.package
+        for files in (packaged_models.BGE_SMALL_EN, packaged_models.MS_MARCO_MINILM, packaged_models.READER)
+    }
     assert packages.isdisjoint(sys.modules)

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag import errors
+from rag import errors, packaged_models
 from rag.config import Config
-from rag.providers import onnx_models
 from rag.providers.entailment_model import EntailmentModel, open_entailment_model
 
 EVIDENCE = "The lighthouse was rebuilt in granite after the storm of 1887."
@@ -16,7 +15,7 @@ EVIDENCE = "The lighthouse was rebuilt in granite after the storm of 1887."
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The packaged cross-encoder, whose one label is called entailment here."""
-    packaged = onnx_models.find_model(onnx_models.MS_MARCO_MINILM)
+    packaged = packaged_models.find_model(packaged_models.MS_MARCO_MINILM)
     for name in ("model.onnx", "tokenizer.json"):
         (tmp_path / name).symlink_to(packaged / name)
     (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "Entailment"}, "threshold": 0.4}), "utf-8")

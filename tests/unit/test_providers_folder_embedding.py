@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag import errors, providers
+from rag import errors, packaged_models, providers
 from rag.config import Config
-from rag.providers import onnx_models
 from rag.providers.embedded_models import QUERY_PREFIX, LocalEmbedding
 from rag.types import EmbeddingSpace
 
@@ -20,7 +19,7 @@ def config(tmp_path: Path) -> Config:
     """A data folder with the packaged model as one of the user's."""
     folder = tmp_path / "models" / "mine"
     (folder / "onnx").mkdir(parents=True)
-    packaged = onnx_models.find_model(onnx_models.BGE_SMALL_EN)
+    packaged = packaged_models.find_model(packaged_models.BGE_SMALL_EN)
     (folder / "onnx" / "model.onnx").symlink_to(packaged / "model.onnx")
     (folder / "tokenizer.json").symlink_to(packaged / "tokenizer.json")
     write(folder / "1_Pooling" / "config.json", {"pooling_mode_cls_token": True})

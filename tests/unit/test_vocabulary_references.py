@@ -29,6 +29,8 @@ def named(question: str) -> list[str]:
         ("page two", ["page 2"]),
         ("page iv", ["page iv"]),
         ("page F-3 and page F-4", ["page f-3", "page f-4"]),
+        ("pages A-1 and App-2, page a-3", ["page a-1", "page app-2", "page a-3"]),
+        ("page A1, page B.2, page C-iv", ["page a1", "page b.2", "page c-iv"]),
         ("Was steht auf Seite 2?", ["page 2"]),
         ("Seiten 3 bis 5 und 7", ["page 3", "page 4", "page 5", "page 7"]),
         ("Slide 4 and slides 6, 7", ["slide 4", "slide 6", "slide 7"]),

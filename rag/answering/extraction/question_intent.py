@@ -216,16 +216,17 @@ def parse_question(question: str, rewritings: Iterable[Rewriting] = ()) -> Parse
     rewritings = tuple(rewritings)
     phrases = [phrase for one in rewritings if one.kind not in ("period", "landmark") for phrase in one.added]
     known = {token for one in rewritings if one.kind != "landmark" for token in _TOKEN.findall(_folded(one.found))}
+    pages = frozenset(
+        reference.label
+        for reference in references(question)
+        if reference.kind in ("page", "slide") and not reference.label.startswith("-")  # from the end
+    )
     return ParsedQuestion(
         text=text,
         kind=next((kind for kind, pattern in _ASKED if pattern.search(question)), Kind.TEXT),
         years=years_of(text),
-        names=tuple(dict.fromkeys(name for name in _names(question) if _folded(name) not in known)),
-        pages=frozenset(
-            reference.label
-            for reference in references(question)
-            if reference.kind in ("page", "slide") and not reference.label.startswith("-")  # from the end
-        ),
+        names=tuple(dict.fromkeys(name for name in _names(question) if _folded(name) not in known | pages)),
+        pages=pages,
         words=tuple(term_weights.content_words(text)),
         also=tuple(dict.fromkeys(tuple(term_weights.content_words(phrase)) for phrase in phrases)),
         phrases=tuple(dict.fromkeys(phrases)),

@@ -107,7 +107,7 @@ def _checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
     yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
     yield from _disks(config)
     yield from _models(config.rag_local_model_dir)
-    yield _check("Text recognition", lambda: _tesseract(config))
+    yield _check("Text recognition", lambda: _text_recognition(config))
     yield from _keys(config)
     yield _check("Servers of models", lambda: _servers(config))
     yield _check("Traces", lambda: _traces(config))
@@ -163,7 +163,7 @@ def _traces(config: Config) -> Result:
 
 
 def _models(folder: Path | None) -> Iterator[Check]:
-    from rag.providers.onnx_models import BGE_SMALL_EN, ENTAILMENT, MS_MARCO_MINILM, READER, ModelFiles, find_model
+    from rag.packaged_models import BGE_SMALL_EN, ENTAILMENT, MS_MARCO_MINILM, READER, ModelFiles, find_model
 
     def verify(files: ModelFiles) -> Result:
         return State.GOOD, f"{find_model(files, folder)}, its hash is right"
@@ -174,20 +174,23 @@ def _models(folder: Path | None) -> Iterator[Check]:
     yield _check("Entailment model", lambda: verify(ENTAILMENT))
 
 
-def _tesseract(config: Config) -> Result:
+def _text_recognition(config: Config) -> Result:
     if not config.rag_parsing.ocr:
         return State.WARNING, "switched off by RAG_PARSING__OCR; scanned pages have no text"
-    from rag.parsing.ocr.tesseract import AUTO, find_tessdata, languages
+    from rag.parsing.languages import PACKAGED
+    from rag.parsing.ocr import packaged, tesseract
+    from rag.parsing.ocr.text_layer import find_installed
 
-    language = config.rag_parsing.ocr_language
-    folder = find_tessdata(language)
-    if folder is None:
-        missing = "no Tesseract data" if language == AUTO else f"no Tesseract data for “{language}”"
+    tessdata = tesseract.find_tessdata()
+    installed = find_installed(config.rag_parsing, tessdata)
+    if not installed:
         return State.WARNING, (
-            f"{missing}; scanned pages have no text. Install Tesseract "
+            f"no Tesseract data for “{config.rag_parsing.ocr_language}”; scanned pages have no text. Install Tesseract "
             "(Debian: tesseract-ocr), or set TESSDATA_PREFIX to the folder with its data."
         )
-    return State.GOOD, f"{folder} has {', '.join(sorted(languages(folder))) if language == AUTO else language}"
+    models = [f"{packaged.folder()}, their hashes are right"] if PACKAGED in installed else []
+    data = ", ".join(sorted(installed - {PACKAGED}))
+    return State.GOOD, "; ".join([*models, *([f"{tessdata} has {data}"] if data else [])])
 
 
 def _keys(config: Config) -> Iterator[Check]:

@@ -11,7 +11,7 @@ import typer
 
 from rag import errors
 from rag.cli import output, progress
-from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, parts_summary
+from rag.types import UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, parts_summary
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -20,7 +20,7 @@ SUFFIXES = frozenset(
     {".pdf", ".docx", ".pptx", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text"}
     | {".xlsx", ".xlsm", ".xls", ".ods", ".csv", ".tsv"}
     | {".odt", ".odp", ".rtf", ".doc", ".ppt"}
-    | {".eml", ".msg", ".zip"}
+    | {".eml", ".msg", ".mbox", ".ics", ".zip"}
 )
 """Suffixes of the files to find in folders; the kind of a file given by its name is detected from its content."""
 
@@ -227,12 +227,11 @@ class _Stopwatch:
 
 def outcomes_of(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
     """Return the outcome of a document that was just read, after reading the files in it, and theirs."""
-    parts = _read_parts(engine, document, on_progress) if document.mime_type in CONTAINERS else ()
-    return [_outcome_of(document, path), *parts]
+    return [_outcome_of(document, path), *_read_parts(engine, document, on_progress)]
 
 
 def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgress) -> Iterator[Outcome]:
-    """Read the files in a mail or an archive, at any depth; yield the outcome of each."""
+    """Read the files in a document, at any depth; yield the outcome of each."""
     seen: set[uuid.UUID] = set()
     wanted = UNFINISHED | {DocumentStatus.NEEDS_PASSWORD}
     while unread := [

@@ -31,8 +31,8 @@ def ingest(
     """Add files and make them searchable.
 
     Folders are searched for PDF, DOCX, PPTX, EPUB, XLSX, XLS, ODS, CSV, HTML, Markdown and text files, mails (EML, MSG)
-    and ZIP archives. Files in mails and archives become documents of their own. Files that are already in the index are
-    skipped; files that an interrupted run left unread are read. The exit code is 5 if any file failed.
+    and ZIP archives. Files in mails, archives and PDFs become documents of their own. Files that are already in the
+    index are skipped; files that an interrupted run left unread are read. The exit code is 5 if any file failed.
 
         pagelight ingest report.pdf contracts/
         pagelight ingest --password secret board-minutes.pdf

@@ -1,8 +1,9 @@
 """Ingest files and folders as documents that follow them: find what is new, changed or gone."""
 
 import os
+import unicodedata
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path, PurePath
 from typing import Any, Protocol
@@ -104,18 +105,21 @@ class FileIngestion:
         """
         with self._exclusive():
             present = self._sources.find(self._index.id, prefix=folder.prefix)
-            known: dict[str | None, list[Document]] = {}
+            selected = {file.id: file for file in _selected_files(folder, source, present)}
+            known: dict[str, list[Document]] = {}
             for document in present:
-                known.setdefault(document.source, []).append(document)
-            selected = list({file.id: file for file in _selected_files(folder, source, present)}.values())
-            shown = {file.id: shown_source(file.id, file.path) for file in selected}
-            self._sources.show({old.id: shown[old.source] for old in present if old.source in shown})
-            for file in selected[:max_files]:
+                known.setdefault(_file_id(document, selected), []).append(document)
+            shown = {
+                old.id: shown_source(file.id, file.path) for file in selected.values() for old in known.get(file.id, ())
+            }
+            self._sources.show(shown)
+            files = list(selected.values())
+            for file in files[:max_files]:
                 yield self._ingest_once(folder, file, known.get(file.id, []))
-            for file in selected[max_files:]:
+            for file in files[max_files:]:
                 yield _skipped(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
             if remove:
-                yield from self._trash_removed(folder, present, {file.id for file in selected})
+                yield from self._trash_removed(folder, present, selected)
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
@@ -154,12 +158,14 @@ class FileIngestion:
         return report
 
     def _trash_removed(
-        self, folder: SourceFolder, present: Iterable[Document], selected: set[str]
+        self, folder: SourceFolder, present: Iterable[Document], selected: Collection[str]
     ) -> Iterator[FileReport]:
         gone = {
             document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
-            if _is_current(document) and document.source not in selected and folder.owns(document.source or "")
+            if _is_current(document)
+            and _file_id(document, selected) not in selected
+            and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
             if document_id in gone:  # else an attachment, trashed along with its container
@@ -170,7 +176,7 @@ class FileIngestion:
     def file(self, path: Path) -> FileReport:
         """Ingest a local file. One that came with a folder before keeps its path in it."""
         source = source_id_of(path)
-        present = self._sources.find(self._index.id, sources=[source])
+        present = self._sources.find(self._index.id, sources=[source, os.path.normpath(path.absolute())])
         shown = next((document.shown_source for document in present if document.shown_source), path.name)
         file = SourceFile(id=source, path=shown, name=path.name)
         return self._try_file(file, nullcontext(path), present)
@@ -227,13 +233,12 @@ class FileIngestion:
         return read if read.status is not DocumentStatus.READY else self._read_parts(read)
 
     def _read_parts(self, document: Document) -> Document:
-        """Read the attachments of a mail or an archive, so that it is complete before it replaces an older version.
+        """Read the files in a document, so that it is complete before it replaces an older version.
 
         Failed attachments record their own errors.
         """
-        if document.mime_type in CONTAINERS:
-            for part in self._parts.unread(document.id):
-                self._read_parts(self._reader.read(part.id, max_chunks=self._chunks_left))
+        for part in self._parts.unread(document.id):
+            self._read_parts(self._reader.read(part.id, max_chunks=self._chunks_left))
         return document
 
     def _publish(
@@ -252,8 +257,8 @@ class FileIngestion:
         return _report(file, state, document_id=document.id, chunks=made)
 
     def _supersede(self, document: Document, older: Sequence[Document]) -> None:
-        """Supersede older versions, which stay readable; trash older mails and archives with their attachments."""
-        has_parts = any(one.mime_type in CONTAINERS for one in (document, *older))
+        """Supersede older versions, which stay readable; trash older documents with the files in them."""
+        has_parts = any(one.mime_type in CONTAINERS or one.parts for one in (document, *older))
         take_over = self._sources.supersede if has_parts else self._versions.take_over
         take_over(document.id, [one.id for one in older])
 
@@ -284,8 +289,18 @@ def _is_replaced(document: Document, known: Document | None) -> bool:
 
 
 def source_id_of(path: Path) -> str:
-    """Return the source id of a local file: its absolute path, links not resolved."""
-    return os.path.normpath(path.absolute())
+    """Return the source id of a local file: its absolute path, links not resolved, accents composed."""
+    return _composed(os.path.normpath(path.absolute()))
+
+
+def _file_id(document: Document, present: Collection[str]) -> str:
+    """Return the id of a document's file in a folder; older versions of Pagelight did not compose its accents."""
+    source = document.source or ""
+    return source if source in present else _composed(source)
+
+
+def _composed(source: str) -> str:
+    return unicodedata.normalize("NFC", source)
 
 
 def _failure_of(document: Document) -> tuple[str, str]:
@@ -310,9 +325,10 @@ def _selected_files(folder: SourceFolder, source: Source, present: Iterable[Docu
     """Yield the files of supported types that `source` includes and does not exclude."""
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}
+    excluded = {_composed(one) for one in excluded}
     for file in folder.list():
         by_name = parsing.MIME_TYPE_BY_SUFFIX.get(PurePath(file.name).suffix.lower())
         mime_type = file.mime_type if file.mime_type in _READABLE else by_name
         included = mime_type is not None and (not source.include_mime_types or mime_type in source.include_mime_types)
-        if included and not excluded & {file.id, file.path, file.id.removeprefix(folder.prefix)}:
+        if included and not excluded & set(map(_composed, (file.id, file.path, file.id.removeprefix(folder.prefix)))):
             yield file

@@ -1,4 +1,4 @@
-"""Files from mails and archives, which become documents of their own."""
+"""Files from mails, archives and PDFs, which become documents of their own."""
 
 import builtins
 import contextlib
@@ -19,7 +19,7 @@ LOCK_RETRY_SECONDS = 0.1
 
 
 class Attachments:
-    """One user's documents that came from mails and archives."""
+    """One user's documents that came from mails, archives and PDFs."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

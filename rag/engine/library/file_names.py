@@ -12,8 +12,11 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 def display_name(name: str) -> str:
-    """Return the last part of a given file name, without characters that cannot be seen."""
-    last = PurePath(name.replace("\\", "/")).name
+    """Return the last part of a given file name, without characters that cannot be seen.
+
+    Letters with accents are single characters, as typed; macOS writes two, so that the name would be another.
+    """
+    last = PurePath(unicodedata.normalize("NFC", name).replace("\\", "/")).name
     visible = "".join(char for char in last if char.isprintable()).strip()
     return visible if visible.strip(".") else "unnamed"
 

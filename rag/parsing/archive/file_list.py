@@ -3,7 +3,30 @@
 import html
 from collections.abc import Sequence
 
+from rag.parsing.conversion import Conversion, SourceText
+from rag.parsing.html.layout import lay_out
 from rag.types import UnpackedPart
+
+
+def to_pdf(
+    name: str, noun: str, parts: Sequence[UnpackedPart], *, note: str = "", preformatted: str = ""
+) -> Conversion:
+    """Show the name of an archive, how many parts it has, what `noun` calls each, and their list.
+
+    A `note`, and `preformatted` text that keeps its lines, stand before the list.
+    """
+    head = [count(len(parts), noun), *([note] if note else ())]
+    lines = "".join(f"<p>{html.escape(line)}</p>" for line in head)
+    text = f"<pre>\n{html.escape(preformatted)}</pre>" if preformatted else ""
+    document = lay_out(f"<h1>{html.escape(name)}</h1>{lines}{text}{listing(parts)}")
+    document.set_metadata({"title": name})
+    source = "\n".join([name, *head, preformatted, *listed(parts)])
+    return Conversion(document, (SourceText("the list of files", source),))
+
+
+def count(number: int, noun: str) -> str:
+    """Format "1 file" or "2,000 files"."""
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def listing(parts: Sequence[UnpackedPart]) -> str:

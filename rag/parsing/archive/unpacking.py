@@ -1,6 +1,7 @@
-"""Extract files from mails and archives within limits, and report what is left out."""
+"""Extract files from mails, archives and PDFs within limits, and report what is left out."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -131,7 +132,8 @@ def _unreadable(path: Path, name: str) -> str | None:
 
 
 def safe_path(name: str) -> str:
-    """Return an untrusted `name` as a relative path without control characters and “..”."""
+    """Return an untrusted `name` as a relative path without control characters and “..”, its accents composed."""
+    name = unicodedata.normalize("NFC", name)
     steps = ["".join(char for char in step if char.isprintable()).strip() for step in re.split(r"[/\\]+", name)]
     kept = [step[-MAX_NAME_CHARS:] for step in steps if step not in {"", ".", ".."} and not _DRIVE.fullmatch(step)]
     return "/".join(kept[-MAX_LEVELS:]) or "unnamed"

@@ -1,6 +1,5 @@
 """Convert ZIP archives to PDF: a list of their files, which become documents of their own."""
 
-import html
 import lzma
 import stat
 import zipfile
@@ -8,10 +7,10 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from rag.parsing import zips
-from rag.parsing.archive.file_list import listed, listing
+from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
-from rag.parsing.conversion import Conversion, SourceText
-from rag.parsing.html.layout import lay_out
+from rag.parsing.conversion import Conversion
+from rag.parsing.encoding import guess_dos
 
 _SYSTEM_FILES = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 _UTF8_FLAG, _ENCRYPTED_FLAG = 0x800, 0x1
@@ -27,22 +26,17 @@ def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
     """
     system_files = 0
     with zips.opened(source, unpacking.name) as archive:
+        codec = _names_codec(archive)
         for member in archive.infolist():
             if _is_system_file(member.filename):
                 system_files += 1
             elif not member.is_dir():
-                _take(archive, member, unpacking)
-    head = [unpacking.name, _count(len(unpacking.parts), "file")]
-    if system_files:
-        head.append(f"{_count(system_files, 'file')} of the operating system left out.")
-    content = f"<h1>{html.escape(head[0])}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in head[1:])
-    document = lay_out(content + listing(unpacking.parts))
-    document.set_metadata({"title": unpacking.name})
-    return Conversion(document, (SourceText("the list of files", "\n".join([*head, *listed(unpacking.parts)])),))
+                _take(archive, member, _name(member, codec), unpacking)
+    note = f"{file_list.count(system_files, 'file')} of the operating system left out." if system_files else ""
+    return file_list.to_pdf(unpacking.name, "file", unpacking.parts, note=note)
 
 
-def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, unpacking: Unpacking) -> None:
-    name = _name(member)
+def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, unpacking: Unpacking) -> None:
     reason = unpacking.full or _unwanted(member)
     if reason:
         unpacking.leave_out(name, member.file_size, reason)
@@ -61,20 +55,23 @@ def _unwanted(member: zipfile.ZipInfo) -> str | None:
     return None if kind in {0, stat.S_IFREG} else "no file but a link or a device"
 
 
-def _name(member: zipfile.ZipInfo) -> str:
-    """Decode a member's name: many programs write UTF-8 without the flag; otherwise it is code page 437."""
+def _names_codec(archive: zipfile.ZipFile) -> str:
+    """Return the codec of the names that are not marked as UTF-8; zipfile reads them as code page 437."""
+    names = (member.filename for member in archive.infolist() if not member.flag_bits & _UTF8_FLAG)
+    return guess_dos(b"\n".join(name.encode("cp437") for name in names if not name.isascii()))
+
+
+def _name(member: zipfile.ZipInfo, codec: str) -> str:
+    """Decode a member's name: many programs write UTF-8 without the flag."""
     if member.flag_bits & _UTF8_FLAG:
         return member.filename
+    content = member.filename.encode("cp437")
     try:
-        return member.filename.encode("cp437").decode()
-    except UnicodeError:
-        return member.filename
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode(codec, errors="replace")
 
 
 def _is_system_file(name: str) -> bool:
     path = PurePosixPath(name)
     return path.parts[:1] == ("__MACOSX",) or path.name.lower() in _SYSTEM_FILES
-
-
-def _count(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"

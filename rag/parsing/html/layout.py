@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
-from rag.parsing.html import markup, to_unicode
+from rag.parsing.html import markup, missing_glyphs, to_unicode
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR, pymupdf
 from rag.types import Rect
 
@@ -19,7 +19,7 @@ body {{ margin: 0; font-size: {size}pt }}
 h1 {{ font-size: {size_1}pt }} h2 {{ font-size: {size_2}pt }} h3 {{ font-size: {size_3}pt }}
 h4, h5, h6 {{ font-size: {size}pt }}
 pre {{ white-space: pre-wrap; font-size: {size_pre}pt }}
-table {{ border-collapse: collapse }}
+table {{ border-collapse: collapse; margin: 6pt 0 }}
 td, th {{ border: 0.5pt solid #888; padding: 2pt 3pt }}
 .{hidden_class} {{ color: #{hidden_color:06x} }}
 """
@@ -84,6 +84,7 @@ class PageWriter:
         self._target = io.BytesIO()
         self._writer = pymupdf.DocumentWriter(self._target)
         self._glyphs: to_unicode.Glyphs = {}
+        self._fonts = 0
 
     def __enter__(self) -> Self:
         return self
@@ -94,6 +95,7 @@ class PageWriter:
     def add_flow(self, html: str, style: str, paper: Paper) -> None:
         """Lay out `html` on as many pages as it needs, scaled down if the paper is wider than PDF allows."""
         mupdf, scale = pymupdf.mupdf, min(1.0, MAX_SIDE_PT / paper.width)
+        style += self._boxes_style(html)
         with self._opened(html, style, paper) as pages:
             for page in pages:
                 device = self._writer.begin_page(page.rect * scale)
@@ -108,6 +110,7 @@ class PageWriter:
             The content boxes of elements with an id. On a page that would exceed the maximum of PDF, everything is
             scaled down.
         """
+        style += self._boxes_style(html)
         story = pymupdf.Story(html, user_css=style, em=paper.font_size, archive=self.archive)
         right = paper.width - MARGIN_PT
         _, filled = story.place(pymupdf.Rect(MARGIN_PT, top, right, _ENDLESS_PT))
@@ -132,6 +135,17 @@ class PageWriter:
             with self._opened(html, style, Paper(width, height, paper.font_size)) as pages:
                 to_unicode.collect(pages, html, self._glyphs)
         return boxes
+
+    def _boxes_style(self, html: str) -> str:
+        """Provide a font for the characters in `html` that no other has; return the style that uses it."""
+        characters = missing_glyphs.marked_characters(html)
+        if not characters:
+            return ""
+        self._fonts += 1
+        name = f"{missing_glyphs.FAMILY}-{self._fonts}"
+        file = f"{name}.ttf"
+        self.archive.add((missing_glyphs.font(name, characters), file))
+        return missing_glyphs.STYLE.format(family=missing_glyphs.FAMILY, file=file)
 
     def document(self) -> Any:
         """Return the finished PDF (a `pymupdf.Document`)."""

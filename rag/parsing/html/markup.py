@@ -1,7 +1,8 @@
 """Clean HTML of any origin for layout by MuPDF.
 
-Only text, tables and pictures are kept. Styles and scripts are dropped, so nothing can be hidden, moved off the page or
-kept from wrapping. Long runs without white space get line break opportunities.
+Only text, tables and pictures are kept. Of styles, it is kept what is struck out or raised; text that nobody sees is
+moved to the end, below a heading that says so. Scripts are dropped. Long runs without white space get line break
+opportunities.
 """
 
 import base64
@@ -14,7 +15,9 @@ from typing import Any, NamedTuple
 from lxml import etree
 from lxml import html as parser
 
+from rag.parsing.html import missing_glyphs
 from rag.parsing.html.line_breaks import breakable
+from rag.parsing.html.styles import Style, Styles
 
 MAX_DEPTH = 40
 """Tags nested deeper are dropped (their text is kept), because MuPDF recurses into nested elements."""
@@ -22,6 +25,7 @@ MAX_INDENTS = 8
 """Lists and quotations nested deeper are not indented further."""
 HIDDEN_CLASS = "hidden"
 """Class of elements with text that nobody sees in the original; its colour tells the parser."""
+HIDDEN_HEADING = "Not visible in the original"
 MAX_PICTURE_PX = 600
 """Larger width and height attributes are ignored; the layout then fits the picture to the page."""
 
@@ -37,13 +41,14 @@ _LIKE_A_BLOCK = _names(
     "address article aside body button details dialog dir fieldset footer form header hgroup html label legend listing"
     " main math menu nav noscript optgroup option plaintext search section select summary svg textarea xmp"
 )
-_DROPPED = _names("base head link meta object script style template title")
+_DROPPED = _names("base head ix:references ix:resources link meta object script style template title")
+"""Elements whose content is no text; those of inline XBRL describe its facts."""
 _EMPTY = frozenset(("br", "hr"))
+_END = "\0"
+"""Ends a paragraph of hidden text; no text has this character."""
 _INDENTING = frozenset(("blockquote", "dd", "ol", "ul"))
 _ATTRIBUTES = frozenset(("align", "colspan", "dir", "lang", "rowspan", "start", "type", "value"))
-_STYLE = re.compile(
-    r"(?:^|;)\s*((?:text-align|font-weight|font-style|text-decoration|page-break-after)\s*:\s*[\w-]+)\s*(?=;|$)"
-)
+_STYLE = re.compile(r"(?:^|;)\s*((?:text-align|font-weight|font-style|page-break-after)\s*:\s*[\w-]+)\s*(?=;|$)")
 _DATA_URI = re.compile(r"data:image/[^,]*;base64,", re.IGNORECASE)
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 _REFERENCE = re.compile("&amp;(?=[#A-Za-z])")
@@ -90,13 +95,16 @@ def clean(fragments: Iterable[str], images: Mapping[str, bytes]) -> Markup:
     """
     writer = _Writer(images)
     for fragment in fragments:
-        walk = etree.iterwalk(read(fragment), events=("start", "end"))
+        root = read(fragment)
+        writer.begin(Styles(root))
+        walk = etree.iterwalk(root, events=("start", "end"))
         for event, element in walk:
             if event == "end":
                 writer.end(element)
             elif not writer.start(element):
                 walk.skip_subtree()
     writer.end_part(is_table=False)
+    writer.add_hidden()
     return Markup([part for part in writer.parts if part.html.strip()], writer.pictures)
 
 
@@ -111,35 +119,77 @@ class _Writer:
         self._reopened = ""
         self._open: list[tuple[str, str]] = []
         """Name and start tag of each open element; both empty if its tag is dropped."""
+        self._hidden: list[str] = []
+        """Text that nobody sees, and `_END` between its paragraphs."""
+
+    def begin(self, styles: Styles) -> None:
+        """Begin another HTML tree."""
+        self._styles = styles
+        self._style = [styles.initial]
+        self._hidden.append(_END)
 
     def start(self, element: Any) -> bool:
         """Write the start of an element. Return whether its content is kept."""
         name = element.tag.lower() if isinstance(element.tag, str) else ""
         if name in _DROPPED or not name:
             return False
+        style = self._styles.of(element, name, self._style[-1])
+        if name == "ix:header":
+            style = style._replace(is_gone=True)
         if name == "img":
-            self._picture(element)
+            self._picture(element, style)
             return True
-        name = self._known(name, element)
-        if name == "table":
-            self.end_part(is_table=False)
-        tag = f"<{name}{_attributes(element, self._is_flat(name))}>" if name else ""
-        self._written.append(tag or " ")
-        self._open.append((name, tag))
+        self._style.append(style)
+        self._end_hidden(name, style)
+        if not style.is_gone:
+            self._start_shown(element, name, style)
+        elif name.startswith("ix:") and (fact := element.get("name")):
+            self._hidden.append(f"{fact}: ")
         if element.text:
             self._text(element.text)
         return True
+
+    def _start_shown(self, element: Any, name: str, style: Style) -> None:
+        name = self._known(name, element)
+        if name == "table":
+            self.end_part(is_table=False)
+        if style.shift and name in _INLINE and not self._inside("sup", "sub"):
+            name = "sup" if style.shift > 0 else "sub"
+        is_flat = name in _INDENTING and self._inside(*_INDENTING) >= MAX_INDENTS
+        is_struck = style.is_struck and not self._style[-2].is_struck
+        tag = f"<{name}{_attributes(element, is_flat=is_flat, is_struck=is_struck)}>" if name else ""
+        self._written.append(tag or " ")
+        self._open.append((name, tag))
+
+    def _end_hidden(self, name: str, style: Style) -> None:
+        """End a paragraph of hidden text where an element begins or ends that is no part of a line."""
+        if style.is_hidden and name not in _INLINE:
+            self._hidden.append(_END)
 
     def end(self, element: Any) -> None:
         """Write the end of an element and the text after it."""
         name = element.tag.lower() if isinstance(element.tag, str) else ""
         if name and name not in _DROPPED and name != "img":
-            name, _ = self._open.pop()
-            self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
-            if name == "table":
-                self.end_part(is_table=True)
+            style = self._style.pop()
+            self._end_hidden(name, style)
+            if not style.is_gone:
+                self._end_shown()
         if element.tail:
             self._text(element.tail)
+
+    def _end_shown(self) -> None:
+        name, _ = self._open.pop()
+        self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
+        if name == "table":
+            self.end_part(is_table=True)
+
+    def add_hidden(self) -> None:
+        """Add the text that nobody sees as the last part."""
+        texts = [" ".join(text.split()) for text in "".join(self._hidden).split(_END)]
+        if any(texts):
+            content = "".join(f"<p>{escaped(text)}</p>" for text in texts if text)
+            html = f'<div class="{HIDDEN_CLASS}"><h3>{HIDDEN_HEADING}</h3>{content}</div>'
+            self.parts.append(Part(html, is_table=False, reopened=""))
 
     def end_part(self, *, is_table: bool) -> None:
         """Begin a new part."""
@@ -167,17 +217,22 @@ class _Writer:
     def _inside(self, *names: str) -> int:
         return sum(name in names for name, _ in self._open)
 
-    def _is_flat(self, name: str) -> bool:
-        return name in _INDENTING and self._inside(*_INDENTING) >= MAX_INDENTS
-
     def _text(self, text: str) -> None:
+        if self._style[-1].is_hidden:
+            self._hidden.append(text)
+            return
+        if self._hidden[-1] != _END:
+            self._hidden.append(_END)
         if self._inside("pre"):
             text = text.expandtabs(8)
         self._written.append(escaped(text))
 
-    def _picture(self, element: Any) -> None:
+    def _picture(self, element: Any, style: Style) -> None:
         content = self._content(element.get("src") or "")
-        self._written.append(self._picture_tag(content, element) if content else _alternative(element))
+        if style.is_gone or style.is_invisible:
+            self._hidden.append("" if content else element.get("alt", ""))
+        else:
+            self._written.append(self._picture_tag(content, element) if content else _alternative(element))
 
     def _content(self, address: str) -> bytes | None:
         if found := self._images.get(address):
@@ -205,14 +260,16 @@ def _alternative(element: Any) -> str:
 
 def escaped(text: str) -> str:
     """Escape text for MuPDF, which decodes character references twice unless an element interrupts them."""
-    text = breakable(_NOT_TEXT.sub("", text))
-    return _REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False))
+    text = breakable(_NOT_TEXT.sub("", text).replace("\x85", " "))  # the next-line sign of mainframes has no glyph
+    return missing_glyphs.marked(_REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False)))
 
 
-def _attributes(element: Any, is_flat: bool) -> str:
+def _attributes(element: Any, *, is_flat: bool, is_struck: bool) -> str:
     style = _STYLE.findall(element.get("style", ""))
     if is_flat:
         style.append("margin-left: 0; padding-left: 0")
+    if is_struck:
+        style.append("text-decoration: line-through")
     kept = {key: value for key, value in element.attrib.items() if key in _ATTRIBUTES and len(value) < 20}
     if element.get("class") == HIDDEN_CLASS:
         kept["class"] = HIDDEN_CLASS

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rag.parsing.conversion import SourceText
 
-_HIDDEN = frozenset(("head", "script", "style", "template", "title", "object"))
+_HIDDEN = frozenset(("head", "ix:references", "ix:resources", "object", "script", "style", "template", "title"))
 _HEADING = re.compile("h[1-6]")
 _INLINE = re.compile(
     "a|abbr|b|bd[io]|big|cite|code|del|dfn|em|font|i|ins|kbd|label|mark|nobr|q|ruby|s|samp|small|span|strike|strong"

@@ -10,6 +10,7 @@ from rag.parsing.conversion import Conversion, SourceText
 from rag.parsing.encoding import decode
 from rag.parsing.html import markup, source_text
 from rag.parsing.html.layout import lay_out
+from rag.parsing.pdf.character_cleaning import is_right_to_left
 
 
 def to_pdf(source: Path, mime_type: str) -> Conversion:
@@ -24,7 +25,8 @@ def from_text(text: str) -> Conversion:
     """Convert plain text, keeping its line breaks; a form feed ends a page."""
     text = "\n".join(text.splitlines()) if "\r" in text else text
     pages = [page for page in text.split("\f") if page.strip()]
-    ends = ['<pre style="page-break-after: always">'] * (len(pages) - 1) + ["<pre>"]
+    side = ' dir="rtl"' if is_right_to_left(text) else ""
+    ends = [f'<pre{side} style="page-break-after: always">'] * (len(pages) - 1) + [f"<pre{side}>"]
     html = "".join(f"{end}\n{escaping.escape(page, quote=False)}</pre>" for end, page in zip(ends, pages, strict=False))
     return Conversion(lay_out(html), tuple(source_text.of_lines(text)))
 

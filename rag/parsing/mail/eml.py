@@ -1,8 +1,10 @@
 """Read EML mails (RFC 5322, MIME) with the standard library."""
 
+import base64
 import datetime as dt
 import email
 import email.errors
+import email.header
 import email.policy
 import mimetypes
 import re
@@ -10,21 +12,48 @@ from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
-from rag.parsing.encoding import decode
+from rag.parsing.encoding import codec_of, decode
+from rag.parsing.mail import appointments
 from rag.parsing.mail.message import Attachment, Body, Message
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
-POLICY = email.policy.default.clone(refold_source="none")
-"""Embedded mails are written without refolding their headers."""
 _FAILURES = (*MUPDF_ERRORS, email.errors.MessageError)
 """Exceptions of the library for malformed headers."""
 _URL = re.compile(r"<?\bhttps?://\S+")
-_META_CHARSET = re.compile(r"<meta[^>]{0,200}charset=[\"']?([\w-]{1,40})", re.IGNORECASE)
-_META_CHARS = 4096
+_ENCODED_WORDS = re.compile(
+    r"=\?([\w.:-]+)(?:\*[\w-]*)?\?([bq])\?[^?]*\?=(?:\s*=\?\1(?:\*[\w-]*)?\?\2\?[^?]*\?=)*", re.IGNORECASE
+)
+"""Matches words in one character set (RFC 2047); a character may have its bytes in two of them."""
+_PARAMETER_CHARSET = re.compile(r"(?<=\*=)[\w.:-]+(?='[\w-]*')")
+"""Matches the character set of a parameter (RFC 2231)."""
 _Value = TypeVar("_Value")
+
+
+class _Policy(email.policy.EmailPolicy):
+    """Reads headers by the character sets that are meant, and those of raw bytes as text of unknown encoding."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        if not value.isascii():
+            value = decode(value.encode(errors="surrogateescape"))
+        value = _PARAMETER_CHARSET.sub(lambda label: codec_of(label[0]) or label[0], value)
+        return super().header_fetch_parse(name, _ENCODED_WORDS.sub(_to_utf8, value))
+
+
+def _to_utf8(words: re.Match[str]) -> str:
+    """Return encoded words in UTF-8."""
+    try:
+        [(content, _)] = email.header.decode_header(words[0])
+    except (ValueError, email.errors.HeaderParseError):
+        return words[0]
+    text = decode(content, words[1]) if isinstance(content, bytes) else content
+    return f"=?utf-8?b?{base64.b64encode(text.encode()).decode()}?="
+
+
+POLICY = cast("email.policy.EmailPolicy[EmailMessage]", _Policy(refold_source="none"))
+"""Embedded mails are written without refolding their headers."""
 
 
 def read(source: Path) -> Message:
@@ -36,14 +65,17 @@ def read(source: Path) -> Message:
 def _message(mail: EmailMessage) -> Message:
     bodies: list[Body] = []
     attachments: list[Attachment] = []
+    invitation: list[appointments.Row] = []
     for part in _parts(mail):
         if isinstance(part, Body):
             bodies.append(part)
+        elif part.mime_type == "text/calendar" and len(events := appointments.read(part.content)) == 1:
+            invitation = events[0]
         else:
             attachments.append(part)
     shown = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
     return Message(
-        headers=tuple(shown),
+        headers=(*shown, *(row for row in invitation if row[0] != appointments.DESCRIPTION or not bodies)),
         bodies=tuple(bodies),
         attachments=tuple(attachments),
         subject=header(mail, "Subject"),
@@ -148,13 +180,8 @@ def _content(part: EmailMessage) -> bytes:
 
 
 def _text(part: EmailMessage, content: bytes) -> str:
-    """Decode text by its character set if that is known and valid, else as text of unknown encoding."""
-    charset = _tried(part.get_content_charset)
-    if charset is None and part.get_content_type() == "text/html":
-        named = _META_CHARSET.search(content[:_META_CHARS].decode("ascii", errors="replace"))
-        charset = named[1] if named else None
-    text = _tried(lambda: content.decode(charset or "")) if charset else None
-    text = decode(content) if text is None else text
+    """Decode text by the character set that is meant."""
+    text = decode(content, _tried(part.get_content_charset), is_html=part.get_content_type() == "text/html")
     return _unflowed(text) if _tried(lambda: part.get_param("format")) == "flowed" else text
 
 

@@ -4,6 +4,7 @@ import datetime as dt
 import email.parser
 import email.utils
 import struct
+import uuid
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import TypeVar
 
 import olefile
 from oxmsg.domain import constants as pid
+from oxmsg.domain import encodings
 from oxmsg.domain.model import ATTACH_HDR_OFFSET, MSG_HDR_OFFSET, RECIP_HDR_OFFSET
 from oxmsg.properties import Properties
 from oxmsg.storage import Storage
 
 from rag import errors
-from rag.parsing.mail import eml
+from rag.parsing.encoding import decode
+from rag.parsing.mail import appointments, eml
 from rag.parsing.mail.compressed_rtf import decompress
 from rag.parsing.mail.message import Attachment, Body, Message
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS
@@ -29,6 +32,13 @@ _FAILURES = (*MUPDF_ERRORS, OSError, struct.error, OverflowError)
 """Exceptions of the readers for damaged or forged files."""
 _RECIPIENTS = {1: "To", 2: "Cc", 3: "Bcc"}
 """Kinds of recipients (MS-OXOMSG, 2.2.3.1.2)."""
+_APPOINTMENT_GUID = uuid.UUID("00062002-0000-0000-c000-000000000046").bytes_le
+_STANDARD_GUIDS = 3
+"""Property sets that need no entry in the list of their ids, and the number of the first in it."""
+_FIRST_NAMED = 0x8000
+_START, _END, _LOCATION, _RECURRENCE, _ATTENDEES = 0x820D, 0x820E, 0x8208, 0x8232, 0x8238
+"""Named properties of appointments (MS-OXPROPS: PidLidAppointmentStartWhole …)."""
+_START_DATE, _END_DATE = 0x0060, 0x0061
 _Value = TypeVar("_Value")
 
 
@@ -50,20 +60,40 @@ def read(source: Path) -> Message:
         ) from error
 
 
+class _Properties(Properties):
+    """Properties whose 8-bit texts are decoded by the code page of the whole message, as far as they are valid."""
+
+    def __init__(self, storage: Storage, offset: int, charset: str | None = None) -> None:
+        super().__init__(storage, properties_header_offset=offset)
+        self._bytes = {stream.name: stream.bytes_ for stream in storage.streams}
+        self.charset = charset or _charset(self, pid.PID_MESSAGE_CODEPAGE) or _charset(self, pid.PID_INTERNET_CODEPAGE)
+
+    def str_prop_value(self, pid_: int) -> str | None:
+        content = self._bytes.get(f"__substg1.0_{pid_:04X}{pid.PTYP_STRING8:04X}")
+        return super().str_prop_value(pid_) if content is None else decode(content.rstrip(b"\0"), self.charset)
+
+
+def _charset(properties: Properties, number: int) -> str | None:
+    """Return the character set of the code page in a property."""
+    code_page = _number(properties, number)
+    return _tried(lambda: encodings.encoding_from_codepage(code_page)) if code_page else None
+
+
 def _message(storage: Storage, offset: int) -> Message:
-    properties = Properties(storage, properties_header_offset=offset)
+    properties = _Properties(storage, offset)
     sent = email.parser.HeaderParser(policy=eml.POLICY).parsestr(_text(properties, pid.PID_TRANSPORT_MESSAGE_HEADERS))
     subject = _text(properties, pid.PID_SUBJECT)
     dated = _sent(properties) or eml.date_of(eml.header(sent, "Date"))
     told = _told_headers(storage, properties, dated)
     headers = {name: eml.header(sent, name) or told.get(name, "") for name in eml.SHOWN_HEADERS} | {"Subject": subject}
     author = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
-    bodies, attachments = _bodies(properties), list(_attachments(storage))
+    bodies, attachments = _bodies(properties), list(_attachments(storage, properties.charset))
     rtf = None if bodies else _bytes(properties, pid.PID_RTF_COMPRESSED)
     if rtf:
         attachments.append(Attachment("text of the mail.rtf", decompress(rtf), "application/rtf"))
+    rows = (*headers.items(), *_appointment(storage, properties))
     return Message(
-        headers=tuple((name, value) for name, value in headers.items() if value),
+        headers=tuple((name, value) for name, value in rows if value),
         bodies=tuple(bodies),
         attachments=tuple(attachments),
         subject=subject,
@@ -82,29 +112,55 @@ def _bodies(properties: Properties) -> list[Body]:
     """Return the HTML text if it has no fewer characters than the plain text."""
     plain = _text(properties, pid.PID_BODY)
     content = _bytes(properties, pid.PID_HTML)
-    rich = content.decode(_encoding(properties), errors="replace") if content else _text(properties, pid.PID_BODY_HTML)
+    declared = _charset(properties, pid.PID_INTERNET_CODEPAGE)
+    rich = decode(content, declared, is_html=True) if content else _text(properties, pid.PID_BODY_HTML)
     alternatives = [Body(plain), Body(rich, is_html=True)]
     return eml.fullest([[body] for body in alternatives if body.text.strip()])
 
 
-def _encoding(properties: Properties) -> str:
-    encoding = _tried(lambda: properties.body_encoding) or "utf-8"
-    return encoding if _tried(lambda: "".encode(encoding)) is not None else "utf-8"
+def _appointment(storage: Storage, properties: _Properties) -> Iterator[tuple[str, str]]:
+    """Yield what an appointment, or a request for one, says beside its text."""
+    if not _text(properties, pid.PID_MESSAGE_CLASS).lower().startswith(("ipm.appointment", "ipm.schedule.meeting")):
+        return
+    numbers = _named_properties(storage)
+    for name, tagged, named in (("Start", _START_DATE, _START), ("End", _END_DATE, _END)):
+        moment = _moment(properties, numbers.get(named)) or _moment(properties, tagged)
+        yield name, appointments.shown(moment)
+    for name, named in (("Place", _LOCATION), ("Repeats", _RECURRENCE), ("Attendees", _ATTENDEES)):
+        yield name, " ".join(_text(properties, numbers[named]).split()) if named in numbers else ""
 
 
-def _told_headers(storage: Storage, properties: Properties, dated: dt.datetime | None) -> dict[str, str]:
+def _named_properties(storage: Storage) -> dict[int, int]:
+    """Return the numbers under which this file has the named properties of appointments (MS-OXMSG, 2.2.3)."""
+    names = next((inner for inner in storage.storages if inner.name == "__nameid_version1.0"), None)
+    streams = {stream.name: stream.bytes_ for stream in names.streams} if names else {}
+    guids, entries = (streams.get(f"__substg1.0_{number:08X}", b"") for number in (0x00020102, 0x00030102))
+    numbers = {}
+    for name, kind, position in struct.iter_unpack("<IHH", entries[: len(entries) // 8 * 8]):
+        guid = (kind >> 1) - _STANDARD_GUIDS
+        if not kind & 1 and guid >= 0 and guids[guid * 16 : guid * 16 + 16] == _APPOINTMENT_GUID:
+            numbers[name] = _FIRST_NAMED + position
+    return numbers
+
+
+def _moment(properties: Properties, number: int | None) -> dt.datetime | None:
+    moment = _tried(lambda: properties.date_prop_value(number)) if number else None
+    return moment if isinstance(moment, dt.datetime) and moment.year > FIRST_YEAR else None
+
+
+def _told_headers(storage: Storage, properties: _Properties, dated: dt.datetime | None) -> dict[str, str]:
     """Return headers made of properties, for mails that were never sent through the internet."""
     sender = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
     address = _text(properties, pid.PID_SENDER_SMTP_ADDRESS) or _text(properties, pid.PID_SENDER_EMAIL_ADDRESS)
     told = {"From": _address(sender, address), "Date": email.utils.format_datetime(dated) if dated else ""}
-    for kind, recipient in _recipients(storage):
+    for kind, recipient in _recipients(storage, properties.charset):
         told[kind] = f"{told[kind]}, {recipient}" if kind in told else recipient
     return told
 
 
-def _recipients(storage: Storage) -> Iterator[tuple[str, str]]:
+def _recipients(storage: Storage, charset: str | None) -> Iterator[tuple[str, str]]:
     for part in storage.iter_recipient_storages():
-        properties = Properties(part, properties_header_offset=RECIP_HDR_OFFSET)
+        properties = _Properties(part, RECIP_HDR_OFFSET, charset)
         kind = _number(properties, pid.PID_RECIPIENT_TYPE)
         address = _text(properties, pid.PID_SMTP_ADDRESS) or _text(properties, pid.PID_EMAIL_ADDRESS)
         yield _RECIPIENTS.get(kind or 1, "To"), _address(_text(properties, pid.PID_DISPLAY_NAME), address)
@@ -115,9 +171,9 @@ def _address(name: str, address: str) -> str:
     return f"{name} <{address}>".strip() if "@" in address and address != name else name or address
 
 
-def _attachments(storage: Storage) -> Iterator[Attachment]:
+def _attachments(storage: Storage, charset: str | None) -> Iterator[Attachment]:
     for part in storage.iter_attachment_storages():
-        properties = Properties(part, properties_header_offset=ATTACH_HDR_OFFSET)
+        properties = _Properties(part, ATTACH_HDR_OFFSET, charset)
         name = _text(properties, pid.PID_ATTACH_LONG_FILENAME) or _text(properties, pid.PID_ATTACH_FILENAME)
         mime_type = _text(properties, pid.PID_ATTACH_MIME_TAG) or "application/octet-stream"
         embedded = next((inner for inner in part.storages if inner.name == _EMBEDDED), None)

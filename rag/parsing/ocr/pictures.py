@@ -1,7 +1,7 @@
 """Find pictures on pages with text, such as charts and scanned exhibits, and put invisible text under them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, from_display, pymupdf, to_rect
@@ -116,7 +116,10 @@ def content_key(page: Any, box: Rect) -> tuple[object, ...]:
 
 def insert_text_layer(page: Any, layer: Any, box: Rect) -> None:
     """Draw the only page of `layer` into the displayed `box` of `page`."""
-    page.show_pdf_page(from_display(box, page), layer, 0, rotate=page.rotation, keep_proportion=False)
+    rotation, place = page.rotation, from_display(box, page)
+    page.set_rotation(0)  # PyMuPDF ignores origin and UserUnit of turned pages
+    page.show_pdf_page(place, layer, 0, rotate=rotation, keep_proportion=False)
+    page.set_rotation(rotation)
 
 
 def save_recognised_boxes(page: Any, boxes: Sequence[Rect]) -> None:
@@ -162,13 +165,13 @@ def _is_word(word: str) -> bool:
     return len(characters) >= 2 or any(ord(char) > 0x2E80 for char in characters)
 
 
-def drop_noise(layer: Any) -> bool:
-    """Remove noise from the only page of `layer` and return whether any text is left."""
+def drop_noise(layer: Any, is_writing: Callable[[str], bool] = is_word_like) -> bool:
+    """Remove lines that are not writing from the only page of `layer` and return whether any text is left."""
     page = layer[0]
     left = False
     for block in page.get_text("dict")["blocks"]:
         for line in block.get("lines", ()):
-            if is_word_like("".join(span["text"] for span in line["spans"])):
+            if is_writing("".join(span["text"] for span in line["spans"])):
                 left = True
             else:
                 page.add_redact_annot(pymupdf.Rect(line["bbox"]), fill=False)

@@ -1,31 +1,17 @@
-"""Run MuPDF's Tesseract in a separate process for each picture, so that a crash costs only that picture."""
+"""Recognise words with MuPDF's Tesseract, and find its data."""
 
-import contextlib
-import os
 import re
-import select
-import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
-from rag.parsing.worker import cpu_clock
-from rag.types import ParsingConfig
+from rag.parsing.ocr.pictures import drop_noise
+from rag.parsing.pdf.mupdf import pymupdf
 
 AUTO = "auto"
 """The setting that detects the language."""
-FONT = "GlyphLessFont"
-"""Tesseract's font for invisible text."""
-WATCH_SECONDS = 2.0
-HIGHEST_DESCRIPTOR = 4096
 _NO_LANGUAGES = frozenset({"osd", "equ", "snum"})
 """Data for page orientation, formulas and serial numbers."""
 _PAINT_IMAGE = re.compile(rb"/\w+ Do\b")
-
-
-class RecognitionError(Exception):
-    """Text recognition failed; the message completes "… could not be recognised: "."""
 
 
 def find_tessdata(language: str = AUTO) -> str | None:
@@ -45,70 +31,19 @@ def languages(tessdata: str) -> frozenset[str]:
     return frozenset(path.stem for path in Path(tessdata).glob("*.traineddata")) - _NO_LANGUAGES
 
 
-class Tesseract(NamedTuple):
-    """Recognises pictures and calls `on_wait` repeatedly meanwhile."""
-
-    tessdata: str
-    config: ParsingConfig
-    on_wait: Callable[[], None]
-
-    def read(self, picture: Any, language: str) -> bytes:
-        """Return a one-page PDF of the size of `picture` (a `pymupdf.Pixmap`) with its text, invisible.
-
-        Raises:
-            RecognitionError: Tesseract takes too long or crashes.
-        """
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            self._work(picture, language, writer)
-        os.close(writer)
-        with os.fdopen(reader, "rb", 0) as results:
-            content, idle = self._receive(child, results)
-        _, status = os.waitpid(child, 0)
-        if status == 0 and content:
-            return content
-        if os.waitstatus_to_exitcode(status) == -signal.SIGPROF:
-            raise RecognitionError(f"it took more than {self.config.timeout_seconds_ocr:g} seconds of computing")
-        raise RecognitionError("Tesseract did nothing any more" if idle else "Tesseract failed")
-
-    def _work(self, picture: Any, language: str, writer: int) -> None:
-        """Recognise the picture in the child process and exit."""
-        code = 1
-        with contextlib.suppress(*MUPDF_ERRORS, OSError):
-            # Inherited files would keep the parent's pipes open and share its file offsets.
-            os.closerange(3, writer)
-            os.closerange(writer + 1, HIGHEST_DESCRIPTOR)
-            cpu_clock.limit_cpu(self.config.timeout_seconds_ocr)
-            content = _recognise(picture, language, self.tessdata)
-            with os.fdopen(writer, "wb") as results:
-                results.write(content)
-            code = 0
-        os._exit(code)
-
-    def _receive(self, child: int, results: Any) -> tuple[bytes, bool]:
-        """Return the output of `child`, and whether it was killed for being idle."""
-        idleness = cpu_clock.Idleness(child)
-        content = b""
-        while True:
-            ready, _, _ = select.select([results], [], [], WATCH_SECONDS)
-            if ready:
-                part = results.read(1 << 16)
-                if not part:
-                    return content, False
-                content += part
-            elif idleness.seconds() > self.config.idle_seconds:
-                os.kill(child, signal.SIGKILL)
-                return content, True
-            self.on_wait()
-
-
-def _recognise(picture: Any, language: str, tessdata: str) -> bytes:
+def recognise(picture: Any, language: str, tessdata: str) -> bytes:
+    """Return a one-page PDF of the size of `picture` (a `pymupdf.Pixmap`) with its text, invisible."""
     recognised = picture.pdfocr_tobytes(compress=False, language=language, tessdata=tessdata)
     with pymupdf.open(stream=recognised, filetype="pdf") as layer:
         _drop_image(layer)
+        drop_noise(layer, has_letters)
         content: bytes = layer.tobytes(garbage=3, deflate=True)
     return content
+
+
+def has_letters(text: str) -> bool:
+    """Whether a line has a letter or digit; Tesseract reads rules, stamps and the paper's edge as "—_~ |"."""
+    return any(map(str.isalnum, text))
 
 
 def _drop_image(layer: Any) -> None:

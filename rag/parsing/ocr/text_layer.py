@@ -6,27 +6,27 @@ On request, also to pictures on other pages (see `rag.parsing.ocr.pictures`).
 import enum
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from rag.parsing import languages
-from rag.parsing.ocr import pictures, tesseract
-from rag.parsing.ocr.tesseract import RecognitionError, find_tessdata
+from rag.parsing.ocr import packaged, pictures, tesseract
+from rag.parsing.ocr.processes import Processes, RecognitionError
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, from_display, pymupdf, to_rect
 from rag.parsing.pdf.text_runs import TEXT_FLAGS
 from rag.types import ParsingConfig, Rect
 
-__all__ = ["Recognition", "find_tessdata", "recognise"]
-
 RESOLUTION_DPI = 300
-"""The resolution that Tesseract's documentation recommends."""
+"""The resolution that Tesseract's documentation recommends; lines for the packaged models are made smaller."""
 MAX_PIXELS = 40_000_000
 MIN_PICTURE_SHARE = 0.7
 """Share of the page that pictures of a scan cover, all but a margin."""
 MAX_STAMP_SHARE = 0.05
 """Share of the page that stamps cover at most: a stamp covers 1 %, a printed page more than 20 %."""
 LEVEL_COSINE = 0.99
+MIN_UNKNOWN_GLYPHS, MIN_UNKNOWN_SHARE = 20, 0.1
+"""Unknown glyphs of a page, and their share of its characters, from which its text is recognised like a scan's."""
 GRID_POINTS = 20
 MAX_FAILED_PAGES = 10
 """After this many failures in a row the other pages are skipped."""
@@ -51,36 +51,55 @@ class Recognition(NamedTuple):
 
 
 def recognise(
-    document: Any, config: ParsingConfig, on_recognised: Callable[[int], None], *, with_pictures: bool = False
+    document: Any,
+    config: ParsingConfig,
+    on_recognised: Callable[[int], None],
+    *,
+    with_pictures: bool = False,
+    has_unknown: bool = False,
 ) -> Recognition:
     """Recognise the scanned pages of `document`, `with_pictures` also pictures on other pages.
 
-    Scans have pictures and no text but a stamp, which stays; text is added outside it. `on_recognised` is called
-    repeatedly with the number of pages done.
+    Scans have pictures and no text but a stamp, which stays; text is added outside it. If the document `has_unknown`
+    glyphs, pages with many of them are scans, too. `on_recognised` is called repeatedly with the number of pages done.
     """
     if not config.ocr:
         return Recognition()
-    scans = [_find_scan(document, index) for index in range(document.page_count)]
+    scans = [_find_scan(document, index, has_unknown=has_unknown) for index in range(document.page_count)]
     textless = [index for index, scan in enumerate(scans) if scan is _Scan.TEXTLESS]
     stamped = [index for index, scan in enumerate(scans) if scan is _Scan.STAMPED]
     others = [index for index, scan in enumerate(scans) if scan is None]
     found = pictures.find_pictures(document, others) if config.pictures else {}
     if not (textless or stamped or found):
         return Recognition()  # finding Tesseract takes two processes
-    tessdata = find_tessdata(config.ocr_language)
-    if tessdata is None:
+    tessdata = None if config.ocr_engine == "packaged" else tesseract.find_tessdata()
+    installed = find_installed(config, tessdata)
+    if not installed:
         return Recognition(note=_missing_note(textless, config.ocr_language))
-    reader = _Reader(document, config, tessdata, on_recognised)
+    reader = _Reader(document, config, tessdata, installed, on_recognised)
     reader.read_scans([*textless, *stamped])
     if with_pictures:
         reader.read_pictures(found)
+    # The packaged models leave out letters of other scripts.
+    is_unread = len(textless) == document.page_count and not reader.pages and not reader.failures
     return Recognition(
         pages=frozenset(reader.pages),
         failures=reader.failures,
         picture_pages=() if with_pictures else tuple(index + 1 for index in found),
-        note=reader.language_warning(),
+        note=_missing_note(textless, config.ocr_language) if is_unread else reader.language_warning(),
         changed=reader.changed,
     )
+
+
+def find_installed(config: ParsingConfig, tessdata: str | None) -> Set[str]:
+    """Return what can recognise the language of the settings: languages with Tesseract's data, `languages.PACKAGED`."""
+    wanted = frozenset() if config.ocr_language == tesseract.AUTO else frozenset(config.ocr_language.split("+"))
+    data = tesseract.languages(tessdata) if tessdata else frozenset()
+    installed = data if wanted <= data else frozenset()
+    if config.ocr_engine != "tesseract" and wanted <= languages.PACKAGED_LANGUAGES:
+        packaged.folder()  # a damaged model is told before pages fail
+        installed |= {languages.PACKAGED}
+    return installed
 
 
 def _missing_note(textless: Sequence[int], language: str) -> str | None:
@@ -96,16 +115,22 @@ class _Reader:
     """Recognises pages of one document and collects the results."""
 
     def __init__(
-        self, document: Any, config: ParsingConfig, tessdata: str, on_recognised: Callable[[int], None]
+        self,
+        document: Any,
+        config: ParsingConfig,
+        tessdata: str | None,
+        installed: Set[str],
+        on_recognised: Callable[[int], None],
     ) -> None:
         self.pages: set[int] = set()
         self.failures: dict[int, str] = {}
         self.changed = False
         self._document = document
         self._config = config
-        self._installed = tesseract.languages(tessdata)
+        self._tessdata = tessdata
+        self._installed = installed
         self._on_recognised = on_recognised
-        self._tesseract = tesseract.Tesseract(tessdata, config, lambda: on_recognised(self._done))
+        self._processes = Processes(config, lambda: on_recognised(self._done))
         self._done = 0
         self._failed_in_row = 0
         self._language: str | None = None
@@ -172,8 +197,15 @@ class _Reader:
         """Recognise a page, unless that was done to choose the language."""
         if (index, language) not in self._sampled:
             page = self._document[index]
-            self._sampled[index, language] = self._tesseract.read(_render(page, to_rect(page.rect)), language)
+            self._sampled[index, language] = self._recognise(_render(page, to_rect(page.rect)), language)
         return self._sampled[index, language]
+
+    def _recognise(self, picture: Any, language: str) -> bytes:
+        if language == languages.PACKAGED:
+            packaged.load()  # once for all pages, as they are recognised in forks
+            return self._processes.run(lambda: packaged.recognise(picture))
+        assert self._tessdata is not None
+        return self._processes.run(functools.partial(tesseract.recognise, picture, language, self._tessdata))
 
     def _read_scan(self, index: int, sample: int) -> bool:
         language = self._choose_language(sample)
@@ -182,7 +214,7 @@ class _Reader:
         page = self._document[index]
         with pymupdf.open(stream=content, filetype="pdf") as layer:
             found = layer[0].get_text()
-            if not character_cleaning.is_readable(found):
+            if not (character_cleaning.is_readable(found) and tesseract.has_letters(found)):
                 return False
             self._texts.append(found[: languages.SAMPLE_CHARS])
             pictures.insert_text_layer(page, layer, to_rect(page.rect))
@@ -210,7 +242,7 @@ class _Reader:
         covering = [line for line in _own_boxes(page) if box.contains_center(line)]
         key = (*pictures.content_key(page, box), *covering)
         if key not in self._layers:
-            self._layers[key] = self._tesseract.read(_render(page, box), language)
+            self._layers[key] = self._recognise(_render(page, box), language)
         return self._layers[key]
 
 
@@ -238,10 +270,12 @@ class _Scan(enum.Enum):
     STAMPED = enum.auto()
 
 
-def _find_scan(document: Any, index: int) -> _Scan | None:
+def _find_scan(document: Any, index: int, *, has_unknown: bool) -> _Scan | None:
     """Return which kind of scan a page is, None if it is none."""
     try:
         page = document[index]
+        if has_unknown and _is_unreadable(page):
+            return _Scan.TEXTLESS
         if not _may_have_pictures(page):
             return None
         lines = _readable_lines(page)
@@ -250,6 +284,12 @@ def _find_scan(document: Any, index: int) -> _Scan | None:
         return _Scan.TEXTLESS if page.get_image_info() else None
     except MUPDF_ERRORS:
         return None
+
+
+def _is_unreadable(page: Any) -> bool:
+    text = "".join(page.get_text(flags=TEXT_FLAGS).split())
+    unknown = text.count(character_cleaning.UNKNOWN)
+    return unknown >= max(MIN_UNKNOWN_GLYPHS, MIN_UNKNOWN_SHARE * len(text))
 
 
 def _may_have_pictures(page: Any) -> bool:

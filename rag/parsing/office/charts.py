@@ -4,7 +4,8 @@ import html
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from rag.parsing.office.package import local
+_VALUES = ("val", "yVal", "size", "colorVal")
+"""Names of the values of a series, in older charts and in newer ones (treemap, waterfall)."""
 
 
 class Chart(NamedTuple):
@@ -19,19 +20,28 @@ def read(root: Any) -> Chart:
     if root is None:
         return Chart((), ())
     titles = tuple(filter(None, (_words(title) for title in root.iter("{*}title"))))
-    series = list(root.iter("{*}ser"))
+    series = list(root.iter("{*}ser", "{*}series"))
     names = [_words(one.find("{*}tx")) or f"Series {position}" for position, one in enumerate(series, start=1)]
     labels: dict[int, str] = {}
     for one in series:
         for kind in ("cat", "xVal"):
-            labels = {**_points(one.find(f"{{*}}{kind}")), **labels}
-    values = [_points(_first(one, "val", "yVal")) for one in series]
+            labels = {**_points(_data(root, one, kind)), **labels}
+    values = [next(filter(None, (_points(_data(root, one, kind)) for kind in _VALUES)), {}) for one in series]
     positions = sorted(set(labels).union(*values))
     rows = [
         (labels.get(position, str(position + 1)), *(column.get(position, "") for column in values))
         for position in positions
     ]
     return Chart(titles, (("", *names), *rows) if rows else ())
+
+
+def _data(root: Any, series: Any, kind: str) -> Any:
+    """Return the data of a kind of a series: in it, or in newer charts (chartex) in a part that it names."""
+    reference = series.find("{*}dataId")
+    if reference is None:
+        return series.find(f"{{*}}{kind}")
+    dimensions = (one for data in root.iter("{*}data") if data.get("id") == reference.get("val") for one in data)
+    return next((one for one in dimensions if one.get("type") == kind), None)
 
 
 def texts(root: Any) -> Iterator[str]:
@@ -50,10 +60,6 @@ def to_html(root: Any) -> str:
     return titles + table
 
 
-def _first(element: Any, *names: str) -> Any:
-    return next((found for name in names if (found := element.find(f"{{*}}{name}")) is not None), None)
-
-
 def _words(element: Any) -> str:
     """Return the text in `element`, whether typed or taken from a sheet."""
     if element is None:
@@ -68,7 +74,7 @@ def _points(element: Any) -> dict[int, str]:
         if not point.get("idx", "").isdigit():
             continue
         position = int(point.get("idx"))
-        text = " ".join(_number(part.text or "") for part in point if local(part) == "v")
+        text = " ".join(_number(part.text or "") for part in point.findall("{*}v") or [point])
         points[position] = f"{text} {points[position]}" if position in points else text
     return points
 

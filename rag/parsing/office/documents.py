@@ -1,29 +1,39 @@
 """Convert DOCX, ODT, RTF and EPUB to PDF: Pandoc makes HTML, and text that it leaves out is added."""
 
 import html
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from striprtf.striprtf import rtf_to_text
+from lxml import etree
 
+from rag import errors
 from rag.parsing import file_types
-from rag.parsing.conversion import Conversion
-from rag.parsing.html import markup
+from rag.parsing.archive.file_list import listed, listing
+from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.conversion import Conversion, SourceText
+from rag.parsing.encoding import decode
+from rag.parsing.html import markup, source_text
 from rag.parsing.html.layout import lay_out
-from rag.parsing.office import charts, docx, epub, metadata, odf, pandoc, paragraphs
+from rag.parsing.mail import eml
+from rag.parsing.office import charts, embedded, epub, metadata, odf, pandoc, paragraphs, rtf
+from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.office.package import Package
 from rag.parsing.office.paragraphs import Paragraph
+from rag.parsing.office.word import docx
+from rag.parsing.office.word.rewriting import placeholder
 from rag.types import ParsingConfig
 
+MAX_IMPORT_DEPTH = 3
+"""Documents imported into imported documents deeper than this are left out."""
 _FORMATS = {file_types.DOCX: "docx", file_types.ODT: "odt", file_types.EPUB: "epub", file_types.RTF: "rtf"}
-_READERS: dict[str, Callable[[Package], Iterator[Paragraph]]] = {
-    file_types.DOCX: docx.read,
-    file_types.ODT: odf.read,
-    file_types.EPUB: epub.read,
-}
+_MIME_START = re.compile(rb"\s*(MIME-Version|From):", re.I)
+"""The beginning of a web page in one file (MHTML, RFC 2557)."""
 _TITLES = {
     paragraphs.HEADER: "Headers",
     paragraphs.BODY: "Other text",
@@ -31,62 +41,182 @@ _TITLES = {
     paragraphs.NOTE: "Notes",
     paragraphs.COMMENT: "Comments",
     paragraphs.FOOTER: "Footers",
+    paragraphs.HIDDEN: "Not visible in the original",
 }
 """Headings above text that is added after a document."""
 
 
-def to_pdf(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
-    """Convert the document at `source` to PDF.
+class Contents(NamedTuple):
+    """What a file has besides its layout: its paragraphs, a note for its owner, and files inside it."""
+
+    about: Metadata
+    paragraphs: list[Paragraph]
+    note: str | None = None
+    files: tuple[EmbeddedFile, ...] = ()
+
+
+def to_pdf(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion:
+    """Convert the document at `source` to PDF; store the files embedded in it with `unpacking`.
 
     Raises:
         errors.UnreadableFileError: the file is damaged, or exceeds the limits of time or memory.
     """
-    about, found = read(source, mime_type)
-    document = lay_out(*completed(_body(source, mime_type, config), found))
-    about.set_on(document)
-    return Conversion(document, tuple(paragraphs.located(found)))
+    contents = read(source, mime_type)
+    before, body, after = completed(_body(source, mime_type, config), contents.paragraphs)
+    files = list_of_files(contents, unpacking)
+    document = lay_out(before, body, after, files.html)
+    contents.about.set_on(document)
+    return Conversion(document, (*paragraphs.located(contents.paragraphs), *files.texts), contents.note)
 
 
-def read(source: Path, mime_type: str) -> tuple[Metadata, list[Paragraph]]:
-    """Read the metadata and every paragraph of a file without Pandoc.
+class FileList(NamedTuple):
+    """The list of the files in a document as HTML and as texts; both empty if there are none."""
+
+    html: str = ""
+    texts: tuple[SourceText, ...] = ()
+
+
+def list_of_files(contents: Contents, unpacking: Unpacking) -> FileList:
+    """Store the files in a document with `unpacking` and list them."""
+    embedded.store(contents.files, unpacking)
+    if not unpacking.parts:
+        return FileList()
+    text = "\n".join(["Embedded files", *listed(unpacking.parts)])
+    return FileList(f"<h2>Embedded files</h2>{listing(unpacking.parts)}", (SourceText("the list of files", text),))
+
+
+def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
+    """Read the metadata, every paragraph and embedded files without Pandoc.
+
+    `depth` is that of a document imported into another one.
 
     Raises:
         errors.UnreadableFileError: the file is damaged.
     """
     if mime_type == file_types.RTF:
-        return Metadata(), _read_rtf(source.read_text(encoding="latin-1"))
+        return Contents(Metadata(), *rtf.read(source.read_bytes()))
     with Package(source) as package:
-        return metadata.read(package), paragraphs.once(_READERS[mime_type](package))
+        about = metadata.read(package)
+        if mime_type == file_types.DOCX:
+            word = docx.WordFile(package)
+            read_paragraphs, unread = _with_imports(list(word.read()), word.imports(), depth)
+            files = (*unread, *embedded.of_office_open_xml(package))
+            return Contents(about, paragraphs.once(read_paragraphs), word.changes.note, files)
+        if mime_type == file_types.ODT:
+            text = odf.TextFile(package)
+            found = paragraphs.once(text.read())
+            return Contents(about, found, text.changes.note, tuple(embedded.of_open_document(package)))
+        return Contents(about, list(epub.read(package)))
 
 
-def _read_rtf(content: str) -> list[Paragraph]:
-    try:
-        text = rtf_to_text(content, errors="replace")  # type: ignore[no-untyped-call]
-    except (LookupError, ValueError):
-        return []  # Pandoc may still understand the file
-    cells = (cell for line in text.splitlines() for cell in line.split("|"))  # striprtf separates table cells by bars
-    return [Paragraph(paragraphs.BODY, cell) for cell in cells if cell.strip()]
+def _with_imports(
+    found: list[Paragraph], imports: dict[str, bytes], depth: int
+) -> tuple[list[Paragraph], list[EmbeddedFile]]:
+    """Replace the names of imported documents by their paragraphs; return these, and documents that cannot be read."""
+    result: list[Paragraph] = []
+    unread: list[EmbeddedFile] = []
+    for paragraph in found:
+        if paragraph.part != paragraphs.IMPORTED:
+            result.append(paragraph)
+        elif paragraph.text in imports:
+            with _imported(paragraph.text, imports[paragraph.text]) as (path, kind):
+                if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
+                    contents = read(path, kind, depth=depth + 1)
+                    result += contents.paragraphs
+                    unread += contents.files
+                elif kind in _MARKUP:
+                    parts = source_text.read_html(_MARKUP[kind](path))
+                    result += (Paragraph(paragraphs.BODY, part.text, part.is_heading) for part in parts)
+                else:
+                    unread.append(EmbeddedFile(PurePosixPath(paragraph.text).name, imports[paragraph.text]))
+    return result, unread
 
 
-def _body(source: Path, mime_type: str, config: ParsingConfig) -> str:
+@contextmanager
+def _imported(name: str, content: bytes) -> Iterator[tuple[Path, str]]:
+    """Write an imported document to a temporary file and detect its type, "" if it is none that can be read."""
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        path = Path(folder) / "imported"
+        path.write_bytes(content)
+        try:
+            kind = file_types.detect_mime_type(path, name)
+        except (errors.UnreadableFileError, errors.UnsupportedFileError):
+            kind = ""
+        is_archived_page = kind == file_types.TEXT and _MIME_START.match(content) is not None
+        yield path, file_types.EML if is_archived_page else kind
+
+
+def _html_of_web_page(path: Path) -> str:
+    return decode(path.read_bytes(), is_html=True)
+
+
+def _html_of_text(path: Path) -> str:
+    return f"<pre>\n{html.escape(decode(path.read_bytes()), quote=False)}</pre>"
+
+
+def _html_of_archived_page(path: Path) -> str:
+    bodies = eml.read(path).bodies
+    return "".join(
+        body.text if body.is_html else f"<pre>\n{html.escape(body.text, quote=False)}</pre>" for body in bodies
+    )
+
+
+_MARKUP: dict[str, Callable[[Path], str]] = {
+    file_types.HTML: _html_of_web_page,
+    file_types.TEXT: _html_of_text,
+    file_types.MARKDOWN: _html_of_text,
+    file_types.EML: _html_of_archived_page,
+}
+"""How documents that are imported without Pandoc become HTML."""
+
+
+def _body(source: Path, mime_type: str, config: ParsingConfig, depth: int = 0) -> str:
     """Return the document as HTML, "" if Pandoc does not understand it."""
     try:
-        if mime_type != file_types.DOCX:
+        if mime_type == file_types.EPUB:
             return pandoc.to_html(source, _FORMATS[mime_type], config)
-        with Package(source) as package, tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-            prepared = Path(folder) / "prepared.docx"
-            package.rewritten(prepared, docx.unwrapped(package))
-            body = pandoc.to_html(prepared, "docx", config)
-            return body + "".join(charts.to_html(package.xml(name)) for name in package.matching(docx.CHARTS))
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+            prepared = Path(folder) / "prepared"
+            if mime_type == file_types.RTF:
+                prepared.write_bytes(rtf.rewritten(source.read_bytes()))
+                return pandoc.to_html(prepared, _FORMATS[mime_type], config)
+            with Package(source) as package:
+                if mime_type == file_types.ODT:
+                    prepared.write_bytes(odf.TextFile(package).rewritten())
+                    return pandoc.to_html(prepared, _FORMATS[mime_type], config)
+                word = docx.WordFile(package)
+                prepared.write_bytes(word.rewritten())
+                body = pandoc.to_html(prepared, _FORMATS[mime_type], config)
+                for name, content in word.imports().items():
+                    place = f"<p>{html.escape(placeholder(name), quote=False)}</p>"
+                    body = body.replace(place, _import_as_html(name, content, config, depth))
+                return body + "".join(charts.to_html(package.xml(name)) for name in package.matching(docx.CHARTS))
     except pandoc.NotUnderstood:
         return ""
 
 
+def _import_as_html(name: str, content: bytes, config: ParsingConfig, depth: int) -> str:
+    with _imported(name, content) as (path, kind):
+        if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
+            return _body(path, kind, config, depth + 1)
+        page = markup.read(_MARKUP[kind](path)).find("body") if kind in _MARKUP else None
+        if page is None:
+            return ""
+        page.tag = "div"  # parsed and written again, so that unclosed tags end here
+        return str(etree.tostring(page, method="html", encoding="unicode"))
+
+
 def completed(body: str, found: Iterable[Paragraph]) -> tuple[str, str, str]:
     """Return headers, `body`, and all other paragraphs of `found` that `body` lacks, as HTML."""
+    found = list(found)
     if not body:
-        return "", "".join(_lines(found)), ""
-    missing = paragraphs.left_out(found, str(markup.read(body).text_content()))
+        hidden = [paragraph for paragraph in found if paragraph.part == paragraphs.HIDDEN]
+        return "", "".join(_lines(one for one in found if one.part != paragraphs.HIDDEN)), added(hidden)
+    page = markup.read(body)
+    converted = str(page.text_content())
+    for struck in list(page.iter("del")):
+        struck.drop_tree()
+    missing = paragraphs.left_out(found, converted + str(page.text_content()))
     headers = [paragraph for paragraph in missing if paragraph.part == paragraphs.HEADER]
     return "".join(_lines(headers)), body, added(one for one in missing if one.part != paragraphs.HEADER)
 
@@ -94,8 +224,11 @@ def completed(body: str, found: Iterable[Paragraph]) -> tuple[str, str, str]:
 def added(missing: Iterable[Paragraph]) -> str:
     """Return paragraphs that a converter left out as HTML, grouped under headings."""
     order = list(_TITLES)
-    groups = groupby(sorted(missing, key=lambda one: order.index(one.part)), key=lambda one: one.part)
-    return "".join(f"<h2>{_TITLES[part]}</h2>{''.join(_lines(group))}" for part, group in groups)
+    sections = []
+    for part, group in groupby(sorted(missing, key=lambda one: order.index(one.part)), key=lambda one: one.part):
+        attributes = f' class="{markup.HIDDEN_CLASS}"' if part == paragraphs.HIDDEN else ""
+        sections.append(f"<h2>{_TITLES[part]}</h2><div{attributes}>{''.join(_lines(group))}</div>")
+    return "".join(sections)
 
 
 def _lines(added: Iterable[Paragraph]) -> Iterator[str]:

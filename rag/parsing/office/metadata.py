@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from typing import Any, NamedTuple
 
+from rag import errors
 from rag.parsing.office import epub
 from rag.parsing.office.package import Package, local
 
@@ -28,7 +29,14 @@ class Metadata(NamedTuple):
 
 
 def read(package: Package) -> Metadata:
-    """Read the metadata part of an Office Open XML, OpenDocument or EPUB package."""
+    """Read the metadata part of an Office Open XML, OpenDocument or EPUB package; a damaged one has none."""
+    try:
+        return _read(package)
+    except errors.UnreadableFileError:
+        return Metadata()
+
+
+def _read(package: Package) -> Metadata:
     for name in ("docProps/core.xml", "meta.xml"):
         if name in package.names:
             return _of(package.xml(name))

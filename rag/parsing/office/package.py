@@ -1,11 +1,14 @@
 """Read ZIP packages of XML parts (DOCX, PPTX, ODT, ODP, EPUB) from untrusted sources."""
 
+import io
+import posixpath
 import re
+import urllib.parse
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -17,12 +20,26 @@ MAX_PART_BYTES = 256 << 20
 MAX_PARTS = 50_000
 _XML_SUFFIXES = (".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm")
 _ENTITY = re.compile(rb"<!DOCTYPE[^>\[]*\[[^\]]*<!ENTITY", re.I)
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+"""Namespaces of the strict variant of Office Open XML (ISO/IEC 29500-1, annex A), which few programs understand."""
+_TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, KeyError, ValueError)
 """Exceptions of `zipfile` for damaged and encrypted members."""
 
 
+class Relation(NamedTuple):
+    """A relation from one part to another, whose name is `target`; that of an external one is an address."""
+
+    kind: str
+    target: str
+    is_external: bool
+
+
 class Package:
     """The parts of the ZIP file at `source`. All XML parts are checked when it is opened.
+
+    Backslashes in the names of parts, which some programs write, are read as slashes, and the strict variant of Office
+    Open XML as the usual one.
 
     Raises:
         errors.UnreadableFileError: the file is damaged, defines XML entities, or unpacks to too much.
@@ -33,7 +50,9 @@ class Package:
             self._archive = zipfile.ZipFile(source)
         except _DAMAGES as error:
             raise damaged("file", error) from error
-        self.names = self._archive.namelist()
+        self._members = {info.filename.replace("\\", "/").lstrip("/"): info for info in self._archive.infolist()}
+        self.names = list(self._members)
+        self._is_strict = False
         self._check()
 
     def __enter__(self) -> "Package":
@@ -49,8 +68,8 @@ class Package:
             raise errors.UnreadableFileError("The file unpacks to far more than a document needs. Save it again.")
         if largest > MAX_PART_BYTES:
             raise errors.UnreadableFileError("The file's text unpacks to more than can be read. Split it into parts.")
-        for info in infos:
-            if info.filename.lower().endswith(_XML_SUFFIXES) and _ENTITY.search(_plain(self.read(info.filename))):
+        for name in self.names:
+            if name.lower().endswith(_XML_SUFFIXES) and _ENTITY.search(_plain(self.read(name))):
                 raise errors.UnreadableFileError(
                     "The file defines XML entities, which no office program writes. Open it in one and save it again."
                 )
@@ -62,9 +81,18 @@ class Package:
             errors.UnreadableFileError: the part is damaged, encrypted, or missing.
         """
         try:
-            return self._archive.read(name)
+            content = self._archive.read(self._members[name])
         except _DAMAGES as error:
             raise damaged("file", error) from error
+        if not name.lower().endswith(_XML_SUFFIXES):
+            return content
+        content, replaced = _STRICT.subn(_TRANSITIONAL, content)
+        self._is_strict = self._is_strict or replaced > 0
+        return content
+
+    def size(self, name: str) -> int:
+        """Return the unpacked size of a part in bytes."""
+        return self._members[name].file_size
 
     def xml(self, name: str) -> Any:
         """Return the root element of an XML part, None if there is no such part.
@@ -85,11 +113,39 @@ class Package:
         found = [name for name in self.names if re.fullmatch(pattern, name)]
         yield from sorted(dict.fromkeys(found), key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
 
-    def rewritten(self, target: Path, changed: dict[str, bytes]) -> None:
-        """Write the package to `target` with the content of some parts changed."""
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for name in dict.fromkeys(self.names):
-                archive.writestr(name, changed[name] if name in changed else self.read(name))
+    @property
+    def is_unusual(self) -> bool:
+        """Whether other readers only understand the package when it is written again."""
+        return self._is_strict or any("\\" in info.filename for info in self._members.values())
+
+    def relations(self, name: str) -> dict[str, Relation]:
+        """Return the relations of a part, or of the whole package (""), by their ids."""
+        folder, base = posixpath.split(name)
+        root = self.xml(posixpath.join(folder, "_rels", f"{base}.rels"))
+        found = {}
+        for element in root.iter("{*}Relationship") if root is not None else ():
+            target, is_external = element.get("Target", ""), element.get("TargetMode") == "External"
+            if not is_external:
+                path = urllib.parse.unquote(target).replace("\\", "/")
+                target = posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/")
+            found[element.get("Id", "")] = Relation(element.get("Type", ""), target, is_external)
+        return found
+
+    def main_part(self) -> str | None:
+        """Return the name of the part with the body of an Office Open XML file, None if no relation names it."""
+        relations = self.relations("").values()
+        return next(
+            (r.target for r in relations if r.kind.endswith("/officeDocument") and r.target in self.names), None
+        )
+
+    def rewritten(self, changed: dict[str, bytes]) -> bytes:
+        """Return the package with the content of some parts changed."""
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for name in self.names:
+                if not name.endswith("/"):
+                    archive.writestr(name, changed[name] if name in changed else self.read(name))
+        return content.getvalue()
 
 
 def damaged(kind: str, error: Exception) -> errors.UnreadableFileError:

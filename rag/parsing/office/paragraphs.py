@@ -8,7 +8,10 @@ from typing import NamedTuple
 from rag.parsing.conversion import SourceText
 
 HEADER, BODY, BOX, NOTE, COMMENT, FOOTER = "header", "body", "text box", "footnotes", "comments", "footer"
-MARGINAL = frozenset({HEADER, COMMENT, FOOTER})
+HIDDEN = "hidden text"
+IMPORTED = "imported"
+"""The text of a paragraph of this part is the name of another document inside the file."""
+MARGINAL = frozenset({HEADER, COMMENT, FOOTER, HIDDEN})
 START = "start of the document"
 PLACE_CHARACTERS = 60
 """Longer headings are cut in the names of places."""

@@ -11,7 +11,8 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _ITEM = re.compile(r"\s*\w{1,3}")
 """The label before the unpaired bracket of "1)" and "iv)"."""
-_READABLE = re.compile(r"[^\s\ufffd]")
+UNKNOWN = "\ufffd"
+"""U+FFFD stands for a glyph whose character is unknown."""
 _LEFT, _RIGHT = "([{<«‹", ")]}>»›"
 _BRACKETS = _LEFT + _RIGHT
 _MIRRORED = str.maketrans(_BRACKETS, _RIGHT + _LEFT)
@@ -36,8 +37,19 @@ def remove_whitespace(text: str) -> str:
 
 
 def is_readable(text: str) -> bool:
-    """Whether there is any character but white space and the replacement character U+FFFD."""
-    return _READABLE.search(text) is not None
+    """Whether there are characters besides white space, and not more unknown glyphs than others."""
+    characters = len("".join(text.split()))
+    return 0 < characters >= 2 * text.count(UNKNOWN)
+
+
+def has_right_to_left(text: str) -> bool:
+    """Whether there is any character of a script that runs from right to left."""
+    return _RIGHT_TO_LEFT.search(text) is not None
+
+
+def mirror_brackets(text: str) -> str:
+    """Replace opening brackets by closing ones, and the reverse."""
+    return text.translate(_MIRRORED)
 
 
 def is_right_to_left(text: str) -> bool:
@@ -76,12 +88,12 @@ def correct_brackets(text: str) -> str:
     ")2023(". Brackets beside letters of such a script are mirrored if that pairs more of them. Single brackets, and
     that of "1)" at the start of a line, stay.
     """
-    if text.isascii() or not _RIGHT_TO_LEFT.search(text):
+    if text.isascii() or not has_right_to_left(text):
         return text
     places = _brackets_among_right_to_left(text)
     brackets = "".join(text[place] for place in places)
-    mirrored = brackets.translate(_MIRRORED)
-    if _unpaired(mirrored) >= _unpaired(brackets):
+    mirrored = mirror_brackets(brackets)
+    if count_unpaired(mirrored) >= count_unpaired(brackets):
         return text
     characters = list(text)
     for place, bracket in zip(places, mirrored, strict=True):
@@ -105,7 +117,7 @@ def _last_letter(letter: str, following: str) -> str:
     return following or letter
 
 
-def _unpaired(brackets: str) -> int:
+def count_unpaired(brackets: str) -> int:
     """Count the brackets without a partner."""
     open_ones: list[str] = []
     alone = 0

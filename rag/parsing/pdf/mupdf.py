@@ -114,16 +114,17 @@ def to_rect(box: tuple[float, float, float, float]) -> Rect:
 def display_matrix(page: Any) -> Any | None:
     """Return the matrix from PyMuPDF's unrotated page to the displayed page; None if they are equal.
 
-    PyMuPDF's `rotation_matrix` ignores the UserUnit, so its translation is scaled here.
+    PyMuPDF's `rotation_matrix` ignores the UserUnit and crop boxes larger than the page.
     """
-    if not page.rotation:
-        return None
-    matrix = pymupdf.Matrix(page.rotation_matrix)
-    side = page.cropbox.width if page.rotation == 180 else page.cropbox.height
-    unit = page.rect.width / side if side else 1.0
-    matrix.e *= unit
-    matrix.f *= unit
-    return matrix
+    width, height = page.rect.width, page.rect.height
+    match page.rotation:
+        case 90:
+            return pymupdf.Matrix(0, 1, -1, 0, width, 0)
+        case 180:
+            return pymupdf.Matrix(-1, 0, 0, -1, width, height)
+        case 270:
+            return pymupdf.Matrix(0, -1, 1, 0, 0, height)
+    return None
 
 
 def from_display(box: Rect, page: Any) -> Any:

@@ -9,7 +9,6 @@ from rag import errors
 from rag.parsing.pdf.mupdf import (
     MUPDF_ERRORS,
     display_matrix,
-    from_display,
     map_mupdf_errors,
     open_pdf,
     pymupdf,
@@ -18,7 +17,8 @@ from rag.parsing.pdf.mupdf import (
 from rag.types import Highlight, OutlineEntry, Rect, Region
 
 QUOTE_COLOR = (1.0, 0.85, 0.3)
-OUTLINE_COLOR = (0.85, 0.35, 0.0)
+OUTLINE_COLOR = (217, 89, 0)
+OUTLINE_PT = 0.8
 MAX_PIXELS = 40_000_000
 CACHED_IMAGES = 64
 """Pages without outlines whose image is cached (about 0.3 MB each)."""
@@ -61,15 +61,24 @@ def _cached_image(rendition: Path, modified: int, page_number: int, zoom: float)
 def _outlined_image(rendition: Path, page_number: int, zoom: float, regions: Sequence[Region]) -> bytes:
     with open_pdf(rendition) as document, map_mupdf_errors(rendition.name):
         page = _page(document, page_number)
-        for region in regions:
-            for rect in region.rects if region.page_number == page_number else ():
-                page.draw_rect(from_display(rect, page), color=OUTLINE_COLOR, width=0.8)
-        return _render(page, page.rect, zoom)
+        boxes = [rect for region in regions if region.page_number == page_number for rect in region.rects]
+        return _render(page, page.rect, zoom, outlined=boxes)
 
 
-def _render(page: Any, clip: Any, zoom: float) -> bytes:
+def _render(page: Any, clip: Any, zoom: float, *, outlined: Sequence[Rect] = ()) -> bytes:
     zoom = min(zoom, (MAX_PIXELS / max(1.0, clip.width * clip.height)) ** 0.5)
-    image: bytes = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), clip=clip, alpha=False).tobytes("png")
+    picture = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), clip=clip, alpha=False)
+    width = max(1, round(OUTLINE_PT * zoom))
+    for box in outlined:  # in the picture, as PyMuPDF draws on turned pages and with a UserUnit in other places
+        left, top, right, bottom = (pymupdf.Rect(box) * zoom).irect
+        for side in (
+            (left - width, top - width, right + width, top),
+            (left - width, bottom, right + width, bottom + width),
+            (left - width, top, left, bottom),
+            (right, top, right + width, bottom),
+        ):
+            picture.set_rect(side, OUTLINE_COLOR)
+    image: bytes = picture.tobytes("png")
     return image
 
 

@@ -4,19 +4,32 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rag.parsing.annotations.comments import read_comments
 from rag.parsing.ocr import pictures
-from rag.parsing.pdf import layout_model, line_numbers, reading_order, ruled_tables, text_lines, text_runs
+from rag.parsing.pdf import (
+    character_cleaning,
+    layout_model,
+    line_numbers,
+    reading_order,
+    ruled_tables,
+    text_lines,
+    text_runs,
+)
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, PageInfo, Rect
+
+MAX_UNKNOWN_MARKS = 3
+"""Unknown glyphs alone in a line that may be a mark such as a tick; more are a line that cannot be read."""
 
 
 class PageContent(NamedTuple):
     """A parsed page. A page that failed has an error in `info` and no blocks.
 
     `characters` counts the page's characters without white space, for comparison with the blocks. `runs` are the texts
-    that MuPDF reads, before they are joined to lines.
+    that MuPDF reads, before they are joined to lines. `unknown_glyphs` counts glyphs without a
+    known character.
     """
 
     info: PageInfo
@@ -36,32 +49,57 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         box = to_rect(page.rect)
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         content, rules = text_runs.page_content(page)
-        runs = [piece.text for piece in content]
+        grid = PageGrid.read(document, page)
+        if grid is not None:
+            content = grid.without_labels(content)
+        content, unknown_glyphs = _legible(content)
+        comments = read_comments(page)
+        noted = [line.text for block in comments for line in block.lines]
+        characters = sum(len("".join(text.split())) for text in noted) + _characters(content)
+        runs = [*(piece.text for piece in content), *noted]
         plain = [piece for piece in content if piece.kind is BlockKind.TEXT]
         found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
-        drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box)]
-        grid = PageGrid.read(document, page)
+        drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box), *comments]
         if grid is not None:
             return PageContent(
                 info.model_copy(update={"label": grid.label}),
-                [*_sheet_blocks(grid, found, box), *drawn],
-                _characters(content),
+                [*_sheet_blocks(grid, found, rules, box), *drawn],
+                characters,
                 has_grid=True,
                 runs=runs,
+                unknown_glyphs=unknown_glyphs,
             )
         layout = layout_model.detect_layout(page) if use_model else layout_model.Layout()
         blocks = page_blocks(found, rules, box, layout)
         headed = [layout_model.mark_heading(block, layout.headings) for block in blocks]
-        return PageContent(info, [*headed, *drawn], _characters(content), runs=runs)
+        return PageContent(info, [*headed, *drawn], characters, runs=runs, unknown_glyphs=unknown_glyphs)
     except MUPDF_ERRORS as error:
         reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
         return PageContent(info.model_copy(update={"error": reason}), [])
 
 
-def _sheet_blocks(grid: PageGrid, found: Sequence[Piece], page_box: Rect) -> list[text_lines.RawBlock]:
-    """Make blocks of a sheet's cells, then of the text outside them."""
-    blocks, rest = grid.split(found)
-    return [*blocks, *page_blocks(rest, (), page_box, layout_model.Layout())]
+def _legible(content: Sequence[Piece]) -> tuple[list[Piece], int]:
+    """Leave out lines of unknown glyphs, except single marks, and count the unknown glyphs that nobody recognised."""
+    most = 0 if any(piece.is_recognised for piece in content) else MAX_UNKNOWN_MARKS
+    counts = [piece.text.count(character_cleaning.UNKNOWN) for piece in content]
+    legible = [
+        piece
+        for piece, count in zip(content, counts, strict=True)
+        if count == 0 or count <= most or character_cleaning.is_readable(piece.text)
+    ]
+    return legible, sum(counts) if most else sum(piece.text.count(character_cleaning.UNKNOWN) for piece in legible)
+
+
+def _sheet_blocks(
+    grid: PageGrid, found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect
+) -> Iterator[text_lines.RawBlock]:
+    """Yield blocks of the sheet's name, the text above its cells, its cells, and the text below them."""
+    parts = grid.split(found)
+    below = [rule for rule in rules if rule.bbox.y0 > grid.rows[-1].end]
+    yield from parts.headings
+    yield from page_blocks(parts.above, (), page_box, layout_model.Layout())
+    yield from parts.cells
+    yield from page_blocks(parts.below, below, page_box, layout_model.Layout())
 
 
 def _characters(found: Sequence[Piece]) -> int:

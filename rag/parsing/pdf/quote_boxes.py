@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from rag import errors
 from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import LOCK, MUPDF_ERRORS, display_matrix, open_pdf
-from rag.parsing.pdf.text_runs import TEXT_FLAGS, to_display
+from rag.parsing.pdf.text_runs import read_lines, to_display
 from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, Line, Passage, Rect, Region
 
@@ -81,6 +81,8 @@ def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, 
 
 
 def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect]:
+    if line.kind is BlockKind.NOTE:
+        return [line.bbox]  # the words of a comment are not drawn on the page
     target = character_cleaning.remove_whitespace(line.text)
     before = len(character_cleaning.remove_whitespace(line.text[:first]))
     chosen = len(character_cleaning.remove_whitespace(line.text[first:last]))
@@ -167,7 +169,7 @@ def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawL
         try:
             page = document[page_number - 1]
             matrix = display_matrix(page)
-            lines, _ = visibility.read_lines(page, TEXT_FLAGS, with_characters=True)
+            lines, _ = read_lines(page, with_characters=True)
         except MUPDF_ERRORS:
             return ()
         return tuple(_raw_line(line, matrix) for line in lines)

@@ -15,8 +15,6 @@ OVERLAP_EM = 1.0
 """Pieces with a larger overlap do not continue each other."""
 CELL_GAP_EM = 1.0
 """A wider gap may separate table cells."""
-COPY_PT = 1.0
-"""Equal texts this close together are one text drawn twice."""
 ALIGNED_PT = 4.0
 """Tolerance for aligned edges."""
 MIN_TABLE_ROWS = 3
@@ -80,8 +78,6 @@ def _make_row(pieces: list[Piece]) -> Row:
     cells = [[pieces[0]]]
     right = pieces[0].bbox.x1  # of all pieces so far: a mark set over a line ends within it
     for before, piece in pairwise(pieces):
-        if _is_copy(before, piece):
-            continue
         gap = piece.bbox.x0 - right
         if gap > CELL_GAP_EM * max(before.size, piece.size) and not _LEADS.fullmatch(before.text):
             cells.append([piece])
@@ -103,15 +99,6 @@ def _with_superscript(before: Piece | None, piece: Piece, after: Piece | None) -
         if gap < MAX_MARK_GAP_EM * other.size and other.bbox.y1 - piece.bbox.y1 > lowest:
             return piece._replace(text=character_cleaning.superscript(piece.text, after.text if after else "").strip())
     return piece
-
-
-def _is_copy(before: Piece, piece: Piece) -> bool:
-    """Whether the same text is drawn twice in one place, which imitates bold type."""
-    return (
-        piece.text == before.text
-        and abs(piece.bbox.x0 - before.bbox.x0) < COPY_PT
-        and abs(piece.bbox.y0 - before.bbox.y0) < COPY_PT
-    )
 
 
 def bounds(boxes: Iterable[Rect]) -> Rect:

@@ -3,28 +3,35 @@
 import enum
 import re
 import statistics
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rag.parsing.ocr.tesseract import FONT
+from rag.parsing.annotations import form_fields, page_annotations
+from rag.parsing.ocr.invisible_text import FONT
 from rag.parsing.pdf import character_cleaning, visibility
-from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
+from rag.parsing.pdf.mupdf import display_matrix, from_display, pymupdf, to_rect
 from rag.types import BlockKind, Rect
 
-TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
-"""Flags of every text extraction: ligatures are split for search, hyphens stay."""
+TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+"""Flags of every text extraction: ligatures are split for search, hyphens stay, unknown glyphs are U+FFFD."""
 
 MIN_SPACED_LETTERS = 5
 _SPACED_LETTERS = re.compile(rf"(?<!\S)(?:[^\W_]\s+){{{MIN_SPACED_LETTERS - 1},}}[^\W_](?!\S)")
 WORD_GAP = 1.6
 """Gap between words that are set wide, in gaps between their letters."""
 MAIN_SHARE = 0.15
+COPY_EM = 0.15
+"""Equal texts this close together are one text drawn twice."""
 MAX_RAISED_SIZE = 0.9
 """Size of a raised mark as a share of the type beside it."""
 MIN_RISE_EM = 0.15
 """Least height of its baseline above that of the type beside it."""
+_NEXT = (-1, 0, 1)
+SIGN_GAP_EM = 0.15
+"""A bullet with a wider gap behind it is a word of its own."""
 _BOLD_FONT = 16
 _BOLD_CHARS = 8
 
@@ -66,16 +73,55 @@ class Rule(NamedTuple):
 
 def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     """Extract the page's runs of text in content order, and its rules."""
-    lines, shapes = visibility.read_lines(page, TEXT_FLAGS)
+    lines, shapes = read_lines(page)
     if any(map(_is_letter_spaced, lines)):
-        lines = [*map(_without_letter_spacing, visibility.read_lines(page, TEXT_FLAGS, with_characters=True)[0])]
+        lines = [*map(_without_letter_spacing, read_lines(page, with_characters=True)[0])]
     visible = to_rect(page.rect)
     matrix = display_matrix(page)
     pieces = [
         piece for piece in _pieces(lines, matrix) if visible.contains_center(piece.bbox)
     ]  # text beyond the crop box is never shown
+    pieces = list(_without_copies(pieces))
     rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in shapes]
     return pieces, rules
+
+
+def _without_copies(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield `pieces` without texts drawn again in one place, which imitates bold type or a shadow."""
+    places: dict[tuple[str, int, int], tuple[float, float]] = {}
+    for piece in pieces:
+        x, y, *_ = piece.bbox
+        reach = max(COPY_EM * piece.size, 0.1)
+        column, row = int(x // reach), int(y // reach)
+        near = [places.get((piece.text, column + across, row + down)) for across in _NEXT for down in _NEXT]
+        if not any(other and abs(x - other[0]) < reach and abs(y - other[1]) < reach for other in near):
+            places[piece.text, column, row] = x, y
+            yield piece
+
+
+def read_lines(page: Any, *, with_characters: bool = False) -> tuple[list[visibility.StyledLine], list[Any]]:
+    """Return the page's lines and shapes as `visibility.read_lines` does, and the state of its form fields.
+
+    Comments typed on the page are left out.
+    """
+    fields = form_fields.replaced_fields(page)
+    comments = [*page_annotations.comments(page)]
+    hidden = [*filter(page_annotations.is_icon, comments), *(field.annotation for field in fields)]
+    with page_annotations.hidden(hidden):
+        lines, shapes = visibility.read_lines(page, TEXT_FLAGS, with_characters=with_characters)
+    for comment in filter(page_annotations.is_typed, comments):
+        box = from_display(page_annotations.box(comment), page)
+        words = page_annotations.letters(page_annotations.content(comment))
+        lines = [line for line in lines if not (_text_in(line, box) and _text_in(line, box) in words)]
+    return [*lines, *(line for field in fields for line in field.lines)], shapes
+
+
+def _text_in(line: visibility.StyledLine, box: Any) -> str:
+    """Return the letters of a line in `box`, "" if it is elsewhere."""
+    x0, y0, x1, y1 = line.bbox
+    if not box.contains(pymupdf.Point((x0 + x1) / 2, (y0 + y1) / 2)):
+        return ""
+    return page_annotations.letters("".join(span["text"] for span in line.spans))
 
 
 def _is_letter_spaced(line: visibility.StyledLine) -> bool:
@@ -121,7 +167,7 @@ def _pieces(lines: Iterable[visibility.StyledLine], matrix: Any | None) -> Itera
         main = spans[0] if alone else _main_span(spans)
         raw = spans[0]["text"] if alone else _with_superscripts(spans, main, direction)
         content = character_cleaning.clean(raw)
-        if not character_cleaning.is_readable(content):
+        if not content:
             continue
         bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
         space_left, space_right = _outer_spaces(raw)
@@ -145,11 +191,24 @@ def _with_superscripts(
 ) -> str:
     """Return the text of a line's spans, small ones above the baseline of the `main` span in superscripts."""
     text = ""
+    following: Mapping[str, Any] | None = None
     for span in reversed(spans):
+        gap = " " if following is not None and _is_apart(span, following, direction) else ""
         text = (
-            character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"]
-        ) + text
+            (character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"])
+            + gap
+            + text
+        )
+        following = span
     return text
+
+
+def _is_apart(span: Mapping[str, Any], following: Mapping[str, Any], direction: tuple[float, float]) -> bool:
+    """Whether there is a gap behind a sign or an unknown glyph, where MuPDF adds no space."""
+    sign = span["text"][-1:]
+    if direction != (1, 0) or sign.isascii() or unicodedata.category(sign) != "So":
+        return False
+    return bool(following["bbox"][0] - span["bbox"][2] > SIGN_GAP_EM * span["size"])
 
 
 def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tuple[float, float]) -> bool:
@@ -160,14 +219,9 @@ def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tupl
 
 
 def _outer_spaces(raw: str) -> tuple[bool, bool]:
-    """Whether there is white space left and right of the text.
-
-    Files store right-to-left text in either order, so white space at one end counts for both sides.
-    """
+    """Whether there is white space left and right of the text."""
     first, last = raw[0].isspace(), raw[-1].isspace()
-    if first != last and character_cleaning.is_right_to_left(raw):
-        return True, True
-    return first, last
+    return (last, first) if character_cleaning.is_right_to_left(raw) else (first, last)
 
 
 def _main_span(spans: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -10,6 +10,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from rag.parsing.pdf import line_characters
+from rag.parsing.pdf.character_cleaning import is_readable
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR, display_matrix, pymupdf
 from rag.types import BlockKind
 
@@ -58,6 +60,11 @@ def read_lines(page: Any, flags: int, *, with_characters: bool = False) -> tuple
     """
     flags |= pymupdf.TEXT_COLLECT_VECTORS
     blocks = page.get_text("rawdict" if with_characters else "dict", flags=flags)["blocks"]
+    if not with_characters and line_characters.is_suspect(blocks):
+        blocks = page.get_text("rawdict", flags=flags)["blocks"]
+        with_characters = True
+    if with_characters:
+        line_characters.correct(blocks)
     shapes = [block for block in blocks if block["type"] == 3]
     marks = _Marks(page, blocks)
     if not (with_characters or marks.strikes or marks.doubtful):
@@ -91,6 +98,10 @@ def _divided(index: int, line: Mapping[str, Any], marks: "_Marks") -> Iterator[S
 
 def _with_text(span: Mapping[str, Any], chars: Sequence[Any]) -> Mapping[str, Any]:
     return {**span, "chars": chars, "text": "".join(char["c"] for char in chars), "origin": chars[0]["origin"]}
+
+
+def _text(span: Mapping[str, Any]) -> str:
+    return str(span["text"]) if "text" in span else "".join(char["c"] for char in span["chars"])
 
 
 def _around(boxes: Iterable[Box]) -> Box:
@@ -192,12 +203,14 @@ class _Marks:
         return any(_contains(dark, place) for dark in self._dark.get(index, ())) or not self._has_contrast(box)
 
     def _is_recognised(self, index: int, box: Box) -> bool:
-        """Whether invisible text lies over a picture, or over drawn letters that are no text."""
+        """Whether invisible text lies over a picture, or over drawn letters that are no text or unknown."""
         place = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
         if any(_contains(image, place) for image in self._images):
             return True
         others = (line for n, (line, _) in enumerate(self._lines) if n != index and _contains(line["bbox"], place))
-        is_over_text = any(span["char_flags"] & _INKED for line in others for span in line["spans"])
+        is_over_text = any(
+            span["char_flags"] & _INKED and is_readable(_text(span)) for line in others for span in line["spans"]
+        )
         return not is_over_text and self._has_contrast(box)
 
     @cached_property

@@ -1,5 +1,6 @@
 """Format cell references such as “Balance!B14” and “'Q1 2023'!B14:D14”. Rows and columns count from 1."""
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -7,6 +8,9 @@ _PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 """A sheet name that needs no quotes …"""
 _LIKE_A_CELL = re.compile(r"[A-Za-z]{1,3}\d+|[Rr]\d*(?:[Cc]\d*)?|[Cc]\d*")
 """… unless it looks like a cell reference."""
+
+
+_REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})(?::\$?([A-Za-z]{1,3})\$?(\d{1,7}))?")
 
 
 class Area(NamedTuple):
@@ -40,6 +44,25 @@ def column_letters(column: int) -> str:
         column, rest = divmod(column - 1, 26)
         letters = chr(ord("A") + rest) + letters
     return letters
+
+
+def cell_area(reference: str) -> Area:
+    """Return the area of a reference without sheet, such as B14 or B14:D20.
+
+    Raises:
+        ValueError: it is none.
+    """
+    match = _REFERENCE.fullmatch(reference)
+    if match is None:
+        raise ValueError(reference)
+    left, top, right, bottom = match.groups()
+    first = int(top), _column(left)
+    return Area(*first, *((int(bottom), _column(right)) if bottom else first))
+
+
+@functools.lru_cache(maxsize=20_000)
+def _column(letters: str) -> int:
+    return functools.reduce(lambda number, letter: 26 * number + ord(letter) - ord("A") + 1, letters.upper(), 0)
 
 
 def cell_name(row: int, column: int) -> str:

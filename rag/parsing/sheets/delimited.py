@@ -3,25 +3,71 @@
 import contextlib
 import csv
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rag import errors
+from rag.parsing.encoding import decode
+from rag.parsing.sheets.sheet import Budget, Cell, Sheet
 
 DELIMITERS = ",;\t|"
 SAMPLE_ROWS = 200
 MIN_SHARE = 0.8
 """Minimum share of rows with the same number of fields, or with more than one below a complete header."""
+MIN_ROWS = 3
+"""Least rows of a table that has titles above or notes below it."""
 MAX_FIELD_CHARS = 10_000_000
+_SEPARATOR_LINE = re.compile(r'"?sep=(?P<delimiter>[^\r\n])"?(?:\r\n?|\n|$)', re.IGNORECASE)
+"""A first line that tells spreadsheet programs the delimiter, and is not shown."""
+_NUMBER = re.compile(r"[(\-+–−]?\s*+(?:[$€£¥]\s*+)?\d[\d.,\s’']*+(?:[%$€£¥]\s*+)?\)?|[–—-]")
+"""Recognizes numbers, to align them right."""
+
+
+def read(source: Path, *, is_tabbed: bool) -> Sheet:
+    """Read the file at `source`; `is_tabbed` tells whether it is named as having tabs.
+
+    Raises:
+        errors.UnreadableFileError: a field or the file is too large.
+    """
+    text = decode(source.read_bytes())
+    delimiter = find_delimiter(text) or ("\t" if is_tabbed else ",")
+    sheet, budget = Sheet(""), Budget()
+    try:
+        for number, row in enumerate(rows(text, delimiter), start=1):
+            for column, value in enumerate(row, start=1):
+                if value.strip():
+                    budget.take()
+                    sheet.cells.setdefault(number, {})[column] = Cell(value, bool(_NUMBER.fullmatch(value.strip())))
+    except csv.Error as error:
+        raise errors.UnreadableFileError(f"The table is damaged: {error}. Save it again in another program.") from error
+    return sheet
 
 
 def find_delimiter(text: str) -> str | None:
-    """Detect the delimiter from the first rows of `text`; return None if there is no consistent one."""
+    """Return the delimiter that `text` names, else that of its first rows, None if there is no consistent one.
+
+    Titles above the table and notes below it may have fewer fields.
+    """
+    if named := _SEPARATOR_LINE.match(text):
+        return named["delimiter"]
     best, most = None, 0.0
     for delimiter in DELIMITERS:
-        found = [row for row in _sample(text, delimiter) if row]
-        for share, fields in (_most_common(found), _with_header(found)):
-            if fields > 1 and share >= MIN_SHARE and share * fields > most:
-                best, most = delimiter, share * fields
+        sample = [row for row in _sample(text, delimiter) if row]
+        for found in (sample, _table(sample)):
+            for share, fields in (_most_common(found), _with_header(found)):
+                if fields > 1 and share >= MIN_SHARE and share * fields > most:
+                    best, most = delimiter, share * fields
     return best
+
+
+def _table(sample: Sequence[list[str]]) -> Sequence[list[str]]:
+    """Return the rows without those above and below that have fewer fields than most rows with several fields."""
+    _, fields = _most_common([row for row in sample if len(row) > 1])
+    places = [index for index, row in enumerate(sample) if len(row) >= fields]
+    table = sample[places[0] : places[-1] + 1] if places else []
+    return table if len(table) >= MIN_ROWS else []
 
 
 def _most_common(found: Sequence[Sequence[str]]) -> tuple[float, int]:
@@ -51,4 +97,5 @@ def rows(text: str, delimiter: str) -> Iterator[list[str]]:
         csv.Error: a field has more than `MAX_FIELD_CHARS` characters.
     """
     csv.field_size_limit(MAX_FIELD_CHARS)
-    yield from csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    named = _SEPARATOR_LINE.match(text)
+    yield from csv.reader(text[named.end() if named else 0 :].splitlines(keepends=True), delimiter=delimiter)

@@ -42,6 +42,24 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 _DAY_ZERO = dt.datetime(1899, 12, 31)  # noqa: DTZ001  # cells have no time zones
 
 
+_LEAP_DAY = 60
+"""The serial number of 29 February 1900, which spreadsheets believe in."""
+BUILTIN = {
+    **dict(enumerate(("General", "0", "0.00", "#,##0", "#,##0.00"))),
+    **dict(enumerate(('"$"#,##0_);("$"#,##0)', '"$"#,##0_);[Red]("$"#,##0)'), start=5)),
+    **dict(enumerate(('"$"#,##0.00_);("$"#,##0.00)', '"$"#,##0.00_);[Red]("$"#,##0.00)'), start=7)),
+    **dict(
+        enumerate(("0%", "0.00%", "0.00E+00", "# ?/?", "# ??/??", SHORT_DATE, "d-mmm-yy", "d-mmm", "mmm-yy"), start=9)
+    ),
+    **dict(enumerate(("h:mm AM/PM", "h:mm:ss AM/PM", "h:mm", "h:mm:ss", "m/d/yy h:mm"), start=18)),
+    **dict(enumerate(("#,##0_);(#,##0)", "#,##0_);[Red](#,##0)", "#,##0.00_);(#,##0.00)"), start=37)),
+    **dict(enumerate(("#,##0.00_);[Red](#,##0.00)", "#,##0_);(#,##0)", '"$"#,##0_);("$"#,##0)'), start=40)),
+    **dict(enumerate(("#,##0.00_);(#,##0.00)", '"$"#,##0.00_);("$"#,##0.00)'), start=43)),
+    **dict(enumerate(("mm:ss", "[h]:mm:ss", "mm:ss.0", "##0.0E+0", "@"), start=45)),
+}
+"""The formats that files name by number only (ECMA-376, 18.8.30)."""
+
+
 class _UnsupportedFormatError(Exception):
     """The format has something else between its digits."""
 
@@ -81,6 +99,28 @@ def formatted(value: object, number_format: str = GENERAL) -> str:
     if not section.has("text"):
         return str(value)
     return "".join(str(value) if part.kind == "text" else part.text for part in section.parts)
+
+
+def from_serial(
+    value: float, number_format: str, *, is_1904: bool = False
+) -> float | dt.datetime | dt.time | dt.timedelta:
+    """Return the moment or duration that a number means in a format, the number itself if the format is for numbers."""
+    section = _chosen(_sections(number_format), value)[0] if math.isfinite(value) else _Section(())
+    try:
+        if section.has("elapsed"):
+            return dt.timedelta(days=value)
+        if not section.has("date") or value < 0:
+            return value
+        if is_1904:
+            return dt.datetime(1904, 1, 1) + _days(value)  # noqa: DTZ001
+        moment = _DAY_ZERO + _days(value if value < _LEAP_DAY else value - 1)
+        return moment if value >= 1 else moment.time()
+    except OverflowError:
+        return value
+
+
+def _days(value: float) -> dt.timedelta:
+    return dt.timedelta(milliseconds=round(value * 86_400_000))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -177,6 +217,8 @@ def _moment(value: dt.datetime | dt.date | dt.time | dt.timedelta, number_format
     section = _sections(number_format)[0]
     if isinstance(value, dt.timedelta) or section.has("elapsed"):
         return _elapsed(value, section)
+    if isinstance(value, dt.datetime | dt.time) and not any("." in part.text for part in section.parts):
+        value = _whole_seconds(value)
     if number_format.lower() == SHORT_DATE or not section.has("date"):
         return str(value).removesuffix(" 00:00:00")
     if isinstance(value, dt.time):
@@ -187,6 +229,12 @@ def _moment(value: dt.datetime | dt.date | dt.time | dt.timedelta, number_format
     return "".join(
         _date_part(part, value, _is_minutes(parts, index), has_noon) for index, part in enumerate(parts)
     ).strip()
+
+
+def _whole_seconds(value: dt.datetime | dt.time) -> dt.datetime | dt.time:
+    moment = value if isinstance(value, dt.datetime) else dt.datetime.combine(dt.date(1900, 1, 1), value)
+    moment = (moment + dt.timedelta(milliseconds=500)).replace(microsecond=0)
+    return moment if isinstance(value, dt.datetime) else moment.time()
 
 
 def _is_minutes(parts: Sequence[_Part], index: int) -> bool:

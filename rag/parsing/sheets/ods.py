@@ -1,67 +1,58 @@
 """Read ODS spreadsheets with the cell texts as last displayed, comments and text boxes."""
 
-import zipfile
-import zlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from xml.etree import ElementTree as ET
 
-from rag import errors
+from rag.parsing.office import embedded, metadata, odf
+from rag.parsing.office.charts import Chart
+from rag.parsing.office.package import Package, damaged
 from rag.parsing.sheets.cell_names import Area, cell_name
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Sheet
-from rag.parsing.zips import MAX_UNPACKED_BYTES
+from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
 
 MAX_COLUMNS = 16_384
 MAX_SPACES = 1_000
 """Maximum number of spaces that one <text:s> element may stand for."""
-FAILURES = (zipfile.BadZipFile, zlib.error, ET.ParseError, EOFError, KeyError, ValueError, NotImplementedError)
-"""Exceptions of the ZIP and XML readers for damaged files."""
+FAILURES = (ET.ParseError, KeyError, ValueError)
+"""Exceptions for damaged parts."""
 
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns:"
-_TABLE, _TEXT, _OFFICE, _STYLE = (f"{{{_OASIS}{name}:1.0}}" for name in ("table", "text", "office", "style"))
+_TABLE, _TEXT, _OFFICE, _STYLE, _DRAW, _CHART = (
+    f"{{{_OASIS}{name}:1.0}}" for name in ("table", "text", "office", "style", "drawing", "chart")
+)
+_HREF = "{http://www.w3.org/1999/xlink}href"
 _WEIGHT = f"{{{_OASIS}xsl-fo-compatible:1.0}}font-weight"
-_TITLE, _CREATOR = (f"{{http://purl.org/dc/elements/1.1/}}{name}" for name in ("title", "creator"))
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 _NUMBERS = {"float", "currency", "percentage", "date", "time", "boolean"}
 _HIDDEN = {"collapse", "filter"}
 
 
-def read(source: Path) -> tuple[list[Sheet], dict[str, str]]:
-    """Read the sheets of the file at `source`, and its title and author.
+def read(source: Path) -> Workbook:
+    """Read the spreadsheet at `source`.
 
     Raises:
         errors.UnreadableFileError: the file is damaged, or too large.
     """
-    try:
-        with zipfile.ZipFile(source) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:
-                raise errors.UnreadableFileError(
-                    f"The spreadsheet unpacks to more than {MAX_UNPACKED_BYTES >> 30} GB. Split it into smaller files."
-                )
-            with archive.open("content.xml") as content:
-                sheets = [*_Reader().sheets(content)]
-            return sheets, _metadata(archive)
-    except FAILURES as error:
-        raise errors.UnreadableFileError(
-            f"The spreadsheet is damaged ({type(error).__name__}). Open it in another program and save it again."
-        ) from error
-
-
-def _metadata(archive: zipfile.ZipFile) -> dict[str, str]:
-    if "meta.xml" not in archive.namelist():
-        return {}
-    root = ET.fromstring(archive.read("meta.xml"))  # noqa: S314  # expat limits what entities may grow to
-    found = {"title": root.find(f".//{_TITLE}"), "author": root.find(f".//{_CREATOR}")}
-    return {name: element.text for name, element in found.items() if element is not None and element.text}
+    with Package(source) as package:
+        try:
+            reader = _Reader(package)
+            sheets = [*reader.sheets(io.BytesIO(package.read(odf.CONTENT)))]
+            return Workbook(sheets, metadata.read(package), tuple(embedded.of_open_document(package)))
+        except FAILURES as error:
+            raise damaged("spreadsheet", error) from error
 
 
 class _Reader:
     """Reads content.xml as a stream, keeping only the text of cells in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, package: Package) -> None:
+        self._package = package
         self._budget = Budget()
         self._bold: set[str] = set()
+        self._tags: dict[str, Tag] = {}
+        self._master_pages: dict[str, str] = {}
         self._undisplayed: set[str] = set()
         self._sheet = Sheet("")
         self._row = self._column = 0
@@ -82,6 +73,7 @@ class _Reader:
     def _begin(self, table: ET.Element) -> None:
         name, style = table.get(f"{_TABLE}name", ""), table.get(f"{_TABLE}style-name", "")
         self._sheet = Sheet(name, hidden=style in self._undisplayed)
+        self._sheet.header, self._sheet.footer = self._margins(self._master_pages.get(style, ""))
         self._row = self._column = 0
 
     def _take(self, element: ET.Element) -> None:
@@ -91,7 +83,7 @@ class _Reader:
             case "table-column":
                 self._take_column(element)
             case "shapes":
-                self._sheet.notes += [Note("text box", text) for text in _paragraphs(element)]
+                self._take_drawings(element)
                 element.clear()
             case "table-row":
                 self._take_row(element)
@@ -103,6 +95,13 @@ class _Reader:
             self._undisplayed.add(name)
         if any(properties.get(_WEIGHT) == "bold" for properties in style):
             self._bold.add(name)
+        for properties in style:
+            position = properties.get(f"{_STYLE}text-position", "").split(" ")[0]
+            if properties.get(f"{_STYLE}text-line-through-style", "none") != "none":
+                self._tags[name] = "s"
+            elif position.startswith(("super", "sub")):
+                self._tags[name] = "sup" if position.startswith("super") else "sub"
+        self._master_pages[name] = style.get(f"{_STYLE}master-page-name", "")
 
     def _take_column(self, column: ET.Element) -> None:
         count = _repeated(column, "columns")
@@ -136,13 +135,25 @@ class _Reader:
             column += count
 
     def _cell(self, element: ET.Element) -> Cell | None:
-        text = "\n".join(_paragraphs(element, direct=True))
-        if not text.strip():
+        style = element.get(f"{_TABLE}style-name", "")
+        runs: list[Run] = []
+        for paragraph in element.findall(f"{_TEXT}p"):
+            runs += [Run("\n")] * bool(runs) + [*self._runs(paragraph, self._tags.get(style, ""))]
+        text = "".join(run.text for run in runs).strip()
+        if not text:
             text = element.get(f"{_OFFICE}value", "") or element.get(f"{_TABLE}formula", "")
         if not text.strip():
             return None
         is_number = element.get(f"{_OFFICE}value-type") in _NUMBERS
-        return Cell(text, is_number, element.get(f"{_TABLE}style-name", "") in self._bold)
+        return Cell(text, is_number, style in self._bold, marked(runs))
+
+    def _runs(self, element: ET.Element, tag: Tag) -> Iterator[Run]:
+        """Yield the runs of a paragraph, each in the style of the innermost span."""
+        yield Run("".join(_own_text(element)), tag)
+        for child in element:
+            if child.tag != f"{_OFFICE}annotation":
+                yield from self._runs(child, self._tags.get(child.get(f"{_TEXT}style-name", ""), tag))
+            yield Run(child.tail or "", tag)
 
     def _take_notes(self, element: ET.Element, row: int, column: int) -> None:
         across = int(element.get(f"{_TABLE}number-columns-spanned", "1"))
@@ -154,7 +165,30 @@ class _Reader:
                 text = " ".join(_paragraphs(child))
                 self._sheet.notes += [Note(cell_name(row, column), text)] if text else []
             elif child.tag != f"{_TEXT}p":
-                self._sheet.notes += [Note("text box", text) for text in _paragraphs(child)]
+                self._take_drawings(child)
+
+    def _take_drawings(self, element: ET.Element) -> None:
+        """Read the text boxes and charts in `element`."""
+        self._sheet.notes += [Note("text box", text) for text in _paragraphs(element)]
+        for drawn in element.iter(f"{_DRAW}object"):
+            part = drawn.get(_HREF, "").removeprefix("./")
+            root = self._package.xml(f"{part}/{odf.CONTENT}")
+            chart = root.find(f".//{_CHART}chart") if root is not None else None
+            if chart is not None:
+                self._sheet.charts.append(_chart(chart))
+
+    def _margins(self, master_page: str) -> tuple[list[str], list[str]]:
+        """Return the lines of header and footer of a master page, without those that are only fields."""
+        styles = self._package.xml(odf.STYLES)
+        pages = styles.iter(f"{_STYLE}master-page") if styles is not None else ()
+        page = next((page for page in pages if page.get(f"{_STYLE}name") == master_page), ())
+        found: tuple[list[str], list[str]] = ([], [])
+        for part in page:
+            name = part.tag.removeprefix(_STYLE) if isinstance(part.tag, str) else ""
+            if name.startswith(("header", "footer")) and part.get(f"{_STYLE}display") != "false":
+                texts = ("".join(_typed(paragraph)).strip() for paragraph in part.iter(f"{_TEXT}p"))
+                found[name.startswith("footer")].extend(text for text in texts if text and text not in {"Page", "/"})
+        return found
 
 
 def _repeated(element: ET.Element, what: str) -> int:
@@ -168,12 +202,38 @@ def _paragraphs(element: ET.Element, *, direct: bool = False) -> list[str]:
 
 
 def _pieces(element: ET.Element) -> Iterator[str]:
+    yield from _own_text(element)
+    for child in element:
+        yield from _pieces(child)
+        yield child.tail or ""
+
+
+def _own_text(element: ET.Element) -> Iterator[str]:
+    """Yield the text of an element before its first child."""
     match element.tag.removeprefix(_TEXT):
         case "s":
             yield " " * min(int(element.get(f"{_TEXT}c", "1")), MAX_SPACES)
         case "tab" | "line-break":
             yield " "
     yield element.text or ""
-    for child in element:
-        yield from _pieces(child)
+
+
+def _typed(paragraph: Any) -> Iterator[str]:
+    """Yield the typed text of a paragraph of a header, without fields such as the number of the page."""
+    yield paragraph.text or ""
+    for child in paragraph:
+        if child.tag == f"{_TEXT}span":
+            yield from _typed(child)
         yield child.tail or ""
+
+
+def _chart(chart: Any) -> Chart:
+    """Return the titles and the data of a chart."""
+    titles = [
+        " ".join("".join(title.itertext()).split()) for title in chart.iter(f"{_CHART}title", f"{_CHART}subtitle")
+    ]
+    rows = [
+        tuple(" ".join("".join(cell.itertext()).split()) for cell in row.iter(_CELLS[0]))
+        for row in chart.iter(f"{_TABLE}table-row")
+    ]
+    return Chart(tuple(filter(None, titles)), tuple(row for row in rows if any(row)))

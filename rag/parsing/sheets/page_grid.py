@@ -4,6 +4,7 @@ It is stored as private application data in the page's dictionary (ISO 32000-1, 
 be found without the others. Invalid data in PDFs of other origin is ignored.
 """
 
+import itertools
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +15,7 @@ import pydantic
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds, join, make_rows
 from rag.parsing.pdf.text_runs import Direction, Piece
-from rag.parsing.sheets.cell_names import Area, area_name, on_sheet
+from rag.parsing.sheets.cell_names import Area, area_name, column_letters, on_sheet
 from rag.types import BlockKind, Rect
 
 CONTINUED_PT = 3.0
@@ -23,7 +24,7 @@ INSET = 0.25
 """How far a box may extend out of its cell: vertically as a share of its height, horizontally in points."""
 MAX_BYTES = 4_000_000
 _KEY = "PieceInfo/Pagelight/Private"
-_KINDS = {"text": BlockKind.TEXT, "table": BlockKind.TABLE}
+REMARKS = ("hidden sheet", "hidden rows are shaded", "hidden columns are shaded")
 
 
 class Band(NamedTuple):
@@ -34,20 +35,44 @@ class Band(NamedTuple):
     end: float
 
 
-class PageGrid(pydantic.BaseModel):
-    """The cells on a page. `blocks` are runs of `rows`, by their indices: running text, or a table.
+class Block(NamedTuple):
+    """A run of text or a table: its first and last row and column, and how many of the first rows name columns.
 
-    `heading` is the lower edge of the sheet's name in points, None on further pages. `repeated` counts the first rows
-    and columns that repeat headers and labels.
+    Rows and columns are given by their indices on the page.
+    """
+
+    kind: Literal["text", "table"]
+    top: int
+    bottom: int
+    left: int
+    right: int
+    heads: int = 0
+
+
+class Parts(NamedTuple):
+    """The parts of a page from top to bottom; tables have one line per row, its cells separated by tabs."""
+
+    headings: list[RawBlock]
+    above: list[Piece]
+    cells: list[RawBlock]
+    below: list[Piece]
+
+
+class PageGrid(pydantic.BaseModel):
+    """The cells on a page. `merged` are areas of the sheet that are one cell.
+
+    `top` is the upper edge of the column letters, `heading` the lower edge of the sheet's name in points, None on
+    further pages. `repeated` counts the first rows and columns that repeat headers and labels.
     """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
 
     sheet: str
+    top: float
     columns: tuple[Band, ...] = pydantic.Field(min_length=1, max_length=1000)
     rows: tuple[Band, ...] = pydantic.Field(min_length=1, max_length=1000)
     merged: tuple[Area, ...] = ()
-    blocks: tuple[tuple[Literal["text", "table"], int, int], ...] = ()
+    blocks: tuple[Block, ...] = ()
     heading: float | None = None
     repeated: tuple[int, int] = (0, 0)
 
@@ -82,22 +107,49 @@ class PageGrid(pydantic.BaseModel):
 
     # --- text ---
 
-    def split(self, pieces: Sequence[Piece]) -> tuple[list[RawBlock], list[Piece]]:
-        """Return heading, texts and tables (one line per row, cells separated by tabs), and the pieces outside."""
-        cells: dict[int, dict[int, list[Piece]]] = defaultdict(lambda: defaultdict(list))
+    def without_labels(self, pieces: Iterable[Piece]) -> list[Piece]:
+        """Remove column letters, row numbers and remarks about hidden parts, which are not the sheet's own text."""
+        return [piece for piece in pieces if not self._is_label(piece)]
+
+    def _is_label(self, piece: Piece) -> bool:
+        box = piece.bbox
+        row, column = _index(self.rows, (box.y0 + box.y1) / 2), _index(self.columns, (box.x0 + box.x1) / 2)
+        if row is not None:
+            return column is None and piece.text == str(self.rows[row].number)
+        if not self.top <= (box.y0 + box.y1) / 2 <= self.rows[0].start:
+            return False
+        is_letter = column is not None and piece.text == column_letters(self.columns[column].number)
+        return is_letter or set(REMARKS).issuperset(piece.text.split(", "))
+
+    def split(self, pieces: Iterable[Piece]) -> "Parts":
+        """Divide the pieces of a page, without its labels."""
+        cells: dict[tuple[int, int], list[Piece]] = defaultdict(list)
         heading: list[Piece] = []
-        rest: list[Piece] = []
+        above: list[Piece] = []
+        below: list[Piece] = []
+        merged = self._merged_cells()
         for piece in pieces:
             place = self._place(piece)
             if place is not None:
-                cells[place[0]][place[1]].append(piece)
-            elif self.heading is not None and piece.bbox.y1 < self.heading:
+                cells[merged.get(place, place)].append(piece)
+            elif self.heading is not None and piece.bbox.y0 < self.heading:
                 heading.append(piece)
             else:
-                rest.append(piece)
+                (above if piece.bbox.y0 < self.top else below).append(piece)
         named = [RawLine(row.bbox, join(row.pieces)) for row in make_rows(heading)]
-        found = [RawBlock(BlockKind.HEADING, named, heading[0].size, True)] if named else []
-        return [*found, *self._blocks(cells)], rest
+        headings = [RawBlock(BlockKind.HEADING, named, heading[0].size, True)] if named else []
+        return Parts(headings, above, list(self._blocks(cells)), below)
+
+    def _merged_cells(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Return the first of merged cells for each of them, by their indices."""
+        first: dict[tuple[int, int], tuple[int, int]] = {}
+        for area in self.merged:
+            rows = [index for index, row in enumerate(self.rows) if area.top <= row.number <= area.bottom]
+            columns = [index for index, column in enumerate(self.columns) if area.left <= column.number <= area.right]
+            first.update(
+                dict.fromkeys(itertools.product(rows, columns), (rows[0], columns[0])) if rows and columns else {}
+            )
+        return first
 
     def _place(self, piece: Piece) -> tuple[int, int] | None:
         """Return the indices of the row and column in which a run of text begins."""
@@ -107,19 +159,22 @@ class PageGrid(pydantic.BaseModel):
         row, column = _index(self.rows, (box.y0 + box.y1) / 2), _index(self.columns, box.x0 + INSET)
         return None if row is None or column is None else (row, column)
 
-    def _blocks(self, cells: dict[int, dict[int, list[Piece]]]) -> Iterator[RawBlock]:
-        for kind, first, last in self.blocks or (("table", 0, len(self.rows) - 1),):
-            filled = [cells[row] for row in range(first, last + 1) if row in cells]
-            if not filled:
-                continue
-            lines = [self._line(columns, kind) for columns in filled]
-            size = max(piece.size for columns in filled for cell in columns.values() for piece in cell)
-            yield RawBlock(_KINDS[kind], lines, size, False)
-
-    def _line(self, columns: dict[int, list[Piece]], kind: str) -> RawLine:
-        texts = [_cell_text(columns[index]) if index in columns else "" for index in range(len(self.columns))]
-        box = bounds(piece.bbox for cell in columns.values() for piece in cell)
-        return RawLine(box, "\t".join(texts) if kind == "table" else " ".join(filter(None, texts)))
+    def _blocks(self, cells: dict[tuple[int, int], list[Piece]]) -> Iterator[RawBlock]:
+        """Yield the blocks; cells outside of all of them make a last table."""
+        whole = Block("table", 0, len(self.rows) - 1, 0, len(self.columns) - 1)
+        for block in (*self.blocks, whole):
+            lines: list[RawLine] = []
+            size = 0.0
+            for row in range(block.top, block.bottom + 1):
+                filled = [cells.pop((row, column), []) for column in range(block.left, block.right + 1)]
+                pieces = [piece for cell in filled for piece in cell]
+                if pieces:
+                    texts = [_cell_text(cell) if cell else "" for cell in filled]
+                    text = "\t".join(texts) if block.kind == "table" else " ".join(filter(None, texts))
+                    lines.append(RawLine(bounds(piece.bbox for piece in pieces), text))
+                    size = max(size, *(piece.size for piece in pieces))
+            if lines:
+                yield RawBlock(BlockKind(block.kind), lines, size, False)
 
     # --- names ---
 
@@ -175,9 +230,9 @@ def _are_neighbours(area: Area, following: Area) -> bool:
 
 def _cell_text(pieces: Sequence[Piece]) -> str:
     """Return the text of a cell, joining words that were cut at the end of a line."""
-    lines = make_rows(pieces)
-    text, left = join(lines[0].pieces), lines[0].bbox.x0
-    for line in lines[1:]:
+    first, *others = make_rows(pieces)
+    text, left = join(first.pieces), first.bbox.x0
+    for line in others:
         continues = CONTINUED_PT / 2 < line.bbox.x0 - left < 2 * CONTINUED_PT
-        text += ("" if continues else " ") + join(line.pieces)
+        text += join(line.pieces) if continues else f" {join(line.pieces)}"
     return text

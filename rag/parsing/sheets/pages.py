@@ -1,310 +1,426 @@
-"""Lay out sheets on PDF pages as tables with column letters and row numbers; headers are repeated on each page.
+"""Lay out sheets on PDF pages as HTML tables with column letters and row numbers; headers are repeated on each page.
 
 Pages grow with their rows, so a row is never divided. Each page keeps its grid (`rag.parsing.sheets.page_grid`).
 """
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.html.layout import MARGIN_PT, PageWriter, Paper
 from rag.parsing.html.line_breaks import BREAK
 from rag.parsing.html.markup import escaped
+from rag.parsing.office.charts import Chart
 from rag.parsing.sheets.cell_names import Area, column_letters
-from rag.parsing.sheets.page_grid import CONTINUED_PT, Band, PageGrid
-from rag.parsing.sheets.page_plan import (
-    FONT_SIZE_PT,
-    PADDING_X_PT,
-    PAGE_SIZES_PT,
-    ROW_NUMBERS_PT,
-    Line,
-    Plan,
-    plan,
-    text_width,
-    wrapped,
-)
-from rag.parsing.sheets.sheet import Note, Sheet
+from rag.parsing.sheets.page_grid import CONTINUED_PT, REMARKS, Band, Block, PageGrid
+from rag.parsing.sheets.sheet import Cell, Sheet
+from rag.parsing.sheets.tables import Region, regions, titles
 from rag.types import Rect
 
-PADDING_Y_PT, LINE_PT = 2.5, 9.6
-LETTERS_PT, LABEL_SIZE_PT = 12.0, 6.5
-MAX_LINES_OF_ROW = 60
-"""Cells with more lines continue in a further table row of the same number."""
+FONT_SIZE_PT, LINE_PT = 8.0, 9.6
+CHARACTER_PT, WIDE_CHARACTER_PT = 4.45, 7.0
+"""Width of a digit, which is more than that of most texts, and of wide bold capitals."""
+PADDING_X_PT, PADDING_Y_PT = 4.5, 2.5
+"""Space between a cell's text and its edges. Texts of two cells are at least one em apart and never read as one run."""
+MAX_LINE_CHARS = 42
+"""Longer text is wrapped."""
+MAX_WORD_CHARS = 60
+"""Longer words may be broken."""
+MAX_CELL_CHARS = 3000
+"""Longer text continues in a further table row of the same number."""
+PAGE_SIZES_PT = ((595.0, 842.0), (842.0, 595.0), (1191.0, 842.0))
+"""A4 portrait, A4 and A3 landscape; the first one that is wide enough is used."""
+ROW_NUMBERS_PT = 30.0
+MIN_WIDTH_PT = 300.0
+"""Least width for titles."""
+MAX_LABEL_SHARE = 0.35
+"""Columns on further pages repeat the first column if it takes at most this share of the page's width."""
+MAX_GAP = 3
+"""Longer runs of empty rows or columns are left out."""
 NOTES_PER_PAGE = 40
-GREY, PALE, HIDDEN_GREY = 0.45, 0.93, 0.78
 EMPTY = "This sheet is empty."
 NOTES = "Comments and drawings"
+FILES = "Embedded files"
+_LINE_END = re.compile(r"\r\n?|[\n\u2028\u2029]")
+_CONTINUED = f'<div style="text-indent:{CONTINUED_PT}pt">'
 _STYLE = f"""
 body {{ margin: 0; font-family: sans-serif; font-size: {FONT_SIZE_PT}pt; line-height: {LINE_PT}pt }}
 h1 {{ font-size: 14pt; line-height: 18pt; margin: 0 0 8pt 0 }}
 h3 {{ font-size: 10pt; margin: 18pt 0 0 0 }}
-p {{ margin: 3pt 0 0 0 }}
+p {{ margin: 3pt 0 4pt 0 }}
 table {{ border-collapse: collapse }}
 td, th {{ border: 0.5pt solid #c7c7c7; padding: {PADDING_Y_PT}pt {PADDING_X_PT}pt; text-align: left }}
 td, th {{ white-space: nowrap }}
 th {{ background-color: #ededed }}
 .number {{ text-align: right }}
-.hidden {{ background-color: #f7f7f7 }}
-.letters {{ padding: {LETTERS_PT}pt 0 0 0 }}
-.rows {{ padding: {LETTERS_PT}pt 0 0 0; width: {ROW_NUMBERS_PT}pt }}
+.wrapped {{ white-space: normal }}
+.shaded {{ background-color: #f7f7f7 }}
+.label {{ border: none; background-color: #ededed; color: #737373; font-size: 6.5pt; text-align: center }}
+.pale {{ color: #c7c7c7 }}
+.room {{ border: none }}
 """
 
 
-class _Cell(NamedTuple):
-    """A filled cell on a page: its columns and its text in lines."""
+class _Plan(NamedTuple):
+    """What all pages of a sheet share: its regions, the rows that are titles, and the width of columns in points."""
 
-    column: int
-    last_column: int
-    span: int
-    lines: Sequence[Line]
-    is_number: bool
-    is_bold: bool
+    sheet: Sheet
+    regions: list[Region]
+    titles: set[int]
+    widths: dict[int, float]
+    paper: tuple[float, float]
 
 
 class _Row(NamedTuple):
     """A row on a page: its number in the sheet and its filled cells."""
 
     number: int
-    cells: Sequence[_Cell]
-
-    @property
-    def height(self) -> float:
-        """The height in points."""
-        return LINE_PT * max((len(cell.lines) for cell in self.cells), default=1) + 2 * PADDING_Y_PT + 0.5
+    cells: dict[int, Cell]
 
 
 class _Page(NamedTuple):
-    """A laid out page before it is written: its HTML, and what its grid consists of."""
+    """A page before it is laid out, and the table on it."""
 
-    sheet: Sheet
     html: str
-    size: tuple[float, float]
-    columns: Sequence[int] = ()
-    rows: Sequence[int] = ()
-    spans: Sequence[Area] = ()
-    blocks: Sequence[tuple[str, int, int]] = ()
-    repeated: tuple[int, int] = (0, 0)
+    paper: tuple[float, float] = PAGE_SIZES_PT[0]
+    table: "_Table | None" = None
 
 
-def draw(sheets: Iterable[Sheet]) -> Any:
-    """Make a PDF (a `pymupdf.Document`) with the sheets one after the other."""
-    grids: list[tuple[Sheet, PageGrid | None]] = []
+def draw(sheets: Iterable[Sheet], files: Sequence[str] = ()) -> Any:
+    """Make a PDF (a `pymupdf.Document`) with the sheets one after the other, and the list of the files in them."""
+    grids: list[PageGrid | None] = []
     with PageWriter() as writer:
         for sheet in sheets:
             for page in _pages(sheet):
-                boxes = writer.add_page(page.html, _STYLE, Paper(*page.size, FONT_SIZE_PT))
-                grids.append((sheet, _grid(page, boxes) if page.rows else None))
+                boxes = writer.add_page(page.html, _STYLE, Paper(*page.paper, FONT_SIZE_PT))
+                grids.append(page.table.grid(boxes) if page.table else None)
+        if files:
+            writer.add_page(f"<h1>{FILES}</h1>{_paragraphs(files)}", _STYLE, Paper(*PAGE_SIZES_PT[0], FONT_SIZE_PT))
+            grids.append(None)
     document = writer.document()
-    for page, (sheet, grid) in zip(document, grids, strict=True):
-        _draw_labels(document, page, sheet, grid)
+    for page, grid in zip(document, grids, strict=True):
         if grid is not None:
             grid.write(document, page)
     return document
 
 
 def _pages(sheet: Sheet) -> Iterator[_Page]:
-    pages = _grid_pages(sheet) if sheet.cells else iter([_Page(sheet, f"<p>{EMPTY}</p>", PAGE_SIZES_PT[0])])
+    pages = _table_pages(sheet) if sheet.cells else iter([_Page(f"<p>{EMPTY}</p>")])
+    heading = f'<h1 id="heading">{escaped(sheet.name)}</h1>' if sheet.name else ""
     page = next(pages)
-    if sheet.name:
-        page = page._replace(html=f'<h1 id="heading">{escaped(sheet.name)}</h1>{page.html}')
+    page = page._replace(html=heading + _paragraphs(sheet.header) + page.html)
     for following in pages:
         yield page
         page = following
-    notes = [sheet.notes[start : start + NOTES_PER_PAGE] for start in range(0, len(sheet.notes), NOTES_PER_PAGE)]
-    yield page._replace(html=f"{page.html}<h3>{NOTES}</h3>{_notes(notes[0])}") if notes else page
-    yield from (_Page(sheet, _notes(some), PAGE_SIZES_PT[0]) for some in notes[1:])
+    below = [f"<p>{escaped(note.place[0].upper() + note.place[1:])}: {escaped(note.text)}</p>" for note in sheet.notes]
+    below += map(_chart, sheet.charts)
+    title = f"<h3>{NOTES}</h3>" if below else ""
+    yield page._replace(html=page.html + _paragraphs(sheet.footer) + title + "".join(below[:NOTES_PER_PAGE]))
+    for start in range(NOTES_PER_PAGE, len(below), NOTES_PER_PAGE):
+        yield _Page("".join(below[start : start + NOTES_PER_PAGE]))
 
 
-def _notes(notes: Iterable[Note]) -> str:
-    return "".join(f"<p>{escaped(note.place[0].upper() + note.place[1:])}: {escaped(note.text)}</p>" for note in notes)
+def _paragraphs(lines: Iterable[str]) -> str:
+    return "".join(f"<p>{escaped(line)}</p>" for line in lines)
+
+
+def _chart(chart: Chart) -> str:
+    """Return a chart as the table of its data."""
+    rows = ["".join(f"<td>{escaped(text)}</td>" for text in row) for row in chart.rows]
+    return _paragraphs(chart.titles) + "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
+
+
+# --- rows and columns of a page ------------------------------------------------------------------------------
+
+
+def _table_pages(sheet: Sheet) -> Iterator[_Page]:
+    title_rows = titles(sheet)
+    columns = _with_small_gaps(sheet.columns)
+    widths = _widths(sheet, columns, title_rows)
+    total = sum(widths.values())
+    paper = next((paper for paper in PAGE_SIZES_PT if total <= _room(paper)), PAGE_SIZES_PT[-1])
+    plan = _Plan(sheet, regions(sheet), title_rows, widths, paper)
+    numbers = _with_small_gaps(sorted(sheet.cells))
+    for group, repeated_columns in _groups(columns, widths, _room(paper)):
+        for rows, repeated_rows in _divided(plan, group, numbers):
+            table = _Table(plan, group, rows, (repeated_rows, repeated_columns))
+            yield _Page(table.html, paper, table)
+
+
+def _with_small_gaps(numbers: Iterable[int]) -> list[int]:
+    """Fill short gaps in ascending `numbers`, also before the first."""
+    filled: list[int] = []
+    before = 0
+    for number in numbers:
+        if number - before - 1 <= MAX_GAP:
+            filled.extend(range(before + 1, number))
+        filled.append(number)
+        before = number
+    return filled
+
+
+def _room(paper: tuple[float, float]) -> float:
+    return paper[0] - 2 * MARGIN_PT - ROW_NUMBERS_PT
+
+
+def _widths(sheet: Sheet, columns: Sequence[int], title_rows: set[int]) -> dict[int, float]:
+    """Estimate the width of each column; the layout makes it wider if a word or number needs more."""
+    longest = dict.fromkeys(columns, 3)
+    for row, cells in sheet.cells.items():
+        for column, cell in cells.items():
+            if row not in title_rows and (row, column) not in sheet.spans:
+                length = _length(cell.text)
+                if length > MAX_LINE_CHARS:
+                    length = max(MAX_LINE_CHARS, min(max(map(_length, cell.text.split())), 2 * MAX_WORD_CHARS))
+                longest[column] = max(longest[column], length)
+    for (row, column), area in sheet.spans.items():
+        last = max((other for other in columns if column <= other <= area.right), default=None)
+        if last is not None and column in sheet.cells.get(row, {}) and row not in title_rows:
+            covered = sum(longest[other] for other in columns if column <= other <= area.right)
+            longest[last] += max(0, min(_length(sheet.cells[row][column].text), MAX_LINE_CHARS) - covered)
+    return {column: CHARACTER_PT * count + 2 * PADDING_X_PT for column, count in longest.items()}
+
+
+def _groups(columns: Sequence[int], widths: dict[int, float], room: float) -> Iterator[tuple[list[int], int]]:
+    """Divide columns among pages; further ones repeat the first column, which has the labels. Yield their number."""
+    repeated = [columns[0]] if widths[columns[0]] <= MAX_LABEL_SHARE * room else []
+    group, left = [columns[0]], room - widths[columns[0]]
+    is_first = True
+    for column in columns[1:]:
+        if widths[column] > left and len(group) > len(repeated):
+            yield group, 0 if is_first else len(repeated)
+            group, left, is_first = [*repeated], room - sum(widths[other] for other in repeated), False
+        group.append(column)
+        left -= widths[column]
+    yield group, 0 if is_first else len(repeated)
+
+
+def _divided(plan: _Plan, group: Sequence[int], numbers: Sequence[int]) -> Iterator[tuple[list[_Row], int]]:
+    """Divide rows among pages; yield the rows of each page and how many of them repeat headers."""
+    room = plan.paper[1] - 2 * MARGIN_PT
+    rows: list[_Row] = []
+    repeated, left = 0, room
+    for row in (part for number in numbers for part in _parts(plan.sheet, group, number)):
+        height = _height(plan, row)
+        if len(rows) > repeated and height > left:
+            yield rows, repeated
+            rows = _heads(plan, group, row.number, room / 2)
+            repeated, left = len(rows), room - sum(_height(plan, head) for head in rows)
+        rows.append(row)
+        left -= height
+    yield rows, repeated
+
+
+def _parts(sheet: Sheet, group: Sequence[int], number: int) -> Iterator[_Row]:
+    """Yield a row of the sheet, in several parts if it has a long text."""
+    filled = sheet.cells.get(number, {})
+    cells = {column: filled[column] for column in group if column in filled}
+    while any(len(cell.text) > MAX_CELL_CHARS for cell in cells.values()):
+        parts = {column: _cut(cell) for column, cell in cells.items()}
+        yield _Row(number, {column: part for column, (part, _) in parts.items()})
+        cells = {column: rest for column, (_, rest) in parts.items() if rest.text}
+    yield _Row(number, cells)
+
+
+def _cut(cell: Cell) -> tuple[Cell, Cell]:
+    """Cut a long text, if possible at white space, and give up the marks of its parts."""
+    if len(cell.text) <= MAX_CELL_CHARS:
+        return cell, Cell("")
+    end = cell.text.rfind(" ", 1, MAX_CELL_CHARS) + 1 or MAX_CELL_CHARS
+    return cell._replace(text=cell.text[:end], runs=()), cell._replace(text=cell.text[end:], runs=())
+
+
+def _height(plan: _Plan, row: _Row) -> float:
+    """Estimate the height of a row in points."""
+    lines = 1
+    for column, cell in row.cells.items():
+        room = plan.widths[column] - 2 * PADDING_X_PT
+        if row.number in plan.titles or (row.number, column) in plan.sheet.spans:
+            room = max(room, MIN_WIDTH_PT)
+        if "\n" in cell.text or len(cell.text) * CHARACTER_PT > room:
+            lines = max(lines, sum(1 + int(_length(line) * CHARACTER_PT / room) for line in cell.text.split("\n")))
+    return lines * LINE_PT + 2 * PADDING_Y_PT + 0.5
+
+
+def _heads(plan: _Plan, group: Sequence[int], number: int, room: float) -> list[_Row]:
+    """Return the rows that name the columns of row `number`, unless they need more than `room` points."""
+    heads = {
+        head for region in plan.regions if region.area.top <= number <= region.area.bottom for head in region.heads
+    }
+    rows = [part for head in sorted(heads) for part in _parts(plan.sheet, group, head)]
+    return rows if number not in heads and sum(_height(plan, row) for row in rows) <= room else []
 
 
 # --- tables --------------------------------------------------------------------------------------------------
 
 
-def _grid_pages(sheet: Sheet) -> Iterator[_Page]:
-    planned = plan(sheet)
-    room = planned.page_size[1] - 2 * MARGIN_PT - LETTERS_PT
-    for group in planned.groups:
-        rows: list[_Row] = []
-        header: list[_Row] = []
-        left = room
-        for row in (part for number in planned.rows for part in _rows(sheet, planned, group, number)):
-            height = row.height
-            if rows and height > left:
-                yield _table(sheet, planned, group, header, rows)
-                header = _repeated_header(sheet, planned, group, row.number, room)
-                rows, left = [], room - sum(one.height for one in header)
-            rows.append(row)
-            left -= height
-        yield _table(sheet, planned, group, header, rows)
+class _Table:
+    """Some columns and rows of a sheet on one page, the first of them `repeated` from other pages, as HTML.
+
+    Letters and row numbers have the ids that `grid` needs.
+    """
+
+    def __init__(self, plan: _Plan, columns: Sequence[int], rows: Sequence[_Row], repeated: tuple[int, int]) -> None:
+        self._sheet = plan.sheet
+        self._titles = plan.titles
+        self._widths = plan.widths
+        self._columns = columns
+        self._rows = rows
+        self._repeated = repeated
+        self._merged: list[Area] = []
+        self._blocks = list(self._find_blocks(plan.regions))
+        self._room = max(0.0, MIN_WIDTH_PT - sum(plan.widths[column] for column in columns))
+        self.html = f'<table id="table">{self._remark()}{self._letters()}{"".join(self._body())}</table>'
+
+    def _find_blocks(self, regions: Iterable[Region]) -> Iterator[Block]:
+        """Yield what of the sheet's regions is on the page."""
+        numbers = [row.number for row in self._rows]
+        for kind, area, heads in regions:
+            rows = [index for index, number in enumerate(numbers) if area.top <= number <= area.bottom]
+            places = [place for place, column in enumerate(self._columns) if area.left <= column <= area.right]
+            if rows and places and places[-1] >= self._repeated[1]:
+                named = sum(numbers[index] in heads for index in rows)
+                yield Block(kind, rows[0], rows[-1], places[0], places[-1], named)
+
+    def _remark(self) -> str:
+        """Return a row that says in words what the file hides."""
+        hidden = (
+            self._sheet.hidden,
+            any(row.number in self._sheet.hidden_rows for row in self._rows),
+            not self._sheet.hidden_columns.isdisjoint(self._columns),
+        )
+        words = ", ".join(itertools.compress(REMARKS, hidden))
+        return f'<tr><td class="label" colspan="{len(self._columns) + 1}">{words}</td></tr>' if words else ""
+
+    def _letters(self) -> str:
+        letters = [
+            f'<td class="label{" pale" * (column in self._sheet.hidden_columns)}" id="c{column}"'
+            f' style="width:{self._widths[column]:.0f}pt">{column_letters(column)}</td>'
+            for column in self._columns
+        ]
+        room = f'<td class="room" style="width:{self._room:.0f}pt"></td>' if self._room else ""
+        return f'<tr><td class="label"></td>{"".join(letters)}{room}</tr>'
+
+    def _body(self) -> Iterator[str]:
+        covered: set[tuple[int, int]] = set()
+        heads = {
+            (index, place)
+            for block in self._blocks
+            for index in range(block.top, block.top + block.heads)
+            for place in range(block.left, block.right + 1)
+        }
+        for index, row in enumerate(self._rows):
+            pale = " pale" * (row.number in self._sheet.hidden_rows)
+            yield f'<tr><td class="label{pale}" id="r{index}">{row.number}</td>'
+            for place in range(len(self._columns)):
+                if (index, place) not in covered:
+                    down, across = span = self._span(index, place)
+                    if down > 1 or across > 1:
+                        covered |= {(index + i, place + j) for i in range(down) for j in range(across)}
+                    yield self._cell(row, self._columns[place], span, is_head=(index, place) in heads)
+            yield "</tr>"
+
+    def _span(self, index: int, place: int) -> tuple[int, int]:
+        """Return how many rows and columns of the page a cell covers; it never covers others that have text."""
+        row, column = self._rows[index], self._columns[place]
+        is_title = row.number in self._titles and column in row.cells
+        area = self._sheet.spans.get((row.number, column))
+        if is_title:
+            area = Area(row.number, column, row.number, self._columns[-1])
+        if area is None:
+            return 1, 1
+        following = itertools.takewhile(
+            lambda other: other <= area.right and other not in row.cells, self._columns[place + 1 :]
+        )
+        covered = [column, *following]
+        below = itertools.takewhile(
+            lambda other: row.number < other.number <= area.bottom and other.cells.keys().isdisjoint(covered),
+            self._rows[index + 1 :],
+        )
+        bottom, down = row.number, 1
+        for bottom, _ in below:  # noqa: B007
+            down += 1
+        self._merged.append(Area(row.number, column, bottom, covered[-1]))
+        return down, len(covered) + (is_title and self._room > 0)
+
+    def _cell(self, row: _Row, column: int, span: tuple[int, int], *, is_head: bool) -> str:
+        cell = row.cells.get(column)
+        kinds = []
+        if not is_head and (row.number in self._sheet.hidden_rows or column in self._sheet.hidden_columns):
+            kinds.append("shaded")
+        if cell is not None and cell.is_number and span == (1, 1):
+            kinds.append("number")
+        if cell is not None and cell.runs:
+            kinds.append("wrapped")
+        tag, attributes = ("th" if is_head else "td"), f' class="{" ".join(kinds)}"' if kinds else ""
+        if span != (1, 1):
+            attributes += f' rowspan="{span[0]}" colspan="{span[1]}"'
+        room = sum(self._widths[other] for other in self._columns[: span[1]]) if row.number in self._titles else 0
+        content = _content(cell, max(MAX_LINE_CHARS, int(room / WIDE_CHARACTER_PT))) if cell is not None else ""
+        return f"<{tag}{attributes}>{content}</{tag}>"
+
+    def grid(self, boxes: dict[str, Rect]) -> PageGrid:
+        """Make the page's grid from the boxes of elements with an id."""
+        columns = [(column, boxes[f"c{column}"]) for column in self._columns]
+        rows = [(row.number, boxes[f"r{index}"]) for index, row in enumerate(self._rows)]
+        return PageGrid(
+            sheet=self._sheet.name,
+            top=boxes["table"].y0,
+            columns=tuple(Band(column, box.x0 - PADDING_X_PT, box.x1 + PADDING_X_PT) for column, box in columns),
+            rows=tuple(Band(number, box.y0 - PADDING_Y_PT, box.y1 + PADDING_Y_PT) for number, box in rows),
+            merged=tuple(self._merged),
+            blocks=tuple(self._blocks),
+            heading=boxes["heading"].y1 if "heading" in boxes else None,
+            repeated=self._repeated,
+        )
 
 
-def _rows(sheet: Sheet, planned: Plan, group: Sequence[int], number: int) -> Iterator[_Row]:
-    """Yield a row of the sheet, in several parts if its cells have many lines."""
-    cells = [cell for column in group if (cell := _cell(sheet, planned, group, number, column)) is not None]
-    while any(len(cell.lines) > MAX_LINES_OF_ROW for cell in cells):
-        yield _Row(number, [cell._replace(lines=cell.lines[:MAX_LINES_OF_ROW]) for cell in cells])
-        rest = [cell._replace(lines=cell.lines[MAX_LINES_OF_ROW:]) for cell in cells]
-        cells = [cell for cell in rest if cell.lines]
-    yield _Row(number, cells)
+def _content(cell: Cell, characters: int) -> str:
+    """Return a cell's text as HTML. A line that continues a cut word is indented, which `page_grid` recognizes."""
+    if cell.runs:
+        texts = ((run.tag, "<br>".join(map(_escaped, _LINE_END.split(run.text)))) for run in cell.runs)
+        content = "".join(f"<{tag}>{text}</{tag}>" if tag else text for tag, text in texts)
+    elif _length(cell.text) <= characters and _LINE_END.search(cell.text) is None:
+        content = _escaped(cell.text)
+    else:
+        content = "".join(
+            f"{_CONTINUED if continues else '<div>'}{_escaped(line)}</div>"
+            for line, continues in _lines(cell.text, characters)
+        )
+    return f"<b>{content}</b>" if cell.bold else content
 
 
-def _cell(sheet: Sheet, planned: Plan, group: Sequence[int], row: int, column: int) -> _Cell | None:
-    cell = sheet.cells.get(row, {}).get(column)
-    if cell is None:
-        return None
-    right = group[-1] if row in planned.titles else sheet.right_of(row, column)
-    covered = [column]
-    if right > column:
-        following = group[group.index(column) + 1 :]
-        covered += itertools.takewhile(lambda other: other <= right and other not in sheet.cells[row], following)
-    width = sum(planned.widths[other] for other in covered)
-    if row in planned.titles:
-        width = max(width, PAGE_SIZES_PT[0][0] - 3 * MARGIN_PT)
-    lines = wrapped(cell.text, width - 2 * PADDING_X_PT)
-    return _Cell(column, covered[-1], len(covered), lines, cell.is_number, cell.bold)
+def _escaped(text: str) -> str:
+    """Escape the text of a line, which stays on one line: only firm spaces make the layout widen the column."""
+    return escaped(text).replace(BREAK, "").replace(" ", "\u00a0")
 
 
-def _repeated_header(sheet: Sheet, planned: Plan, group: Sequence[int], row: int, room: float) -> list[_Row]:
-    """Return the rows that name the columns of `row`, unless they take half of the page."""
-    band = next((band for band in reversed(planned.headers) if band.first <= row), None)
-    if band is None or row in band:
-        return []
-    header = [part for number in range(band.first, band.last + 1) for part in _rows(sheet, planned, group, number)]
-    return header if sum(row.height for row in header) <= room / 2 else []
+def _lines(text: str, characters: int) -> Iterator[tuple[str, bool]]:
+    """Divide text at white space into lines of about as many characters; tell which continue a word that is cut."""
+    line, continues = "", False
+    for words in map(str.split, _LINE_END.split(text)):
+        for word in words:
+            if line and _length(line) + 1 + _length(word) > characters:
+                yield line, continues
+                line, continues = "", False
+            rest = word
+            while len(rest) > MAX_WORD_CHARS:
+                if line:
+                    yield line, continues
+                yield rest[:MAX_WORD_CHARS], False if line else continues
+                line, rest, continues = "", rest[MAX_WORD_CHARS:], True
+            line = f"{line} {rest}" if line else rest
+        if line:
+            yield line, continues
+        line, continues = "", False
 
 
-def _table(sheet: Sheet, planned: Plan, group: Sequence[int], header: Sequence[_Row], rows: Sequence[_Row]) -> _Page:
-    """Write a table. The cells of letters and row numbers stay empty; `_draw_labels` fills them."""
-    letters = "".join(
-        f'<td class="letters" id="c{column}" style="width:{planned.widths[column]:.1f}pt"></td>' for column in group
-    )
-    html = [f'<table><tr><td class="rows" id="corner"></td>{letters}</tr>']
-    for index, row in enumerate((*header, *rows)):
-        cells = "".join(_cells(sheet, planned, group, row))
-        html.append(f'<tr><td class="rows" id="r{index}"></td>{cells}</tr>')
-    html.append("</table>")
-    numbers = [row.number for row in (*header, *rows)]
-    spans = [
-        Area(row.number, cell.column, row.number, cell.last_column)
-        for row in (*header, *rows)
-        for cell in row.cells
-        if cell.span > 1
-    ]
-    repeated_columns = int(group is not planned.groups[0] and group[0] == planned.groups[0][0])
-    blocks = _blocks(sheet, planned, numbers)
-    return _Page(
-        sheet, "".join(html), planned.page_size, group, numbers, spans, blocks, (len(header), repeated_columns)
-    )
-
-
-def _cells(sheet: Sheet, planned: Plan, group: Sequence[int], row: _Row) -> Iterator[str]:
-    """Yield the cells of a row as HTML."""
-    is_header = any(row.number in band for band in planned.headers)
-    tag = "th" if is_header else "td"
-    cells = {cell.column: cell for cell in row.cells}
-    columns = iter(group)
-    for column in columns:
-        cell = cells.get(column)
-        kinds = ["number"] if cell is not None and cell.is_number and cell.span == 1 else []
-        if not is_header and (row.number in sheet.hidden_rows or column in sheet.hidden_columns):
-            kinds.append("hidden")
-        attributes = f' class="{" ".join(kinds)}"' if kinds else ""
-        if cell is not None and cell.span > 1:
-            attributes += f' colspan="{cell.span}"'
-            for _ in range(cell.span - 1):
-                next(columns)
-        yield f"<{tag}{attributes}>{_content(cell) if cell is not None else ''}</{tag}>"
-
-
-def _content(cell: _Cell) -> str:
-    """Return a cell's lines as HTML; those that continue a cut word are indented, which `page_grid` recognizes."""
-    written = [escaped(line.text).replace(BREAK, "") for line in cell.lines]
-    content = written[0]
-    for line, text in zip(cell.lines[1:], written[1:], strict=True):
-        content += f'<div style="text-indent:{CONTINUED_PT}pt">{text}</div>' if line.continues else f"<div>{text}</div>"
-    return f"<b>{content}</b>" if cell.is_bold else content
-
-
-def _blocks(sheet: Sheet, planned: Plan, numbers: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Divide the rows into runs of text and tables; a table begins at its header."""
-    blocks: list[tuple[str, int, int]] = []
-    for index, row in enumerate(numbers):
-        kind = "text" if row in planned.texts else "table"
-        begins = any(band.first == row for band in planned.headers)
-        if blocks and not begins and (blocks[-1][0] == kind or row not in sheet.cells):
-            blocks[-1] = (blocks[-1][0], blocks[-1][1], index)
-        else:
-            blocks.append((kind, index, index))
-    return blocks
-
-
-# --- grids ---------------------------------------------------------------------------------------------------
-
-
-def _grid(page: _Page, boxes: dict[str, Rect]) -> PageGrid:
-    columns = [_band(column, boxes[f"c{column}"].x0, boxes[f"c{column}"].x1) for column in page.columns]
-    rows = [
-        _band(number, boxes[f"r{index}"].y0 - LETTERS_PT, boxes[f"r{index}"].y1)
-        for index, number in enumerate(page.rows)
-    ]
-    shown = Area(min(page.rows), min(page.columns), max(page.rows), max(page.columns))
-    merged = [area for area in page.sheet.merged if area.overlaps(shown)]
-    heading = boxes["corner"].y0 - LETTERS_PT if "heading" in boxes else None
-    return PageGrid(
-        sheet=page.sheet.name,
-        columns=tuple(columns),
-        rows=tuple(rows),
-        merged=tuple(dict.fromkeys([*merged, *page.spans])),
-        blocks=tuple(page.blocks),
-        heading=heading,
-        repeated=page.repeated,
-    )
-
-
-def _band(number: int, start: float, end: float) -> Band:
-    return Band(number, round(start, 2), round(end, 2))
-
-
-def _draw_labels(document: Any, page: Any, sheet: Sheet, grid: PageGrid | None) -> None:
-    """Draw column letters, row numbers and what is hidden, under a replacement text that makes readers skip them."""
-    height = page.rect.height
-    drawn: list[str] = []
-
-    def write(x: float, y: float, text: str, *, align: float, grey: float = GREY) -> None:
-        x -= align * text_width(text) * LABEL_SIZE_PT / FONT_SIZE_PT
-        drawn.append(f"BT {grey} g /helv {LABEL_SIZE_PT} Tf {x:.2f} {height - y:.2f} Td ({text}) Tj ET")
-
-    def shade(x0: float, y0: float, x1: float, y1: float) -> None:
-        drawn.append(f"{PALE} g {x0:.2f} {height - y1:.2f} {x1 - x0:.2f} {y1 - y0:.2f} re f")
-
-    write(page.rect.width - MARGIN_PT, MARGIN_PT / 2, _remark(sheet, grid), align=1.0)
-    if grid is not None:
-        left, top = grid.columns[0].start, grid.rows[0].start
-        shade(left, top - LETTERS_PT, grid.columns[-1].end, top)
-        shade(left - ROW_NUMBERS_PT, top, left, grid.rows[-1].end)
-        for number, start, end in grid.columns:
-            grey = HIDDEN_GREY if number in sheet.hidden_columns else GREY
-            write((start + end) / 2, top - LETTERS_PT / 3, column_letters(number), align=0.5, grey=grey)
-        for number, start, _ in grid.rows:
-            grey = HIDDEN_GREY if number in sheet.hidden_rows else GREY
-            write(left - 4, start + PADDING_Y_PT + FONT_SIZE_PT - 1, str(number), align=1.0, grey=grey)
-    page.insert_font(fontname="helv")
-    content = "\n".join(["q /Span <</ActualText ()>> BDC", *drawn, "EMC Q"])
-    xref = document.get_new_xref()
-    document.update_object(xref, "<<>>")
-    document.update_stream(xref, content.encode("ascii"))
-    contents = " ".join(f"{one} 0 R" for one in (xref, *page.get_contents()))  # first: the page turns coordinates over
-    document.xref_set_key(page.xref, "Contents", f"[{contents}]")
-
-
-def _remark(sheet: Sheet, grid: PageGrid | None) -> str:
-    """Return in words what the file hides of the sheet."""
-    remarks = {
-        "hidden sheet": sheet.hidden,
-        "hidden rows are shaded": grid is not None and any(row.number in sheet.hidden_rows for row in grid.rows),
-        "hidden columns are shaded": grid is not None
-        and any(one.number in sheet.hidden_columns for one in grid.columns),
-    }
-    return ", ".join(remark for remark, applies in remarks.items() if applies)
+def _length(text: str) -> int:
+    """Return the length of the longest line in digits; capitals and East Asian characters are wider."""
+    if "\n" in text:
+        return max(map(_length, text.split("\n")))
+    if text.isascii() and text == text.lower():
+        return len(text)
+    wide = sum(character >= "\u2e80" for character in text)
+    return len(text) + wide + (sum(map(str.isupper, text)) + 1) // 2

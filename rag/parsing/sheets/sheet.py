@@ -2,28 +2,50 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
 
 from rag import errors
 from rag.parsing.conversion import SourceText
+from rag.parsing.office.charts import Chart
+from rag.parsing.office.embedded import EmbeddedFile
+from rag.parsing.office.metadata import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name, on_sheet
 
 MAX_CELLS = 2_000_000
 """Maximum number of filled cells, for the memory limit of a parsing process."""
-MAX_HEADER_ROWS = 4
+
+
+Tag = Literal["", "sup", "sub", "s"]
+
+
+class Run(NamedTuple):
+    """A part of a cell's text: raised, lowered, struck out, or plain (tag "")."""
+
+    text: str
+    tag: Tag = ""
 
 
 class Cell(NamedTuple):
-    """The displayed text of a cell. `is_number` is true for numbers, dates and booleans, which do not name columns."""
+    """The displayed text of a cell. `is_number` is true for numbers, dates and booleans, which do not name columns.
+
+    `runs` are the parts of a text of which some are raised, lowered or struck out.
+    """
 
     text: str
     is_number: bool = False
     bold: bool = False
+    runs: tuple[Run, ...] = ()
+
+
+def marked(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Return the filled runs if any is marked, else nothing."""
+    filled = tuple(run for run in runs if run.text)
+    return filled if any(run.tag for run in filled) else ()
 
 
 class Note(NamedTuple):
-    """A comment (`place` is the cell's name), or text of a text box or chart of the sheet (`place` says which)."""
+    """A comment (`place` is the cell's name), or text of a text box or diagram of the sheet (`place` says which)."""
 
     place: str
     text: str
@@ -33,7 +55,8 @@ class Note(NamedTuple):
 class Sheet:
     """The filled cells of a sheet by row and column; `name` is "" for files without sheets (CSV).
 
-    `frozen_rows` is the number of rows that stay visible when scrolling.
+    `frozen_rows` is the number of rows that stay visible when scrolling. `header` and `footer` are the lines above and
+    below each printed page.
     """
 
     name: str
@@ -44,25 +67,43 @@ class Sheet:
     hidden_columns: set[int] = dataclasses.field(default_factory=set)
     frozen_rows: int = 0
     notes: list[Note] = dataclasses.field(default_factory=list)
+    charts: list[Chart] = dataclasses.field(default_factory=list)
+    header: list[str] = dataclasses.field(default_factory=list)
+    footer: list[str] = dataclasses.field(default_factory=list)
 
     @functools.cached_property
-    def _spans(self) -> dict[tuple[int, int], int]:
-        return {(area.top, area.left): area.right for area in self.merged}
+    def columns(self) -> list[int]:
+        """The columns that have a filled cell, in order."""
+        return sorted({column for row in self.cells.values() for column in row})
 
-    def right_of(self, row: int, column: int) -> int:
-        """Return the last column that a cell covers, which may be merged with others."""
-        return max(self._spans.get((row, column), column), column)
+    @functools.cached_property
+    def spans(self) -> dict[tuple[int, int], Area]:
+        """The merged areas by their first cell."""
+        return {(area.top, area.left): area for area in self.merged}
 
     def texts(self) -> Iterator[SourceText]:
-        """Yield the sheet's name, each row and each note, with their places."""
+        """Yield the sheet's name, header, rows, footer, notes and charts, with their places."""
         if self.name:
             yield SourceText(self.name, self.name)
+        yield from (SourceText(f"header of {self.name}", line) for line in self.header)
         for row in sorted(self.cells):
             columns = sorted(self.cells[row])
             place = on_sheet(self.name, cell_name(row, columns[0]))
             yield SourceText(place, "\t".join(self.cells[row][column].text for column in columns))
+        yield from (SourceText(f"footer of {self.name}", line) for line in self.footer)
         for note in self.notes:
             yield SourceText(on_sheet(self.name, note.place), note.text)
+        for chart in self.charts:
+            yield from (SourceText(f"chart of {self.name}", text) for text in chart.titles)
+            yield from (SourceText(f"chart of {self.name}", "\t".join(row)) for row in chart.rows)
+
+
+class Workbook(NamedTuple):
+    """The sheets of a file, its title and author, and the files embedded in it."""
+
+    sheets: list[Sheet]
+    about: Metadata = Metadata()
+    files: tuple[EmbeddedFile, ...] = ()
 
 
 class Budget:

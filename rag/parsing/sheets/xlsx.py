@@ -1,209 +1,197 @@
-"""Read XLSX workbooks: formatted values, formulas without a stored value, comments, text boxes and hidden parts."""
+"""Read XLSX workbooks: formatted values, formulas without a stored value, comments, headers and hidden parts.
 
-import warnings
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator
+The parts are read directly, as libraries refuse workbooks with styles and properties that spreadsheet programs accept.
+"""
+
+import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import openpyxl
-from openpyxl.cell.read_only import ReadOnlyCell
-from openpyxl.comments.comment_sheet import CommentSheet
-from openpyxl.packaging.relationship import get_dependents, get_rels_path
-from openpyxl.utils.exceptions import InvalidFileException
-from openpyxl.worksheet._reader import WorkSheetParser
-from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
-from openpyxl.xml.constants import SHEET_MAIN_NS
-from openpyxl.xml.functions import fromstring
+from lxml import etree
 
-from rag import errors
-from rag.parsing.sheets.cell_names import Area
-from rag.parsing.sheets.number_formats import formatted
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Sheet
-from rag.parsing.zips import MAX_UNPACKED_BYTES
+from rag.parsing.office import embedded, metadata
+from rag.parsing.office.package import Package, damaged, local
+from rag.parsing.sheets import drawings
+from rag.parsing.sheets.cell_names import cell_area
+from rag.parsing.sheets.header_codes import lines
+from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted, from_serial
+from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
-FAILURES = (
-    InvalidFileException,
-    zipfile.BadZipFile,
-    zlib.error,
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    NotImplementedError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)
-"""Exceptions of openpyxl and its parsers for damaged files."""
-_FORMULA, _VALUE = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in "fv")
-_PARAGRAPH, _RUN = (f"{{http://schemas.openxmlformats.org/drawingml/2006/main}}{tag}" for tag in "pt")
+_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_HEADERS = ("oddHeader", "evenHeader", "firstHeader")
+_FOOTERS = ("oddFooter", "evenFooter", "firstFooter")
+_TRUE = ("1", "true")
+_POSITIONS: dict[str, Tag] = {"superscript": "sup", "subscript": "sub"}
+_FAILURES = (etree.XMLSyntaxError, ValueError, LookupError, ArithmeticError)
+"""Exceptions for parts that are damaged."""
 
 
-def read(source: Path) -> tuple[list[Sheet], dict[str, str]]:
-    """Read the sheets of the workbook at `source`, and its title and author.
+def read(source: Path) -> Workbook:
+    """Read the workbook at `source`.
 
     Raises:
         errors.UnreadableFileError: the file is damaged, or too large.
     """
-    try:
-        # openpyxl checks the suffix of a path, but not of an open file.
-        with warnings.catch_warnings(), source.open("rb") as file:
-            warnings.simplefilter("ignore")  # about unknown extensions, which have no text
-            _check_size(source)
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            try:
-                budget = Budget()
-                sheets = [_read_sheet(book, sheet, budget) for sheet in book.worksheets]
-            finally:
-                book.close()
-    except FAILURES as error:
-        raise errors.UnreadableFileError(
-            f"The workbook is damaged ({type(error).__name__}). Open it in another program and save it again."
-        ) from error
-    properties = book.properties
-    return sheets, {"title": properties.title or "", "author": properties.creator or ""}
+    with Package(source) as package:
+        try:
+            sheets = list(_Reader(package).sheets())
+            return Workbook(sheets, metadata.read(package), tuple(embedded.of_office_open_xml(package)))
+        except _FAILURES as error:
+            raise damaged("workbook", error) from error
 
 
-def _check_size(source: Path) -> None:
-    with zipfile.ZipFile(source) as archive:
-        unpacked = sum(member.file_size for member in archive.infolist())
-    if unpacked > MAX_UNPACKED_BYTES:
-        raise errors.UnreadableFileError(
-            f"The workbook unpacks to {unpacked / (1 << 30):.1f} GB; the limit is {MAX_UNPACKED_BYTES >> 30} GB. "
-            "Split it into smaller files."
-        )
+class _Reader:
+    """Reads the sheets of a package one after the other."""
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._budget = Budget()
+        self._main = package.main_part() or "xl/workbook.xml"
+        self._relations = package.relations(self._main)
+        self._strings = list(self._read_strings())
+        self._styles = list(self._read_styles())
+        self._is_1904 = False
+
+    def sheets(self) -> Iterator[Sheet]:
+        book = self._package.xml(self._main)
+        if book is None:
+            raise KeyError(self._main)
+        self._is_1904 = any(part.get("date1904") in _TRUE for part in book.iterfind("{*}workbookPr"))
+        for element in book.iterfind("{*}sheets/{*}sheet"):
+            relation = self._relations.get(element.get(_ID, ""))
+            if relation is None or relation.is_external or not relation.kind.endswith(("/worksheet", "/chartsheet")):
+                continue
+            sheet = Sheet(element.get("name", ""), hidden=element.get("state", "visible") != "visible")
+            self._fill(sheet, relation.target)
+            yield sheet
+
+    def _related(self, kind: str) -> Iterator[bytes]:
+        for relation in self._relations.values():
+            if relation.kind.endswith(f"/{kind}") and relation.target in self._package.names:
+                yield self._package.read(relation.target)
+
+    def _read_strings(self) -> Iterator[tuple[str, tuple[Run, ...]]]:
+        for content in self._related("sharedStrings"):
+            for _, item in etree.iterparse(io.BytesIO(content), tag="{*}si", resolve_entities=False):
+                yield _rich_text(item)
+                item.clear()
+
+    def _read_styles(self) -> Iterator[tuple[str, bool, bool]]:
+        """Yield the number format of each style, and whether it is bold and struck out."""
+        for content in self._related("styles"):
+            root = etree.fromstring(content, etree.XMLParser(resolve_entities=False))
+            formats = {one.get("numFmtId"): one.get("formatCode", "") for one in root.iterfind("{*}numFmts/{*}numFmt")}
+            fonts = [(_is_on(font, "b"), _is_on(font, "strike")) for font in root.iterfind("{*}fonts/{*}font")]
+            for style in root.iterfind("{*}cellXfs/{*}xf"):
+                number, font = style.get("numFmtId", "0"), style.get("fontId", "0")
+                bold, struck = fonts[int(font)] if font.isdigit() and int(font) < len(fonts) else (False, False)
+                yield formats.get(number) or BUILTIN.get(int(number), GENERAL), bold, struck
+
+    def _fill(self, sheet: Sheet, part: str) -> None:
+        row = 0
+        for _, element in etree.iterparse(io.BytesIO(self._package.read(part)), resolve_entities=False):
+            match local(element):
+                case "row":
+                    row = int(element.get("r") or row + 1)
+                    if element.get("hidden") in _TRUE:
+                        sheet.hidden_rows.add(row)
+                    cells = dict(self._cells(element))
+                    if cells and row <= MAX_ROWS:
+                        sheet.cells[row] = cells
+                    element.clear()
+                case "mergeCell":
+                    sheet.merged.append(cell_area(element.get("ref", "")))
+                case "col" if element.get("hidden") in _TRUE:
+                    last = min(int(element.get("max", "1")), MAX_COLUMNS)
+                    sheet.hidden_columns.update(range(int(element.get("min", "1")), last + 1))
+                case "pane" if element.get("state") in ("frozen", "frozenSplit"):
+                    sheet.frozen_rows = int(float(element.get("ySplit", "0")))
+                case "headerFooter":
+                    sheet.header = [line for name in _HEADERS for line in _margin(element, name, sheet.name)]
+                    sheet.footer = [line for name in _FOOTERS for line in _margin(element, name, sheet.name)]
+        sheet.notes += self._comments(part)
+        drawings.add(sheet, self._package, part)
+
+    def _cells(self, row: Any) -> Iterator[tuple[int, Cell]]:
+        column = 0
+        for element in row.iterfind("{*}c"):
+            reference = element.get("r")
+            column = cell_area(reference).left if reference else column + 1
+            cell = self._cell(element)
+            if cell is not None and cell.text.strip() and column <= MAX_COLUMNS:
+                self._budget.take()
+                yield column, cell
+
+    def _cell(self, element: Any) -> Cell | None:
+        style = int(element.get("s", "0"))
+        number_format, bold, struck = self._styles[style] if style < len(self._styles) else (GENERAL, False, False)
+        kind, value = element.get("t", "n"), element.findtext("{*}v")
+        text, is_text = "", False
+        runs: tuple[Run, ...] = ()
+        if kind == "s" and value:
+            (text, runs), is_text = self._strings[int(value)], True
+        elif kind == "inlineStr":
+            inline = element.find("{*}is")
+            (text, runs), is_text = _rich_text(inline) if inline is not None else ("", ()), True
+        elif kind == "str" and value is not None:
+            text, is_text = value, True
+        elif value:
+            text = self._value(kind, value, number_format)
+        else:
+            formula = element.find("{*}f")
+            text = f"={formula.text or ''}" if formula is not None else ""
+        if is_text and not runs:
+            text = formatted(text, number_format) or text
+        if struck:
+            runs = (Run(text, "s"),)
+        return Cell(text, not is_text, bold, runs) if text else None
+
+    def _value(self, kind: str, value: str, number_format: str) -> str:
+        if kind == "b":
+            return formatted(value in _TRUE, number_format)
+        if kind != "n":
+            return value
+        number = float(value)
+        whole = int(number) if number == int(number) and "." not in value and "E" not in value.upper() else number
+        return formatted(from_serial(whole, number_format, is_1904=self._is_1904), number_format) or formatted(whole)
+
+    def _comments(self, part: str) -> Iterator[Note]:
+        for relation in self._package.relations(part).values():
+            root = self._package.xml(relation.target) if relation.kind.endswith("/comments") else None
+            authors = [one.text or "" for one in root.iterfind("{*}authors/{*}author")] if root is not None else []
+            for comment in root.iterfind("{*}commentList/{*}comment") if root is not None else ():
+                text = " ".join("".join(one.text or "" for one in comment.iter("{*}t")).split())
+                number = comment.get("authorId", "")
+                author = authors[int(number)].strip() if number.isdigit() and int(number) < len(authors) else ""
+                if text:
+                    yield Note(comment.get("ref", ""), f"{text} ({author})" if author and author not in text else text)
 
 
-class _SheetParser(WorkSheetParser):
-    """openpyxl's sheet parser, which also returns the formula of a cell without a stored value.
-
-    Workbooks written by scripts have no values until a spreadsheet program has saved them. openpyxl's public readers
-    return either values or formulas, and need too much memory for large sheets with comments and merged cells.
-    """
-
-    def parse_cell(self, element: Any) -> dict[str, Any]:
-        cell: dict[str, Any] = super().parse_cell(element)
-        if element.find(_FORMULA) is None:
-            return cell
-        # Also for cells with a value, since others may share their formula.
-        formula: object = self.parse_formula(element)  # type: ignore[no-untyped-call]
-        is_empty_text = element.get("t") == "str" and element.find(_VALUE) is not None
-        if cell["value"] is None and not is_empty_text:
-            cell["value"], cell["data_type"] = _formula_text(formula), "f"
-        return cell
+def _is_on(element: Any, name: str) -> bool:
+    found = element.find(f"{{*}}{name}")
+    return found is not None and found.get("val", "1") in _TRUE
 
 
-def _formula_text(formula: object) -> str:
-    if isinstance(formula, ArrayFormula):
-        return str(formula.text)
-    if isinstance(formula, DataTableFormula):
-        return f"=TABLE({formula.r1 or ''},{formula.r2 or ''})"
-    return str(formula)
+def _tag(font: Any) -> Tag:
+    if _is_on(font, "strike"):
+        return "s"
+    position = font.find("{*}vertAlign")
+    return _POSITIONS.get(position.get("val", ""), "") if position is not None else ""
 
 
-def _read_sheet(book: Any, worksheet: Any, budget: Budget) -> Sheet:
-    sheet = Sheet(worksheet.title, hidden=worksheet.sheet_state != "visible")
-    styles = _Styles(worksheet)
-    with worksheet._get_source() as source:  # as openpyxl's read-only mode does
-        parser = _SheetParser(
-            source,
-            worksheet._shared_strings,
-            data_only=True,
-            epoch=book.epoch,
-            date_formats=book._date_formats,
-            timedelta_formats=book._timedelta_formats,
-        )
-        for number, row in parser.parse():
-            cells = dict(_filled(row, styles, budget))
-            if cells and number <= MAX_ROWS:
-                sheet.cells[number] = cells
-    _take_properties(sheet, parser)
-    sheet.notes = [*_comments(book, worksheet), *_drawn_texts(book, worksheet)]
-    return sheet
+def _rich_text(element: Any) -> tuple[str, tuple[Run, ...]]:
+    """Return the text of a cell without phonetic marks, and its runs if some are raised, lowered or struck out."""
+    runs = []
+    for child in element:
+        if local(child) == "t":
+            runs.append(Run(child.text or ""))
+        elif local(child) == "r":
+            font = child.find("{*}rPr")
+            runs.append(Run(child.findtext("{*}t") or "", _tag(font) if font is not None else ""))
+    return "".join(run.text for run in runs), marked(runs)
 
 
-class _Styles:
-    """Caches number format and boldness by style number."""
-
-    def __init__(self, worksheet: Any) -> None:
-        self._worksheet = worksheet
-        self._known: dict[int, tuple[str, bool]] = {}
-
-    def of(self, style: int) -> tuple[str, bool]:
-        if style not in self._known:
-            cell = ReadOnlyCell(self._worksheet, 1, 1, None, "n", style)
-            self._known[style] = (cell.number_format, bool(cell.font.b))
-        return self._known[style]
-
-
-def _filled(row: Iterable[dict[str, Any]], styles: _Styles, budget: Budget) -> Iterator[tuple[int, Cell]]:
-    for cell in row:
-        if cell["value"] is None or cell["column"] > MAX_COLUMNS:
-            continue
-        number_format, bold = styles.of(cell["style_id"])
-        is_text = cell["data_type"] in ("s", "f")
-        text = str(cell["value"]) if cell["data_type"] in ("f", "e") else formatted(cell["value"], number_format)
-        if not text.strip() and cell["value"]:  # the format ;;; hides a value
-            text = formatted(cell["value"])
-        if text.strip():
-            budget.take()
-            yield cell["column"], Cell(text, not is_text, bold)
-
-
-def _take_properties(sheet: Sheet, parser: Any) -> None:
-    """Read merged cells, hidden rows and columns, and frozen rows."""
-    if parser.merged_cells is not None:
-        sheet.merged = [
-            Area(area.min_row, area.min_col, area.max_row, area.max_col) for area in parser.merged_cells.mergeCell
-        ]
-    sheet.hidden_rows = {
-        int(number) for number, row in parser.row_dimensions.items() if row.get("hidden") in ("1", "true")
-    }
-    for column in parser.column_dimensions.values():
-        if column.get("hidden") in ("1", "true"):
-            sheet.hidden_columns |= {*range(int(column["min"]), min(int(column["max"]), MAX_COLUMNS) + 1)}
-    for view in getattr(getattr(parser, "views", None), "sheetView", ()):
-        if view.pane is not None and view.pane.state in ("frozen", "frozenSplit"):
-            sheet.frozen_rows = int(view.pane.ySplit or 0)
-
-
-def _related(book: Any, path: str, kind: str) -> Iterator[str]:
-    """Yield the names of the parts to which the part at `path` has relations of a kind."""
-    archive: zipfile.ZipFile = book._archive
-    members = set(archive.namelist())
-    relations: str = get_rels_path(path)  # type: ignore[no-untyped-call]
-    if relations not in members:
-        return
-    for relation in get_dependents(archive, relations):
-        if relation.Type.endswith(f"/{kind}") and relation.TargetMode != "External" and relation.target in members:
-            yield relation.target
-
-
-def _comments(book: Any, worksheet: Any) -> Iterator[Note]:
-    path = worksheet._worksheet_path
-    for part in _related(book, path, "comments"):
-        comments = CommentSheet.from_tree(fromstring(book._archive.read(part)))
-        for reference, comment in comments.comments if comments else ():
-            text = " ".join(str(comment.text or "").split())
-            author = str(comment.author or "").strip()
-            if text:
-                yield Note(reference, f"{text} ({author})" if author and author not in text else text)
-
-
-def _drawn_texts(book: Any, worksheet: Any) -> Iterator[Note]:
-    """Yield the texts of text boxes and charts."""
-    for drawing in _related(book, worksheet._worksheet_path, "drawing"):
-        yield from (Note("text box", text) for text in _paragraphs(book, drawing))
-        for chart in _related(book, drawing, "chart"):
-            yield from (Note("chart", text) for text in _paragraphs(book, chart))
-
-
-def _paragraphs(book: Any, part: str) -> Iterator[str]:
-    for paragraph in fromstring(book._archive.read(part)).iter(_PARAGRAPH):
-        text = "".join(run.text or "" for run in paragraph.iter(_RUN)).strip()
-        if text:
-            yield text
+def _margin(element: Any, name: str, sheet: str) -> list[str]:
+    return lines(element.findtext(f"{{*}}{name}") or "", sheet)

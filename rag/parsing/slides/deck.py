@@ -7,7 +7,8 @@ from typing import NamedTuple
 from lxml import html as parser
 
 from rag.parsing.conversion import SourceText
-from rag.parsing.html.markup import escaped
+from rag.parsing.html.markup import HIDDEN_CLASS, escaped
+from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.office.paragraphs import bare
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
@@ -19,7 +20,7 @@ MAX_LEVEL, MAX_SPAN = 8, 100
 
 @dataclasses.dataclass
 class Slide:
-    """A slide: its content as HTML in reading order, sections such as notes below it, and all its texts as plain text.
+    """A slide: its content as HTML in reading order, sections such as notes below it, all its texts, and those hidden.
 
     `texts` are read independently of the HTML, so that nothing gets lost.
     """
@@ -27,6 +28,7 @@ class Slide:
     html: list[str] = dataclasses.field(default_factory=list)
     below: list[tuple[str, list[str]]] = dataclasses.field(default_factory=list)
     texts: list[str] = dataclasses.field(default_factory=list)
+    hidden: list[str] = dataclasses.field(default_factory=list)
 
     def complete_html(self) -> str:
         """Return the whole slide as HTML, with all texts that the content lacks at its end."""
@@ -34,23 +36,30 @@ class Slide:
         return body + self.html_below(str(parser.fromstring(f"<div>{body}</div>").text_content()))
 
     def html_below(self, shown: str) -> str:
-        """Return the sections, and all texts that neither they nor the text `shown` have, as HTML."""
-        there = bare(shown) + "".join(bare(text) for _, paragraphs in self.below for text in paragraphs)
+        """Return the sections, what is hidden, and all texts that neither they nor the text `shown` have, as HTML."""
+        known = [*self.hidden, *(text for _, paragraphs in self.below for text in paragraphs)]
+        there = bare(shown) + "".join(map(bare, known))
         missing = [text for text in self.texts if bare(text) not in there]
-        sections = [section for section in (*self.below, ("Other text", missing)) if section[1]]
+        sections = [*self.below, ("Other text", missing), ("Not visible in the original", self.hidden)]
         return "".join(
-            f'<div class="below"><p><b>{title}</b></p>{"".join(paragraph(text) for text in paragraphs)}</div>'
+            f'<div class="below"><p><b>{title}</b></p><div class="{HIDDEN_CLASS if paragraphs is self.hidden else ""}">'
+            f"{''.join(paragraph(lines(text)) for text in paragraphs)}</div></div>"
             for title, paragraphs in sections
+            if paragraphs
         )
 
 
 class Deck(NamedTuple):
-    """A presentation; `size` is that of its slides in points, `pictures` are those that the HTML refers to."""
+    """A presentation; `size` is that of its slides in points.
+
+    `pictures` are those that the HTML refers to, `files` are embedded.
+    """
 
     about: Metadata
     size: tuple[float, float]
     slides: list[Slide]
     pictures: dict[str, bytes]
+    files: tuple[EmbeddedFile, ...] = ()
 
     def source_texts(self) -> tuple[SourceText, ...]:
         """Return every text with its slide's number."""
@@ -60,24 +69,25 @@ class Deck(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A table cell: the paragraphs in it, and how many columns it spans."""
+    """A table cell: the paragraphs in it as HTML, and how many columns and rows it spans."""
 
     paragraphs: Sequence[str]
     span: int = 1
+    rows: int = 1
 
 
-def heading(text: str) -> str:
+def heading(html: str) -> str:
     """Return a slide's title as HTML."""
-    return f"<h1>{_lines(text)}</h1>"
+    return f"<h1>{html}</h1>"
 
 
-def paragraph(text: str, *, mark: str = "", level: int = 0) -> str:
+def paragraph(html: str, *, mark: str = "", level: int = 0) -> str:
     """Return a paragraph as HTML, behind a bullet or number `mark` and indented by its level in a list."""
     indent = INDENT_PT * min(level, MAX_LEVEL)
     if not mark:
-        return f'<p style="margin-left:{indent}pt">{_lines(text)}</p>'
+        return f'<p style="margin-left:{indent}pt">{html}</p>'
     style = f"margin-left:{indent + HANGING_PT}pt;text-indent:-{HANGING_PT}pt"
-    return f'<p style="{style}">{mark}&ensp;{_lines(text)}</p>'
+    return f'<p style="{style}">{mark}&ensp;{html}</p>'
 
 
 def table(rows: Iterable[Iterable[Cell]]) -> str:
@@ -87,7 +97,8 @@ def table(rows: Iterable[Iterable[Cell]]) -> str:
 
 def _cell(cell: Cell) -> str:
     span = f' colspan="{min(cell.span, MAX_SPAN)}"' if cell.span > 1 else ""
-    return f"<td{span}>{'<br>'.join(map(_lines, cell.paragraphs))}</td>"
+    rows = f' rowspan="{min(cell.rows, MAX_SPAN)}"' if cell.rows > 1 else ""
+    return f"<td{span}{rows}>{'<br>'.join(cell.paragraphs)}</td>"
 
 
 def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float], description: str = "") -> str:
@@ -98,7 +109,7 @@ def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float
     try:
         image = pymupdf.mupdf.fz_new_image_from_buffer(pymupdf.mupdf.fz_new_buffer_from_copied_data(content))
     except MUPDF_ERRORS:
-        return paragraph(f"[Picture: {description}]") if description else ""
+        return paragraph(lines(f"[Picture: {description}]")) if description else ""
     name = next((name for name, known in pictures.items() if known is content), f"picture-{len(pictures) + 1}")
     pictures[name] = content
     width, height = size if min(size) > 0 else (image.w(), image.h())
@@ -106,5 +117,11 @@ def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float
     return f'<p><img src="{name}" width="{scale * width:.0f}" height="{scale * height:.0f}"></p>'
 
 
-def _lines(text: str) -> str:
-    return escaped(text.strip()).replace("\v", "\n").replace("\n", "<br>")
+def lines(text: str) -> str:
+    """Return text as HTML that keeps its line breaks."""
+    return lines_within(text.strip())
+
+
+def lines_within(text: str) -> str:
+    """Return a part of a text as HTML that keeps its line breaks."""
+    return escaped(text).replace("\v", "\n").replace("\n", "<br>")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rag.parsing.office import metadata, odf
+from rag.parsing.office import embedded, metadata, odf, odf_rewriting
 from rag.parsing.office.package import Package, local
 from rag.parsing.slides import deck
 from rag.parsing.slides.deck import Cell, Deck, Slide
@@ -24,9 +24,12 @@ def read(source: Path) -> Deck:
     """
     with Package(source) as package:
         content, pictures = package.xml(odf.CONTENT), dict[str, bytes]()
+        if content is not None:
+            odf_rewriting.Rewriting(content, package.xml(odf.STYLES)).number()
         pages = content.iter("{*}page") if content is not None else ()
         slides = [_slide(page, package, pictures) for page in pages]
-        return Deck(metadata.read(package), _size(package), slides, pictures)
+        files = tuple(embedded.of_open_document(package))
+        return Deck(metadata.read(package), _size(package), slides, pictures, files)
 
 
 def _slide(page: Any, package: Package, pictures: dict[str, bytes]) -> Slide:
@@ -56,15 +59,16 @@ def _shape(shape: Any, package: Package, pictures: dict[str, bytes]) -> Iterator
     for paragraph, text in _paragraphs(shape):
         depth = sum(local(above) == "list" for above in paragraph.iterancestors())
         if _attribute(shape, "class") == "title":
-            yield deck.heading(text)
+            yield deck.heading(deck.lines(text))
         else:
-            yield deck.paragraph(text, mark="•" if depth else "", level=max(depth - 1, 0))
+            yield deck.paragraph(deck.lines(text), mark="•" if depth else "", level=max(depth - 1, 0))
 
 
 def _row(row: Any) -> Iterator[Cell]:
     for cell in row.findall("{*}table-cell"):
-        span = _attribute(cell, "number-columns-spanned")
-        yield Cell([text for _, text in _paragraphs(cell)], int(span) if span.isdigit() else 1)
+        spans = (_attribute(cell, f"number-{axis}-spanned") for axis in ("columns", "rows"))
+        columns, rows = (int(span) if span.isdigit() else 1 for span in spans)
+        yield Cell([deck.lines(text) for _, text in _paragraphs(cell)], columns, rows)
 
 
 def _paragraphs(element: Any) -> Iterator[tuple[Any, str]]:

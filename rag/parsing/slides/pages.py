@@ -3,16 +3,18 @@
 from typing import Any
 
 from rag.parsing.html.layout import PageWriter, Paper
-from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.html.markup import HIDDEN_CLASS
+from rag.parsing.pdf.mupdf import HIDDEN_COLOR, pymupdf
 from rag.parsing.slides.deck import Deck
 
-_STYLE = """
-body { margin: 0; font-family: sans-serif; font-size: 14pt; line-height: 1.25 }
-h1 { font-size: 24pt; margin: 0 0 10pt 0 }
-p { margin: 5pt 0 0 0 }
-table { border-collapse: collapse; margin: 8pt 0 }
-td { border: 0.5pt solid #888; padding: 3pt 6pt; font-size: 12pt }
-.below { border-top: 0.5pt solid #888; margin-top: 18pt; padding-top: 3pt; font-size: 11pt; color: #333 }
+_STYLE = f"""
+body {{ margin: 0; font-family: sans-serif; font-size: 14pt; line-height: 1.25 }}
+h1 {{ font-size: 24pt; margin: 0 0 10pt 0 }}
+p {{ margin: 5pt 0 0 0 }}
+table {{ border-collapse: collapse; margin: 8pt 0 }}
+td {{ border: 0.5pt solid #888; padding: 3pt 6pt; font-size: 12pt }}
+.below {{ border-top: 0.5pt solid #888; margin-top: 18pt; padding-top: 3pt; font-size: 11pt; color: #333 }}
+.{HIDDEN_CLASS} {{ color: #{HIDDEN_COLOR:06x} }}
 """
 _WIDTH_PT = 720.0
 _BELOW_GAP_PT = 9.0

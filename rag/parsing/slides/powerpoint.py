@@ -1,5 +1,6 @@
 """Read PPTX presentations: also shows, templates, and files with macros."""
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from lxml import etree
 from pptx import package
 from pptx.exc import PythonPptxError
 
-from rag.parsing.office import charts, metadata
+from rag.parsing.office import charts, embedded, metadata
+from rag.parsing.office.list_numbers import formatted
 from rag.parsing.office.package import Package, damaged, local
 from rag.parsing.slides import deck
 from rag.parsing.slides.deck import Cell, Deck, Slide
@@ -22,6 +24,16 @@ _TITLES = frozenset({"title", "ctrTitle"})
 _BULLETED = frozenset({"obj", "body"})
 """Placeholders whose paragraphs have bullets unless they say otherwise."""
 _MAX_DEPTH = 30
+_TRUE = frozenset({"1", "true"})
+_NUMBER_KINDS = {
+    "arabic": "decimal",
+    "alphaLc": "lowerLetter",
+    "alphaUc": "upperLetter",
+    "romanLc": "lowerRoman",
+    "romanUc": "upperRoman",
+    "circleNum": "decimalEnclosedCircle",
+}
+_AROUND = {"ParenBoth": ("(", ")"), "ParenR": ("", ")"), "Period": ("", "."), "Plain": ("", ""), "Minus": ("- ", " -")}
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 
 
@@ -32,13 +44,14 @@ def read(source: Path) -> Deck:
         errors.UnreadableFileError: the file is damaged.
     """
     with Package(source) as parts:
-        about = metadata.read(parts)
+        about, files = metadata.read(parts), tuple(embedded.of_office_open_xml(parts))
+        content = io.BytesIO(parts.rewritten({})) if parts.is_unusual else str(source)
     try:
-        presentation: Any = package.Package.open(str(source)).main_document_part.presentation
+        presentation: Any = package.Package.open(content).main_document_part.presentation
         size = (presentation.slide_width or _DEFAULT_SIZE_EMU[0], presentation.slide_height or _DEFAULT_SIZE_EMU[1])
         pictures: dict[str, bytes] = {}
         slides = [_SlideReader(slide, pictures).read() for slide in presentation.slides]
-        return Deck(about, (size[0] / _EMU_PER_POINT, size[1] / _EMU_PER_POINT), slides, pictures)
+        return Deck(about, (size[0] / _EMU_PER_POINT, size[1] / _EMU_PER_POINT), slides, pictures, files)
     except (PythonPptxError, KeyError, ValueError, SyntaxError, AttributeError) as error:
         raise damaged("presentation", error) from error
 
@@ -52,8 +65,9 @@ class _SlideReader:
 
     def read(self) -> Slide:
         shapes = sorted(_shapes(self._slide.element), key=lambda shape: _placeholder(shape) not in _TITLES)
-        html = [part for shape in shapes for part in self._shape(self._slide.part, shape)]
-        return Slide([*html, *self._fixed()], self._below(), list(_texts(self._slide)))
+        html = [part for shape in shapes if not _is_hidden(shape) for part in self._shape(self._slide.part, shape)]
+        hidden = [text for shape in shapes if _is_hidden(shape) for text in _paragraphs(shape)]
+        return Slide([*html, *self._fixed()], self._below(), list(_texts(self._slide)), hidden)
 
     def _fixed(self) -> Iterator[str]:
         """Yield the text of the layout and the master that the slide shows."""
@@ -63,7 +77,7 @@ class _SlideReader:
                 return
             for shape in _shapes(shown.element):
                 if _placeholder(shape) is None:
-                    yield from (deck.paragraph(text) for text in _paragraphs(shape))
+                    yield from (deck.paragraph(deck.lines(text)) for text in _paragraphs(shape))
 
     def _below(self) -> list[tuple[str, list[str]]]:
         part = self._slide.part
@@ -92,7 +106,7 @@ class _SlideReader:
                     yield charts.to_html(_parsed(_related_content(part, element.get(f"{_RELATION}id"))))
                 case "relIds":
                     data = _parsed(_related_content(part, element.get(f"{_RELATION}dm")))
-                    yield from (deck.paragraph(text) for text in _paragraphs(data))
+                    yield from (deck.paragraph(deck.lines(text)) for text in _paragraphs(data))
 
     def _picture(self, shape: Any, content: bytes) -> str:
         extent = next(shape.iter("{*}ext"), None)
@@ -130,37 +144,80 @@ def _placeholder(shape: Any) -> str | None:
     return found.get("type", "obj") if found is not None else None
 
 
+def _is_hidden(shape: Any) -> bool:
+    """Whether a shape, or a group around it, is switched off in the selection pane."""
+    groups = (shape, *shape.iterancestors("{*}grpSp"))
+    properties = (one.find("./*/{*}cNvPr") for one in groups)
+    return any(found is not None and found.get("hidden") in _TRUE for found in properties)
+
+
 def _text(body: Any, placeholder: str | None) -> Iterator[str]:
-    numbers: dict[int, int] = {}
+    numbers: dict[int, tuple[str, int]] = {}
     for paragraph in body.findall("{*}p"):
-        text = "".join(_runs(paragraph))
-        if not text.strip():
+        html = _rich(paragraph)
+        if not "".join(_runs(paragraph)).strip():
             continue
         properties = paragraph.find("{*}pPr")
         level = int(properties.get("lvl", "0")) if properties is not None else 0
-        kinds = {local(one) for one in properties} if properties is not None else set[str]()
+        kinds = {local(one): one for one in properties} if properties is not None else dict[str, Any]()
+        numbers = {one: last for one, last in numbers.items() if one <= level}
         if placeholder in _TITLES:
-            yield deck.heading(text)
+            yield deck.heading(html)
         elif "buAutoNum" in kinds:
-            numbers = {deeper: number for deeper, number in numbers.items() if deeper <= level}
-            numbers[level] = numbers.get(level, 0) + 1
-            yield deck.paragraph(text, mark=f"{numbers[level]}.", level=level)
+            kind, start = (kinds["buAutoNum"].get(name, "") for name in ("type", "startAt"))
+            last_kind, last = numbers.get(level, (None, 0))
+            number = last + 1 if kind == last_kind else int(start) if start.isdigit() else 1
+            numbers[level] = kind, number
+            yield deck.paragraph(html, mark=_number(number, kind), level=level)
         else:
-            has_bullet = kinds & {"buChar", "buBlip"} or (placeholder in _BULLETED and "buNone" not in kinds)
-            yield deck.paragraph(text, mark="•" if has_bullet else "", level=level)
+            numbers.pop(level, None)
+            has_bullet = kinds.keys() & {"buChar", "buBlip"} or (placeholder in _BULLETED and "buNone" not in kinds)
+            yield deck.paragraph(html, mark="•" if has_bullet else "", level=level)
+
+
+def _number(number: int, kind: str) -> str:
+    """Return an automatic number as PowerPoint draws it (ST_TextAutonumberScheme): "romanLcParenR" is "iv)"."""
+    for start, name in _NUMBER_KINDS.items():
+        if kind.startswith(start):
+            text = formatted(number, name)
+            before, after = _AROUND.get(kind.removeprefix(start), ("", "" if name == "decimalEnclosedCircle" else "."))
+            return f"{before}{text}{after}"
+    return f"{number}."
 
 
 def _row(row: Any) -> Iterator[Cell]:
     for cell in row.findall("{*}tc"):
-        if cell.get("hMerge") not in {"1", "true"}:
-            span = cell.get("gridSpan", "1")
-            yield Cell(list(_paragraphs(cell)), int(span) if span.isdigit() else 1)
+        if cell.get("hMerge") not in _TRUE and cell.get("vMerge") not in _TRUE:
+            html = [_rich(paragraph) for paragraph in cell.iter("{*}p")]
+            yield Cell([one for one in html if one], _span(cell, "gridSpan"), _span(cell, "rowSpan"))
+
+
+def _span(cell: Any, name: str) -> int:
+    span = cell.get(name, "1")
+    return int(span) if span.isdigit() else 1
+
+
+def _rich(paragraph: Any) -> str:
+    """Return a paragraph as HTML with raised and struck out text."""
+    html = ""
+    for run in paragraph:
+        text = deck.lines_within("".join(_runs([run]) if local(run) == "br" else _runs(run)))
+        properties = run.find("{*}rPr")
+        if text and properties is not None:
+            raised = properties.get("baseline", "0").rstrip("%")
+            if properties.get("strike", "noStrike") != "noStrike":
+                text = f"<s>{text}</s>"
+            if raised.lstrip("-").isdigit() and int(raised):
+                name = "sup" if int(raised) > 0 else "sub"
+                text = f"<{name}>{text}</{name}>"
+        html += text
+    return html.strip()
 
 
 def _texts(slide: Any) -> Iterator[str]:
     """Yield every text in the slide's XML, in charts and diagrams, and in notes."""
     yield from _paragraphs(slide.element)
-    for part in _related(slide.part, "/chart"):
+    for part in _related(slide.part, ("/chart", "/chartEx")):
         yield from charts.texts(_parsed(part.blob))
     for part in _related(slide.part, "/diagramData"):
         yield from _paragraphs(_parsed(part.blob))
@@ -201,8 +258,8 @@ def _runs(element: Any) -> Iterator[str]:
             yield from _runs(child)
 
 
-def _related(part: Any, kind: str) -> Iterator[Any]:
-    """Yield the parts of the package to which a part has relations of a kind."""
+def _related(part: Any, kind: str | tuple[str, ...]) -> Iterator[Any]:
+    """Yield the parts of the package to which a part has relations of a kind, or of several."""
     for relation in part.rels.values():
         if not relation.is_external and relation.reltype.endswith(kind):
             yield relation.target_part

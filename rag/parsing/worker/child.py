@@ -97,11 +97,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         tally = completeness.CompletenessCheck(rendered.texts, None if rendered.texts else SecondReading(rendition))
         for content in document.iter_pages(opened, config):
             send(protocol.dump_page(_with_recognition(content, rendered.recognition)))
-            tally.add(
-                content,
-                lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)),
-                lambda number: opened[number - 1].get_text("words", flags=TEXT_FLAGS),
-            )
+            tally.add(content, lambda number: opened[number - 1].get_text("words", flags=TEXT_FLAGS))
         note = "\n".join(filter(None, (rendered.note, rendered.recognition.note))) or None
         send(protocol.dump({"picture_pages": rendered.recognition.picture_pages, "note": note}))
         send(protocol.dump({"completeness": tally.result().model_dump()}))

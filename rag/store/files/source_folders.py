@@ -3,6 +3,7 @@
 import os
 import re
 import tempfile
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -75,6 +76,9 @@ def _real(folder: str) -> Path:
 class Folder:
     """A folder at a local path or an fsspec URL. A file's id is its absolute path, or its URL without credentials.
 
+    Accents in ids are composed (NFC), so that a file that went through macOS is the same file; if both spellings are
+    there, they are two files.
+
     With `roots` the folder has to be allowed, and links may not lead out of the allowed folders.
     """
 
@@ -113,7 +117,11 @@ class Folder:
             for info in files.values():
                 path = str(info["name"]).removeprefix(self._root).lstrip("/")
                 if not any(part.startswith(".") for part in path.split("/")):
-                    yield SourceFile(id=self.prefix + path, path=path, name=PurePosixPath(path).name)
+                    composed = unicodedata.normalize("NFC", path)
+                    is_taken = composed != path and self._files.exists(f"{self._root}/{composed}")
+                    yield SourceFile(
+                        id=self.prefix + (path if is_taken else composed), path=path, name=PurePosixPath(composed).name
+                    )
 
     @contextmanager
     def fetch(self, file: SourceFile) -> Iterator[Path]:

@@ -26,7 +26,7 @@ DESCRIPTIONS: dict[FindingKind, tuple[str, str]] = {
     "pages": (N_("with pages that could not be read"), N_("All other pages are searched.")),
     "wordless": (
         N_("without any text"),
-        N_("They may be scans. Text in pictures is recognised only if Tesseract is installed."),
+        N_("They may be scans. Text in pictures is recognised only if RAG_PARSING__OCR is on."),
     ),
     "incomplete": (N_("incomplete"), N_("Text that could not be placed on a page is not searched.")),
 }

@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL, UNFINISHED, Document, DocumentStatus, reading_progress
+from rag.types import (
+    ARCHIVE,
+    FILING,
+    MAIL,
+    MAILBOX,
+    OUTLOOK_MAIL,
+    UNFINISHED,
+    Document,
+    DocumentStatus,
+    reading_progress,
+)
 from rag.ui.formatting import file_size
 from rag.ui.language import N_, _
 from rag.ui.library.document_table import Column
@@ -21,7 +31,10 @@ KIND_NAMES = {
     "text/csv": "CSV",
     MAIL: N_("E-mail"),
     OUTLOOK_MAIL: N_("E-mail"),
+    MAILBOX: N_("Mailbox"),
+    "text/calendar": N_("Calendar"),
     ARCHIVE: "ZIP",
+    FILING: N_("SEC filing"),
 }
 STATUS_NAMES = {
     DocumentStatus.QUEUED: N_("Waiting"),

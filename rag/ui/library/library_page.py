@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from rag.types import CONTAINERS, UNFINISHED, Document, DocumentQuery
+from rag.types import UNFINISHED, Document, DocumentQuery
 from rag.ui import session
 from rag.ui.chat import conversation_list, tour
 from rag.ui.components import focus_field
@@ -181,8 +181,8 @@ def _changes(chosen: list[Document]) -> None:
 
 
 def _attachments(chosen: Sequence[Document]) -> list[Document]:
-    """Return the contents of the selected mails and archives."""
-    parts = session.engine().files.parts(*(document.id for document in chosen if document.mime_type in CONTAINERS))
+    """Return the files in the selected documents."""
+    parts = session.engine().files.parts(*(document.id for document in chosen))
     return [part for part in parts if part.deleted_at is None]
 
 

@@ -1,0 +1,161 @@
+"""Read the comments on a page: notes, typed comments, replies, and the notes of highlights, insertions and stamps.
+
+Each becomes lines at its place on the page, which say what kind of comment it is, whose, and on which words.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from rag.parsing.annotations import page_annotations
+from rag.parsing.pdf import character_cleaning
+from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, pymupdf, to_rect
+from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
+from rag.parsing.pdf.text_runs import read_lines, to_display
+from rag.types import BlockKind, Rect
+
+mupdf = pymupdf.mupdf
+
+MAX_COMMENTS = 1000
+"""Further comments of a page are not read."""
+MAX_COMMENT_CHARS = 20_000
+MAX_DEPTH = 100
+"""Replies to replies that are followed."""
+SIZE_PT = 10.0
+_KINDS = {
+    pymupdf.PDF_ANNOT_TEXT: "Comment",
+    pymupdf.PDF_ANNOT_FREE_TEXT: "Comment",
+    pymupdf.PDF_ANNOT_LINE: "Comment",
+    pymupdf.PDF_ANNOT_SQUARE: "Comment",
+    pymupdf.PDF_ANNOT_CIRCLE: "Comment",
+    pymupdf.PDF_ANNOT_POLYGON: "Comment",
+    pymupdf.PDF_ANNOT_POLY_LINE: "Comment",
+    pymupdf.PDF_ANNOT_INK: "Comment",
+    pymupdf.PDF_ANNOT_REDACT: "Comment",
+    pymupdf.PDF_ANNOT_HIGHLIGHT: "Highlight",
+    pymupdf.PDF_ANNOT_UNDERLINE: "Underline",
+    pymupdf.PDF_ANNOT_SQUIGGLY: "Underline",
+    pymupdf.PDF_ANNOT_STRIKE_OUT: "Strikeout",
+    pymupdf.PDF_ANNOT_CARET: "Insertion",
+    pymupdf.PDF_ANNOT_STAMP: "Stamp",
+    pymupdf.PDF_ANNOT_FILE_ATTACHMENT: "Attached file",
+}
+
+
+class _Comment(NamedTuple):
+    number: int
+    """The number of its object."""
+    parent: int
+    """The number of the comment that it replies to; 0 if it is no reply."""
+    is_hidden: bool
+    head: str
+    content: str
+    box: Rect
+
+
+def read_comments(page: Any) -> list[RawBlock]:
+    """Return a block for each comment on the page, from top to bottom, each followed by the replies to it."""
+    found: dict[int, _Comment] = {}
+    marked = _MarkedWords(page)
+    for annotation in page_annotations.comments(page):
+        try:
+            comment = _read(annotation, marked)
+        except MUPDF_ERRORS:
+            continue  # a damaged comment costs no page
+        if comment and len(found) < MAX_COMMENTS:
+            found[comment.number or -len(found)] = comment
+    page_box = to_rect(page.rect)
+    order = {number: place for place, number in enumerate(found)}
+    threads = [(_first(comment, found), comment) for comment in found.values()]
+    threads.sort(key=lambda thread: (thread[0].box.y0, thread[0].box.x0, order.get(thread[0].number, 0)))
+    return [_block(comment, first.box, page_box) for first, comment in threads if not first.is_hidden]
+
+
+def _read(annotation: Any, marked: "_MarkedWords") -> _Comment | None:
+    kind = mupdf.pdf_annot_type(annotation)
+    content = page_annotations.content(annotation)
+    if kind not in _KINDS or not content:
+        return None
+    parent = 0 if page_annotations.name(annotation, "RT") == "Group" else _number(annotation, "IRT")
+    author = " ".join(page_annotations.text(annotation, "T").split())
+    quads = _quads(annotation)
+    words = "" if parent else marked.words(quads)
+    head = "Reply" if parent else _KINDS[kind]
+    head += f" ({author})" if author else ""
+    head += f" on “{words}”" if words else ""
+    return _Comment(
+        number=mupdf.pdf_to_num(mupdf.pdf_annot_obj(annotation)),
+        parent=parent,
+        is_hidden=page_annotations.is_hidden(annotation),
+        head=head,
+        content=content[:MAX_COMMENT_CHARS],
+        box=bounds(quads) if quads else page_annotations.box(annotation),
+    )
+
+
+def _number(annotation: Any, key: str) -> int:
+    return int(mupdf.pdf_to_num(mupdf.pdf_dict_gets(mupdf.pdf_annot_obj(annotation), key)))
+
+
+def _quads(annotation: Any) -> list[Rect]:
+    """Return the displayed boxes of marked words, one for each line."""
+    if not mupdf.pdf_annot_has_quad_points(annotation):
+        return []
+    count = mupdf.pdf_annot_quad_point_count(annotation)
+    return [to_rect(pymupdf.Quad(mupdf.pdf_annot_quad_point(annotation, index)).rect) for index in range(count)]
+
+
+class _MarkedWords:
+    """The characters of a page, read when the first comment marks some."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+
+    def words(self, quads: Sequence[Rect]) -> str:
+        """Return the words, or parts of words, in the displayed boxes."""
+        if not quads:
+            return ""
+        lines = (
+            "".join(char for box, char in line if any(quad.contains_center(box) for quad in quads))
+            for line in self._lines
+        )
+        return " ".join(character_cleaning.clean(" ".join(lines)).split())
+
+    @cached_property
+    def _lines(self) -> list[list[tuple[Rect, str]]]:
+        """Each line's characters and their displayed boxes."""
+        matrix = display_matrix(self._page)
+        lines, _ = read_lines(self._page, with_characters=True)
+        return [
+            [(to_display(char["bbox"], matrix), char["c"]) for span in line.spans for char in span["chars"]]
+            for line in lines
+        ]
+
+
+def _first(comment: _Comment, found: dict[int, _Comment]) -> _Comment:
+    """Return the comment that a thread of replies began with."""
+    for _ in range(MAX_DEPTH):
+        parent = found.get(comment.parent)
+        if parent is None:
+            break
+        comment = parent
+    return comment
+
+
+def _block(comment: _Comment, place: Rect, page_box: Rect) -> RawBlock:
+    """Make a block with a line for each line of a comment, at `place`, but on the page."""
+    box = Rect(*_lines_on_page(place, page_box))
+    first, *others = [" ".join(line.split()) for line in comment.content.splitlines() if line.strip()]
+    lines = [RawLine(box, text) for text in (f"{comment.head}: {first}", *others)]
+    return RawBlock(BlockKind.NOTE, lines, SIZE_PT, bold=False)
+
+
+def _lines_on_page(box: Rect, page_box: Rect) -> Iterator[float]:
+    """Yield the sides of a box, those beyond the page at its edge."""
+    for low, high, value in (
+        (page_box.x0, page_box.x1 - 1, box.x0),
+        (page_box.y0, page_box.y1 - 1, box.y0),
+        (page_box.x0 + 1, page_box.x1, box.x1),
+        (page_box.y0 + 1, page_box.y1, box.y1),
+    ):
+        yield min(max(value, low), high)

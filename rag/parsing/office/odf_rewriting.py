@@ -1,0 +1,250 @@
+"""Rewrite OpenDocument texts so that simple readers see what an office program prints.
+
+Numbers of lists and headings become text, deletions become struck out text, and hidden text is taken out.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from rag.parsing.office.changes import Changes
+from rag.parsing.office.list_numbers import formatted
+from rag.parsing.office.package import local
+
+_PREFIX = "{urn:oasis:names:tc:opendocument:xmlns:"
+TEXT, STYLE, _OFFICE = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office"))
+_STRUCK = "Pagelight-struck-out"
+"""The name of a style that is added for deleted text."""
+_FORMATS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "": "none"}
+_MAX_CHAIN = 50
+LEVELS = 10
+
+
+class _Level(NamedTuple):
+    """One level of a list style; a bullet has no format."""
+
+    kind: str | None
+    prefix: str
+    suffix: str
+    start: int
+    shown_levels: int
+
+
+class Rewriting:
+    """Rewrites the content `root` with the styles of another part, None if there is none."""
+
+    def __init__(self, root: Any, styles: Any) -> None:
+        self._root = root
+        roots = [one for one in (styles, root) if one is not None]
+        self._styles = {
+            (style.get(f"{STYLE}family"), style.get(f"{STYLE}name")): style
+            for one in roots
+            for style in one.iter(f"{STYLE}style")
+        }
+        self._lists = {
+            style.get(f"{STYLE}name"): _levels(style) for one in roots for style in one.iter(f"{TEXT}list-style")
+        }
+        self._outline = next((_levels(style) for one in roots for style in one.iter(f"{TEXT}outline-style")), {})
+        self._counters_by_style: dict[str, list[int]] = {}
+        self._counters = [0] * LEVELS
+        self._list_ids: dict[str, str] = {}
+
+    def number(self) -> None:
+        """Write the numbers of headings and lists."""
+        self._number_headings()
+        self._number_lists()
+
+    def _property(self, family: str, name: str | None, key: str) -> str | None:
+        """Return what a style, or one that it is based on, says about text."""
+        for style in self._chain(family, name):
+            for properties in style.findall(f"{STYLE}text-properties"):
+                value = properties.get(key)
+                if value is not None:
+                    return str(value)
+        return None
+
+    def _chain(self, family: str, name: str | None) -> Iterator[Any]:
+        for _ in range(_MAX_CHAIN):
+            style = self._styles.get((family, name))
+            if style is None:
+                return
+            yield style
+            name = style.get(f"{STYLE}parent-style-name")
+
+    def show_changes(self) -> Changes:
+        """Put deleted text back where it was, struck out, and count the changes."""
+        deleted: dict[str, str] = {}
+        insertions = 0
+        for region in self._root.iter(f"{TEXT}changed-region"):
+            deletion = region.find(f"{TEXT}deletion")
+            insertions += region.find(f"{TEXT}insertion") is not None
+            if deletion is not None:
+                paragraphs = deletion.iter(f"{TEXT}p", f"{TEXT}h")
+                text = " ".join("".join(paragraph.itertext()) for paragraph in paragraphs)
+                deleted[region.get(f"{TEXT}id") or region.get("{http://www.w3.org/XML/1998/namespace}id")] = text
+        for change in list(self._root.iter(f"{TEXT}change")):
+            span = etree.Element(f"{TEXT}span", {f"{TEXT}style-name": _STRUCK})
+            span.text, span.tail = deleted.get(change.get(f"{TEXT}change-id"), ""), change.tail
+            if local(change.getparent()) in {"p", "h", "span", "a"}:
+                change.getparent().replace(change, span)
+            else:
+                paragraph = etree.Element(f"{TEXT}p")
+                span.tail = None
+                paragraph.append(span)
+                change.getparent().replace(change, paragraph)
+        automatic = self._root.find(f"{_OFFICE}automatic-styles")
+        if deleted and automatic is None:
+            automatic = etree.Element(f"{_OFFICE}automatic-styles")
+            self._root.insert(0, automatic)
+        if deleted:
+            style = etree.SubElement(automatic, f"{STYLE}style", {f"{STYLE}name": _STRUCK, f"{STYLE}family": "text"})
+            line = {f"{STYLE}text-line-through-style": "solid", f"{STYLE}text-line-through-type": "single"}
+            etree.SubElement(style, f"{STYLE}text-properties", line)
+        return Changes(insertions, len(deleted))
+
+    def take_out_hidden(self) -> list[str]:
+        """Remove hidden text, and return it."""
+        hidden = []
+        names = (f"{TEXT}{name}" for name in ("span", "p", "h", "section", "hidden-text"))
+        for element in list(self._root.iter(*names)):
+            if self._is_hidden(element):
+                text = " ".join("".join(element.itertext()).split())
+                if text:
+                    hidden.append(text)
+                _remove(element)
+        return hidden
+
+    def _is_hidden(self, element: Any) -> bool:
+        match local(element):
+            case "section":
+                return bool(element.get(f"{TEXT}display") == "none")
+            case "hidden-text":
+                return bool(element.get(f"{TEXT}is-hidden") != "false")
+        if any(one.get(f"{TEXT}is-hidden") == "true" for one in element.findall(f"{TEXT}hidden-paragraph")):
+            return True
+        family = "text" if local(element) == "span" else "paragraph"
+        return self._property(family, element.get(f"{TEXT}style-name"), f"{TEXT}display") == "none"
+
+    def _number_headings(self) -> None:
+        """Write the numbers of headings that are numbered as chapters, outside of lists."""
+        counters = [0] * LEVELS
+        for heading in self._root.iter(f"{TEXT}h"):
+            in_list = any(local(above) == "list" for above in heading.iterancestors())
+            level = _integer(heading.get(f"{TEXT}outline-level"), 1) - 1
+            rule = self._outline.get(level)
+            if in_list or rule is None or rule.kind is None or heading.get(f"{TEXT}is-list-header") == "true":
+                continue
+            _count(counters, level, self._outline, _integer(heading.get(f"{TEXT}start-value"), None))
+            _write_label(heading, _label(counters, level, self._outline))
+
+    def _number_lists(self) -> None:
+        """Write the numbers of lists, and dissolve these lists; those with bullets stay."""
+        for outer in list(self._root.iter(f"{TEXT}list")):
+            if not any(local(above) == "list" for above in outer.iterancestors()):
+                self._number_list(outer, outer.get(f"{TEXT}style-name"), 0)
+
+    def _number_list(self, element: Any, style: str | None, level: int) -> None:
+        if level >= LEVELS:
+            return
+        style = element.get(f"{TEXT}style-name") or style or self._style_of_first_paragraph(element)
+        levels = self._lists.get(style or "", {})
+        if level == 0:
+            self._begin_list(element, style or "")
+        counters, rule = self._counters, levels.get(level)
+        is_numbered = rule is not None and rule.kind is not None
+        for item in list(element):
+            if local(item) == "list-item":
+                _count(counters, level, levels, _integer(item.get(f"{TEXT}start-value"), None))
+                first = next((child for child in item if local(child) in {"p", "h"}), None)
+                if first is not None and is_numbered:
+                    _write_label(first, _label(counters, level, levels))
+            for child in item.findall(f"{TEXT}list"):
+                self._number_list(child, style, level + 1)
+        if is_numbered:
+            _dissolve(element)
+
+    def _begin_list(self, element: Any, style: str) -> None:
+        """Find the counters of a list: those of another one that it continues, or new ones."""
+        key = self._list_ids.get(element.get(f"{TEXT}continue-list", ""), style)
+        is_continued = f"{TEXT}continue-list" in element.attrib or element.get(f"{TEXT}continue-numbering") == "true"
+        if not is_continued or key not in self._counters_by_style:
+            self._counters_by_style[key] = [0] * LEVELS
+        self._counters = self._counters_by_style[key]
+        identity = element.get("{http://www.w3.org/XML/1998/namespace}id")
+        if identity:
+            self._list_ids[identity] = key
+
+    def _style_of_first_paragraph(self, element: Any) -> str | None:
+        """Return the list style that a list without one has from its first paragraph."""
+        paragraph = next(element.iter(f"{TEXT}p", f"{TEXT}h"), None)
+        if paragraph is None:
+            return None
+        chain = self._chain("paragraph", paragraph.get(f"{TEXT}style-name"))
+        return next((name for style in chain if (name := style.get(f"{STYLE}list-style-name"))), None)
+
+
+def _levels(style: Any) -> dict[int, _Level]:
+    levels = {}
+    for element in style:
+        kind = element.get(f"{STYLE}num-format")
+        levels[_integer(element.get(f"{TEXT}level"), 1) - 1] = _Level(
+            kind=_FORMATS.get(kind or "", "decimal")
+            if "number" in local(element) or "outline" in local(element)
+            else None,
+            prefix=element.get(f"{STYLE}num-prefix", ""),
+            suffix=element.get(f"{STYLE}num-suffix", ""),
+            start=_integer(element.get(f"{TEXT}start-value"), 1),
+            shown_levels=_integer(element.get(f"{TEXT}display-levels"), 1),
+        )
+    return levels
+
+
+def _count(counters: list[int], level: int, levels: dict[int, _Level], start: int | None) -> None:
+    """Count an item; its own number may be given."""
+    if not 0 <= level < len(counters):
+        return
+    first = levels[level].start if level in levels else 1
+    counters[level] = start if start is not None else counters[level] + 1 if counters[level] else first
+    counters[level + 1 :] = [0] * (len(counters) - level - 1)
+
+
+def _label(counters: list[int], level: int, levels: dict[int, _Level]) -> str:
+    rule = levels[level]
+    if rule.kind in {None, "none"}:
+        return f"{rule.prefix}{rule.suffix}".strip()
+    shown = range(max(0, level - rule.shown_levels + 1), level + 1)
+    kinds = ((depth, levels[depth].kind) for depth in shown if depth in levels)
+    numbers = [
+        formatted(counters[depth] or levels[depth].start, kind) for depth, kind in kinds if kind not in {None, "none"}
+    ]
+    return f"{rule.prefix}{'.'.join(numbers)}{rule.suffix}"
+
+
+def _write_label(paragraph: Any, label: str) -> None:
+    if label.strip():
+        paragraph.text = f"{label} {paragraph.text or ''}"
+
+
+def _dissolve(element: Any) -> None:
+    """Replace a list by the content of its items."""
+    parent = element.getparent()
+    position = parent.index(element)
+    content = [child for item in element for child in item if local(child) != "number"]
+    parent[position : position + 1] = content
+
+
+def _remove(element: Any) -> None:
+    """Remove an element, but not the text behind it."""
+    parent, previous = element.getparent(), element.getprevious()
+    if parent is None:
+        return
+    if element.tail and previous is not None:
+        previous.tail = (previous.tail or "") + element.tail
+    elif element.tail:
+        parent.text = (parent.text or "") + element.tail
+    parent.remove(element)
+
+
+def _integer(text: str | None, default: Any) -> Any:
+    return int(text) if text and text.isdecimal() else default

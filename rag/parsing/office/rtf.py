@@ -1,0 +1,115 @@
+"""Read the text of RTF files, and rewrite what other readers do not understand."""
+
+import re
+from typing import NamedTuple
+
+from striprtf.striprtf import rtf_to_text
+
+from rag.parsing.office import embedded, paragraphs, rtf_code_pages
+from rag.parsing.office.changes import Changes
+from rag.parsing.office.embedded import EmbeddedFile
+from rag.parsing.office.paragraphs import Paragraph
+
+_TOKEN = re.compile(rb"\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[{}]|[^\\{}]+", re.S)
+_LABEL = re.compile(rb"\{\\(?:listtext|pntext)\b([^{}]*)\}")
+_CONTROL = re.compile(rb"\\(?:'[0-9a-fA-F]{2}|[a-z]+-?\d* ?|[^a-z])")
+_HEAD = re.compile(rb"\\(?:ansi|mac|pc|pca|ansicpg\d+|uc\d+)(?![a-z0-9])")
+_APART = frozenset((b"stylesheet", b"listtable", b"fonttbl", b"colortbl", b"info", b"xe", b"tc", b"pict", b"revtbl"))
+"""Groups whose content is not text of the document."""
+_INSERTED = frozenset((b"revised", b"mvt"))
+_DELETED = frozenset((b"deleted", b"mvf"))
+_CHANGES = _INSERTED | _DELETED
+_STRUCK = _DELETED | {b"striked"}
+_ENDS = frozenset((b"par", b"cell", b"row", b"line"))
+_PARAGRAPH = b"\\par "
+_OF_LISTS = frozenset((b"ls", b"ilvl"))
+_WORD_BULLET = b"o"
+"""A bullet in Word's lists, drawn by a font of typewriters."""
+
+
+class _State(NamedTuple):
+    """Whether the text of a group is hidden, and whether it is text of the document."""
+
+    is_hidden: bool = False
+    is_apart: bool = False
+
+
+class _Rewriting(NamedTuple):
+    content: bytes
+    hidden: bytes
+    changes: Changes
+
+
+def read(content: bytes) -> tuple[list[Paragraph], str | None, tuple[EmbeddedFile, ...]]:
+    """Return every paragraph, a note on changes, and embedded files."""
+    rewriting = _rewrite(content)
+    head = b"".join(_HEAD.findall(content[:1000]))
+    hidden = _texts(b"{\\rtf1" + head + b" " + rewriting.hidden + b"}")
+    found = [Paragraph(paragraphs.BODY, text) for text in _texts(rewriting.content)]
+    found += [Paragraph(paragraphs.HIDDEN, text) for text in hidden]
+    return found, rewriting.changes.note, tuple(embedded.of_rtf(content))
+
+
+def rewritten(content: bytes) -> bytes:
+    """Return the file without hidden text, with the numbers of lists as text and deleted text struck out."""
+    return _rewrite(content).content
+
+
+def _texts(content: bytes) -> list[str]:
+    try:
+        text = rtf_to_text(content.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
+    except (LookupError, ValueError):
+        return []  # Pandoc may still understand the file
+    cells = (cell for line in text.splitlines() for cell in line.split("|"))  # striprtf separates table cells by bars
+    return [cell for cell in cells if cell.strip()]
+
+
+def _rewrite(content: bytes) -> _Rewriting:
+    content = _LABEL.sub(_label, rtf_code_pages.to_unicode(content))
+    kept: list[bytes] = []
+    hidden: list[bytes] = []
+    insertions = deletions = 0
+    stack, state = [], _State()
+    position = 0
+    while match := _TOKEN.match(content, position):
+        token, word, number = match[0], match[1], match[2]
+        position = match.end()
+        is_off = number == b"0"
+        if word == b"bin":  # raw bytes follow
+            position = min(len(content), position + max(0, int(number or 0)))
+            token = content[match.start() : position]
+        elif token == b"{":
+            stack.append(state)
+            following = _TOKEN.match(content, position)
+            is_apart = following is not None and (following[0] == b"\\*" or following[1] in _APART)
+            state = state._replace(is_apart=state.is_apart or is_apart)
+        elif token == b"}":
+            state = stack.pop() if stack else state
+        elif word in {b"v", b"plain"}:
+            state = state._replace(is_hidden=word == b"v" and not is_off)
+        elif word in _CHANGES and not state.is_apart:
+            insertions += word in _INSERTED and not is_off
+            deletions += word in _DELETED and not is_off
+        is_text = token not in {b"{", b"}"} and word in {None, b"u"}
+        if state.is_hidden and not state.is_apart and is_text:
+            hidden.append(token)
+        else:
+            kept.append(_replaced(token, word, is_off=is_off, is_apart=state.is_apart))
+            gap = _PARAGRAPH if word in _ENDS else b" "
+            if hidden and hidden[-1] not in {gap, _PARAGRAPH}:
+                hidden.append(gap)
+    return _Rewriting(b"".join(kept), b"".join(hidden), Changes(insertions, deletions))
+
+
+def _replaced(token: bytes, word: bytes | None, *, is_off: bool, is_apart: bool) -> bytes:
+    """Return what is written for a token that is kept."""
+    if word in _STRUCK:
+        return b"\\strike0 " if is_off else b"\\strike "
+    return b"" if word in _OF_LISTS and not is_apart else token
+
+
+def _label(match: re.Match[bytes]) -> bytes:
+    """Return the label of a paragraph as ordinary text: its number, or a bullet."""
+    text = _CONTROL.sub(lambda control: control[0] if control[0][1:2] == b"'" else b"", match[1]).strip()
+    is_number = re.search(rb"[^\W_]", re.sub(rb"\\'..", b"", text)) is not None and text != _WORD_BULLET
+    return b"{" + (text if is_number else b"\\u8226?") + b"\\tab }"

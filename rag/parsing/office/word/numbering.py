@@ -1,0 +1,151 @@
+"""Work out the numbers that Word prints before paragraphs (ECMA-376, 17.9)."""
+
+import re
+from typing import Any, NamedTuple
+
+from rag.parsing.office.list_numbers import formatted
+from rag.parsing.office.word.styles import VALUE, Styles, W, is_on
+
+LEVELS = 9
+_PLACEHOLDER = re.compile(r"%([1-9])")
+_SEPARATORS = {"nothing": "", "space": " "}
+
+
+class _Level(NamedTuple):
+    """One level of a list: its first number, format and text ("%1.%2"), and what resets it."""
+
+    start: int = 1
+    kind: str = "decimal"
+    text: str = ""
+    padding: int = 0
+    separator: str = " "
+    restart: int | None = None
+    is_legal: bool = False
+    is_hidden: bool = False
+    style: str | None = None
+
+
+class _List(NamedTuple):
+    """A list as paragraphs name it: its definition, whose counters it shares with others, and its own first numbers."""
+
+    definition: str
+    levels: list[_Level]
+    starts: dict[int, int]
+
+
+class Numbering:
+    """The lists of a document; `root` is the root of the numbering part or None. Numbers paragraphs in their order."""
+
+    def __init__(self, root: Any, styles: Styles) -> None:
+        self._styles = styles
+        self._lists = _lists(root) if root is not None else {}
+        self._counters: dict[str, list[int | None]] = {}
+        self._started: set[tuple[str, int]] = set()
+
+    def next_label(self, paragraph: Any) -> str | None:
+        """Count a paragraph and return what Word prints before it, with the space behind it.
+
+        None if it is in no list, or has a bullet.
+        """
+        number, level = self._place(paragraph)
+        numbered = self._lists.get(number)
+        if numbered is None or not 0 <= level < len(numbered.levels):
+            return None
+        counters = self._counters.setdefault(numbered.definition, [None] * LEVELS)
+        rule, counter = numbered.levels[level], counters[level]
+        start = numbered.starts.get(level, rule.start)
+        if level in numbered.starts and (number, level) not in self._started:
+            counter = None
+        self._started.add((number, level))
+        counters[level] = start if counter is None else counter + 1
+        for deeper in range(level + 1, len(numbered.levels)):
+            restart = numbered.levels[deeper].restart
+            if restart is None or level < restart:
+                counters[deeper] = None
+        if rule.kind == "bullet":
+            return None
+        label = _PLACEHOLDER.sub(lambda match: _part(numbered, counters, rule, int(match[1]) - 1), rule.text)
+        return label + rule.separator if label.strip() and not rule.is_hidden else ""
+
+    def _place(self, paragraph: Any) -> tuple[str, int]:
+        """Return the list and the level of a paragraph, its own or those of its style."""
+        own = paragraph.find(f"{W}pPr/{W}numPr")
+        styles = list(self._styles.of_paragraph(paragraph))
+        named = [found for style in styles if (found := style.find(f"{W}pPr/{W}numPr")) is not None]
+        number = next((found for one in (own, *named) if (found := _value(one, "numId"))), "")
+        level = _value(own, "ilvl")
+        if not level:
+            ids = [style.get(f"{W}styleId") for style in styles]
+            numbered = self._lists.get(number)
+            linked = {rule.style: depth for depth, rule in enumerate(numbered.levels)} if numbered else {}
+            depth = next((linked[one] for one in ids if one in linked), None)
+            level = str(depth) if depth is not None else next((v for one in named if (v := _value(one, "ilvl"))), "0")
+        return number, int(level) if level.isdecimal() else 0
+
+
+def _part(numbered: _List, counters: list[int | None], rule: _Level, level: int) -> str:
+    """Return the number of one level in a label."""
+    if level >= len(numbered.levels):
+        return ""
+    shown = numbered.levels[level]
+    counter = counters[level]
+    number = numbered.starts.get(level, shown.start) if counter is None else counter
+    if rule.is_legal and shown.kind != "none":
+        return str(number)
+    return str(number).zfill(shown.padding) if shown.padding else formatted(number, shown.kind)
+
+
+def _lists(root: Any) -> dict[str, _List]:
+    definitions = {one.get(f"{W}abstractNumId"): one for one in root.findall(f"{W}abstractNum")}
+    by_style = {_value(one, "styleLink"): key for key, one in definitions.items() if _value(one, "styleLink")}
+    lists = {}
+    for number in root.findall(f"{W}num"):
+        key = _value(number, "abstractNumId")
+        if key in definitions:
+            key = by_style.get(_value(definitions[key], "numStyleLink"), key)
+        levels = _levels(definitions.get(key))
+        starts = {}
+        for override in number.findall(f"{W}lvlOverride"):
+            depth, start = override.get(f"{W}ilvl", ""), _value(override, "startOverride")
+            if not depth.isdecimal() or int(depth) >= LEVELS:
+                continue
+            own = override.find(f"{W}lvl")
+            if own is not None:
+                levels[int(depth)] = _level(own)
+            if start.isdecimal():
+                starts[int(depth)] = int(start)
+        lists[number.get(f"{W}numId")] = _List(key, levels, starts)
+    return lists
+
+
+def _levels(definition: Any) -> list[_Level]:
+    levels = [_Level()] * LEVELS
+    for element in definition.findall(f"{W}lvl") if definition is not None else ():
+        depth = element.get(f"{W}ilvl", "")
+        if depth.isdecimal() and int(depth) < LEVELS:
+            levels[int(depth)] = _level(element)
+    return levels
+
+
+def _level(element: Any) -> _Level:
+    # A format of several digits ("001, 002, …") is an alternative to one that older programs know.
+    kind = next((found for found in element.iter(f"{W}numFmt")), None)
+    custom = kind.get(f"{W}format", "").partition(",")[0].strip() if kind is not None else ""
+    start, restart = _value(element, "start"), _value(element, "lvlRestart")
+    return _Level(
+        start=int(start) if start.isdecimal() else 0,
+        kind=kind.get(VALUE, "decimal") if kind is not None else "decimal",
+        text=_value(element, "lvlText"),
+        padding=len(custom) if custom.isdecimal() else 0,
+        separator=_SEPARATORS.get(_value(element, "suff"), " "),
+        restart=int(restart) if restart.isdecimal() else None,
+        is_legal=bool(is_on(element, "isLgl")),
+        is_hidden=bool(is_on(element.find(f"{W}rPr"), "vanish")),
+        style=_value(element, "pStyle") or None,
+    )
+
+
+def _value(element: Any, name: str) -> str:
+    """Return the value of a child element, "" if there is none."""
+    found = element.find(f"{W}{name}") if element is not None else None
+    return str(found.get(VALUE, "")) if found is not None else ""

@@ -1,0 +1,146 @@
+"""Read XLS workbooks (BIFF): formatted values, comments, headers and hidden parts."""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import olefile
+import xlrd
+from xlrd.biffh import XLRDError
+from xlrd.compdoc import CompDocError
+
+from rag import errors
+from rag.parsing.office.metadata import Metadata
+from rag.parsing.sheets.cell_names import Area, cell_name
+from rag.parsing.sheets.header_codes import lines
+from rag.parsing.sheets.number_formats import GENERAL, SHORT_DATE, formatted, from_serial
+from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Workbook, marked
+
+_FAILURES = (XLRDError, CompDocError, struct.error, ValueError, LookupError, AssertionError, ArithmeticError, TypeError)
+"""Exceptions of xlrd and olefile for damaged files."""
+_SHORT_DATE_KEY = 14
+_RAISED, _LOWERED = 1, 2
+_BOUND_SHEET, _HEADER, _FOOTER, _BOF, _EOF = 0x85, 0x14, 0x15, 0x809, 0x0A
+_WORKSHEET = 0
+
+
+def read(source: Path) -> Workbook:
+    """Read the workbook at `source`.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged, encrypted, or too large.
+    """
+    try:
+        with xlrd.open_workbook(
+            str(source), formatting_info=True, ragged_rows=True, ignore_workbook_corruption=True, logfile=_Silent()
+        ) as book:
+            budget = Budget()
+            sheets = [_read_sheet(book, sheet, budget) for sheet in book.sheets()]
+            for sheet, (header, footer) in zip(sheets, _margins(source, book.encoding or "cp1252"), strict=False):
+                sheet.header, sheet.footer = lines(header, sheet.name), lines(footer, sheet.name)
+            return Workbook(sheets, Metadata(author=book.user_name.strip()))
+    except _FAILURES as error:
+        raise errors.UnreadableFileError(
+            f"The workbook is damaged or encrypted ({type(error).__name__}). Save it as XLSX in another program."
+        ) from error
+
+
+class _Silent:
+    """Where xlrd's remarks go."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None: ...
+
+
+def _read_sheet(book: Any, source: Any, budget: Budget) -> Sheet:
+    sheet = Sheet(source.name, hidden=source.visibility != 0)
+    for row in range(source.nrows):
+        for column in range(source.row_len(row)):
+            cell = _cell(book, source, row, column)
+            if cell is not None and cell.text.strip():
+                budget.take()
+                sheet.cells.setdefault(row + 1, {})[column + 1] = cell
+    sheet.merged = [Area(top + 1, left + 1, bottom, right) for top, bottom, left, right in source.merged_cells]
+    sheet.hidden_rows = {row + 1 for row, about in source.rowinfo_map.items() if about.hidden}
+    sheet.hidden_columns = {column + 1 for column, about in source.colinfo_map.items() if about.hidden}
+    sheet.frozen_rows = source.horz_split_pos if source.panes_are_frozen else 0
+    for (row, column), note in sorted(source.cell_note_map.items()):
+        text, author = " ".join(note.text.split()), (note.author or "").strip()
+        if text:
+            shown = f"{text} ({author})" if author and author not in text else text
+            sheet.notes.append(Note(cell_name(row + 1, column + 1), shown))
+    return sheet
+
+
+def _cell(book: Any, sheet: Any, row: int, column: int) -> Cell | None:
+    source = sheet.cell(row, column)
+    if source.ctype in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK):
+        return None
+    style = book.xf_list[source.xf_index]
+    font = book.font_list[style.font_index]
+    if source.ctype == xlrd.XL_CELL_TEXT:
+        runs = _runs(book, source.value, sheet.rich_text_runlist_map.get((row, column), ()), font)
+        return Cell(source.value, bold=bool(font.bold), runs=runs)
+    if source.ctype == xlrd.XL_CELL_ERROR:
+        text = xlrd.error_text_from_code.get(source.value, "#N/A")
+    elif source.ctype == xlrd.XL_CELL_BOOLEAN:
+        text = formatted(bool(source.value))
+    else:
+        about = book.format_map.get(style.format_key)
+        code = SHORT_DATE if style.format_key == _SHORT_DATE_KEY else about.format_str if about else GENERAL
+        value = from_serial(source.value, code, is_1904=book.datemode == 1)
+        text = formatted(value, code) or formatted(source.value)
+    return Cell(text, True, bool(font.bold), (Run(text, "s"),) if font.struck_out else ())
+
+
+def _runs(book: Any, text: str, changes: Any, font: Any) -> tuple[Run, ...]:
+    """Return the runs of a text, whose font changes at some characters."""
+    starts = [(0, font), *((start, book.font_list[index]) for start, index in changes)]
+    ends = [start for start, _ in starts[1:]] + [len(text)]
+    return marked(Run(text[start:end], _tag(one)) for (start, one), end in zip(starts, ends, strict=True))
+
+
+def _tag(font: Any) -> Any:
+    if font.struck_out:
+        return "s"
+    return {_RAISED: "sup", _LOWERED: "sub"}.get(font.escapement, "")
+
+
+def _margins(source: Path, encoding: str) -> Iterator[tuple[str, str]]:
+    """Yield header and footer of each worksheet, which xlrd leaves out ([MS-XLS] 2.4.136, 2.4.124)."""
+    with olefile.OleFileIO(str(source)) as file:
+        stream = next((name for name in ("Workbook", "Book") if file.exists(name)), None)
+        content = file.openstream(stream).read() if stream else b""
+    for kind, data, _ in _records(content, 0):
+        if kind == _BOUND_SHEET and data[5] == _WORKSHEET:
+            found = {_HEADER: "", _FOOTER: ""}
+            for of, own, depth in _records(content, struct.unpack_from("<I", data)[0]):
+                if of in found and own and depth == 1:
+                    found[of] = _string(own, encoding)
+            yield found[_HEADER], found[_FOOTER]
+
+
+def _records(content: bytes, position: int) -> Iterator[tuple[int, bytes, int]]:
+    """Yield kind, data and depth of the records of a substream; charts are substreams inside it."""
+    depth = 0
+    while position + 4 <= len(content):
+        kind, size = struct.unpack_from("<HH", content, position)
+        depth += (kind == _BOF) - (kind == _EOF)
+        if depth <= 0:
+            return
+        yield kind, content[position + 4 : position + 4 + size], depth
+        position += 4 + size
+
+
+def _string(data: bytes, encoding: str) -> str:
+    """Decode a string with its length before it: of two bytes and with flags since Excel 97, else of one byte."""
+    if (
+        len(data) > 3
+        and struct.unpack_from("<H", data)[0] in (len(data) - 3, (len(data) - 3) // 2)
+        and data[2] in (0, 1)
+    ):
+        return data[3:].decode("utf-16-le" if data[2] else "latin-1", errors="replace")
+    return data[1:].decode(encoding, errors="replace")

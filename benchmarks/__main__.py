@@ -29,7 +29,7 @@ ON_DEMAND = (
         "pictures",
         "questions",
     ),
-    *("stacks", "tasks", "verdicts", "viewers", "words", "writers"),
+    *("stacks", "tables", "tasks", "verdicts", "viewers", "words", "writers"),
 )
 """Parts that run only on request: they need extra tools (locust, Chromium, other libraries, a folder of files), or take
 long and kill processes (chaos, machines)."""

@@ -91,6 +91,9 @@ CONTEXT_KINDS = {
 }
 """Stand in a source before each line of these kinds."""
 
+HEADS_ABOVE = "(column heads, from further above)"
+"""Stands over the labels of a table whose heads are not in the source."""
+
 CONDENSE_QUESTION = """\
 Given the conversation and the last question, write the last question so that it can be understood on its own. \
 Keep its language. Reply with the question only.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
 
-from rag.ingestion import table_headers
+from rag import tables
 from rag.types import (
     SET_APART,
     BlockKind,
@@ -52,7 +52,7 @@ def split_blocks(
     """
     heading = document_heading(name, title)
     chunks: list[Chunk] = []
-    found = [*_sections(blocks, options.chunk_size_chars)]
+    found = [*_sections(tables.with_rows(blocks), options.chunk_size_chars)]
     sections = _join_short_sections((section for section in found if not section.is_set_apart), options)
     sections += [section for section in found if section.is_set_apart]
     cuts = [_Cut(section, start, end) for section in sections for start, end in _cut_section(section.lines, options)]
@@ -141,7 +141,7 @@ def _length(lines: Sequence[Line]) -> int:
     return sum(len(line.text) + 1 for line in lines)
 
 
-def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
+def _sections(blocks: Iterable[TextBlock], size: int) -> Iterator[_Section]:
     """Yield one section per heading, or per group of adjacent headings, then those of the text that is set apart."""
     headings: list[tuple[int, str]] = []
     section, has_body = _Section(path=""), False
@@ -278,49 +278,23 @@ def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) ->
 
 
 def _table_header(lines: Sequence[Line], start: int) -> str | None:
-    """Return caption and header rows of the table that `lines[start]` continues, if any."""
-    first = start
-    while first > 0 and lines[first].kind is BlockKind.TABLE and _continues_table(lines, first):
-        first -= 1
-    if first == start or lines[first].kind is not BlockKind.TABLE:
+    """Return caption, section and column heads of the row at `start` if they are said above it."""
+    row = lines[start].row
+    if row is None or row.is_head:
         return None
-    return _last_fitting(
-        table_headers.header_rows(lines[first:start], table_headers.caption_rows(_texts_above(lines, first)))
-    )
+    room = MAX_CONTEXT_CHARS // len(row.cells) - 1
+    heads = "\t".join(cell.head[-room:] for cell in row.cells)  # the end of a long head is next to the data
+    is_first = start == 0 or lines[start].starts_block
+    parts = [row.caption, row.section, heads] if heads.strip() or not is_first else []
+    return _last_fitting([part for part in parts if part.strip()])
 
 
-def _continues_table(lines: Sequence[Line], place: int) -> bool:
-    """Return whether the table row at `place` belongs to the table of the line before it.
-
-    On a new page a table goes on if it has as many cells in a row and no head of its own.
-    """
-    line, before = lines[place], lines[place - 1]
-    if not line.starts_block:
-        return True
-    is_alike = before.kind is BlockKind.TABLE and before.text.count("\t") == line.text.count("\t") > 0
-    return is_alike and before.page_number + 1 == line.page_number and table_headers.is_data(line.text)
-
-
-def _texts_above(lines: Sequence[Line], first: int) -> list[str]:
-    """Return the text blocks directly above the table at `lines[first]`, on the same page."""
-    blocks: list[str] = []
-    end = first
-    for begin in range(first - 1, -1, -1):
-        line = lines[begin]
-        if line.kind is not BlockKind.TEXT or line.page_number != lines[first].page_number:
-            break
-        if line.starts_block:
-            blocks.insert(0, " ".join(line.text for line in lines[begin:end]))
-            end = begin
-    return blocks
-
-
-def _last_fitting(rows: Sequence[str]) -> str:
-    """Return as many of the last `rows` as fit into a context."""
-    for begin in range(len(rows)):
-        if len(text := "\n".join(rows[begin:])) <= MAX_CONTEXT_CHARS:
+def _last_fitting(parts: Sequence[str]) -> str:
+    """Return as many of the last `parts` as fit into a context."""
+    for begin in range(len(parts)):
+        if len(text := "\n".join(parts[begin:])) <= MAX_CONTEXT_CHARS:
             return text
-    return rows[-1] if rows else ""
+    return parts[-1] if parts else ""
 
 
 def _split_long_line(line: Line, size: int) -> Iterator[Line]:
@@ -331,5 +305,5 @@ def _split_long_line(line: Line, size: int) -> Iterator[Line]:
     rest, starts_block = line.text, line.starts_block
     while rest:
         cut = len(rest) if len(rest) <= size else (rest.rfind(" ", size // 2, size) + 1 or size)
-        yield line.model_copy(update={"text": rest[:cut], "starts_block": starts_block})
+        yield line.model_copy(update={"text": rest[:cut], "starts_block": starts_block, "row": None})
         rest, starts_block = rest[cut:], False

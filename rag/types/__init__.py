@@ -265,6 +265,8 @@ from rag.types.text import (
     Remark,
     RemarkKind,
     Span,
+    TableCell,
+    TableRow,
     TextBlock,
     Unpacked,
     UnpackedPart,

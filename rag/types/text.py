@@ -108,8 +108,33 @@ _LABELS = {
 }
 
 
+class TableCell(NamedTuple):
+    """The columns that a cell of a table covers, numbered from 0 over the whole table, and what its column heads say.
+
+    Heads above one another are joined: "H2 2024 · North". Cells of head rows have no head of their own.
+    """
+
+    first: int
+    last: int
+    head: str = ""
+
+
+class TableRow(Model):
+    """What a row of a table means: one cell for each tab-separated field of its line.
+
+    `section` names the rows without figures that it stands under ("Assets · Current assets"), `caption` is what the
+    table says above its columns, mostly its unit; what stands above the labels is the head of their cells. Heads,
+    section and caption go on over pages.
+    """
+
+    cells: tuple[TableCell, ...]
+    is_head: bool = pydantic.Field(default=False, exclude_if=lambda is_head: not is_head)
+    section: str = pydantic.Field(default="", exclude_if=lambda section: not section)
+    caption: str = pydantic.Field(default="", exclude_if=lambda caption: not caption)
+
+
 class Line(Model):
-    """One line of text on a page. A table row is one line with tab-separated cells.
+    """One line of text on a page. A table row is one line with tab-separated cells, which `row` explains if known.
 
     If several lines could not be told apart, `number` is the first and `last_number` the last. `is_bold` is known of
     text in PDFs only; that of headings is not.
@@ -123,6 +148,7 @@ class Line(Model):
     kind: BlockKind = BlockKind.TEXT
     starts_block: bool = False
     is_bold: bool = pydantic.Field(default=False, exclude_if=lambda is_bold: not is_bold)
+    row: TableRow | None = pydantic.Field(default=None, exclude_if=lambda row: row is None)
 
     @property
     def end(self) -> int:

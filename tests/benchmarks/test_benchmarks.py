@@ -27,6 +27,7 @@ NAMES = {
     },
     "contract": {"query p50", "query p95"},
     "fairness": {"upload alone", "during an evaluation / alone"},
+    "tables": {"pdf: cells right", "xlsx: cells right", "all: cells right"},
     "library": {"page ready", "page filtered", "next page"},
     "viewers": {"2 pages, our viewer: click to highlight", "2 pages, streamlit-pdf-viewer: peak browser memory"},
     "answers": {
@@ -39,7 +40,7 @@ NAMES = {
 """Some figures of each part."""
 
 PROC = Path("/proc").is_dir()
-NEEDED = {"memory": PROC, "viewers": PROC and CHROMIUM, "answers": CHROMIUM, "library": CHROMIUM}
+NEEDED = {"memory": PROC, "viewers": PROC and CHROMIUM, "answers": CHROMIUM, "library": CHROMIUM, "tables": CHROMIUM}
 PARTS = [part for part in NAMES if NEEDED.get(part, True)]
 """Parts that this machine can measure."""
 

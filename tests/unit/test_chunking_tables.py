@@ -4,13 +4,19 @@ import uuid
 
 import pytest
 
-from rag.ingestion import split_blocks, table_headers
+from rag import tables
+from rag.ingestion import split_blocks
 from rag.ingestion.chunking import MAX_CONTEXT_CHARS
 from rag.types import BlockKind, ChunkingOptions, Line, Rect, TextBlock
 
 SMALL = ChunkingOptions(chunk_size_chars=200, chunk_overlap_chars=0, min_chunk_chars=40)
 DATA = tuple(f"Revenue of shop {number}\t{number * 1000:,}\t{number * 900:,}" for number in range(1, 21))
 WORDS = ("Fruit\tColour", *(f"fruit number {number}\tgreen" for number in range(1, 21)))
+
+
+def heads(*rows: str, indent: dict[str, float] | None = None) -> list[str]:
+    found = tables.find_heads(lines(*rows, indent=indent))
+    return [row for row, is_head in zip(rows, found, strict=True) if is_head]
 
 
 def lines(*rows: str, indent: dict[str, float] | None = None) -> list[Line]:
@@ -44,7 +50,7 @@ def lines(*rows: str, indent: dict[str, float] | None = None) -> list[Line]:
     ],
 )
 def test_rows_with_amounts_are_data(row: str, expected: bool) -> None:
-    assert table_headers.is_data(row) is expected
+    assert tables.is_data(row) is expected
 
 
 @pytest.mark.parametrize(
@@ -59,33 +65,33 @@ def test_rows_with_amounts_are_data(row: str, expected: bool) -> None:
     ],
 )
 def test_all_rows_that_name_columns_are_header(top: tuple[str, ...], header: int) -> None:
-    assert table_headers.header_rows(lines(*top, *DATA)) == list(top[:header])
+    assert heads(*top, *DATA) == list(top[:header])
 
 
 def test_rows_that_stand_over_the_numbers_name_columns_too() -> None:
     top = ("Revenue", "of shops", "Northern shops")
-    assert table_headers.header_rows(lines(*top, *DATA, indent={"Revenue": 60.0, "of shops": 55.0})) == list(top[:2])
+    assert heads(*top, *DATA, indent={"Revenue": 60.0, "of shops": 55.0}) == list(top[:2])
 
 
-def test_the_year_of_the_last_group_is_carried() -> None:
+def test_the_year_of_the_last_group_is_its_section() -> None:
     head, first, second = "\tNorth\tSouth", "For the year ended May 31, 2021", "For the year ended May 31, 2020"
-    rows = [head, first, *DATA[:5], second, *DATA[5:8]]
-    assert table_headers.header_rows(lines(*rows[:4])) == [head, first]
-    assert table_headers.header_rows(lines(*rows)) == [head, second]
+    rows = tables.rows_of(lines(head, first, *DATA[:5], second, *DATA[5:8]))
+    assert [row.section for row in rows[2:7]] == [first] * 5
+    assert [row.section for row in rows[8:]] == [second] * 3
+    assert {cell.head for row in rows[2:7] for cell in row.cells[1:]} == {"North", "South"}
 
 
 def test_columns_named_anew_take_the_place_of_the_first() -> None:
     rows = ["2021\t2020", *DATA[:5], "Six months ended", "June 2019\tJune 2018", "2019\t2018", *DATA[5:8]]
-    assert table_headers.header_rows(lines(*rows), ["Sales of shops:"]) == [
-        "Six months ended",
-        "June 2019\tJune 2018",
-        "2019\t2018",
-    ]
+    explained = tables.rows_of(lines(*rows), "Sales of shops:")
+    assert [cell.head for cell in explained[1].cells[1:]] == ["2021", "2020"]
+    assert [cell.head for cell in explained[-1].cells[1:]] == ["June 2019 2019", "June 2018 2018"]
+    assert {row.caption for row in explained} == {"Sales of shops:"}
 
 
-def test_a_table_of_words_has_its_first_row_as_header() -> None:
-    assert table_headers.header_rows(lines(*WORDS), ["Table 1. Fruits"]) == ["Table 1. Fruits", WORDS[0]]
-    assert table_headers.header_rows(lines("1.1\tA deed", *WORDS[1:])) == []
+def test_a_table_of_words_has_its_first_row_as_head() -> None:
+    assert heads(*WORDS) == [WORDS[0]]
+    assert heads("1.1\tA deed", *WORDS[1:]) == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +112,7 @@ def test_a_table_of_words_has_its_first_row_as_header() -> None:
     ],
 )
 def test_captions_say_what_in_which_unit_and_when(above: list[str], caption: list[str]) -> None:
-    assert table_headers.caption_rows(above) == caption
+    assert tables.caption_rows(above) == caption
 
 
 def block(number: int, kind: BlockKind, *rows: str, page: int = 1) -> TextBlock:
@@ -126,17 +132,17 @@ def test_later_chunks_of_a_table_carry_caption_unit_and_years() -> None:
     caption = block(1, BlockKind.TEXT, "Sales of our shops", "were as follows:")
     found = contexts(caption, block(3, BlockKind.TABLE, *header, *DATA))
     assert len(found) > 2
-    assert set(found) == {"\n".join(("Sales of our shops were as follows:", *header))}
+    assert set(found) == {"Sales of our shops were as follows: · (in millions)\nYear ended December 31,\t2021\t2020"}
 
 
 def test_a_caption_stands_on_the_tables_own_page() -> None:
     elsewhere = block(1, BlockKind.TEXT, "(in thousands)")
     found = contexts(elsewhere, block(2, BlockKind.TABLE, "2021\t2020", *DATA, page=2))
-    assert set(found[1:]) == {"2021\t2020"}
+    assert set(found[1:]) == {"\t2021\t2020"}
 
 
-def test_of_a_long_header_the_rows_next_to_the_data_stay() -> None:
+def test_of_long_heads_the_ends_next_to_the_data_stay() -> None:
     header = [f"{name} {'of all northern and southern shops ' * 3}\tcolumn" for name in ("first", "second", "third")]
     found = contexts(block(1, BlockKind.TABLE, *header, "2021\t2020", *DATA))
-    assert found[-1].endswith("\n2021\t2020")
+    assert [head.split()[-1] for head in found[-1].split("\t")[1:]] == ["2021", "2020"]
     assert len(found[-1]) <= MAX_CONTEXT_CHARS

@@ -1,12 +1,15 @@
 """Things that are named by a number: one of them is not another."""
 
+from pathlib import Path
+
 import pytest
 
+from rag import parsing
 from rag.answering.extraction.extractive_answer import Choice, choose
 from rag.answering.text.numbered_names import NumberedName, find_numbered_names
-from rag.ingestion.chunking import split_blocks
-from rag.types import BlockKind, ChunkingOptions, Rect, TextBlock
-from tests import sources
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.types import BlockKind, ParsingConfig
+from tests import pdfs, sources
 
 
 @pytest.mark.parametrize(
@@ -117,24 +120,26 @@ def test_a_figure_is_still_found_by_its_value() -> None:
     assert "Station 5 sold 500 tickets." in texts(choose("Which station sold 500 tickets?", [hit]))[0]
 
 
-def test_a_table_that_goes_on_on_the_next_page_has_its_head_in_the_context() -> None:
-    def block(rows: list[str], page: int, first: int) -> TextBlock:
-        return TextBlock(
-            page_number=page,
-            bbox=Rect(0.0, 0.0, 300.0, 10.0),
-            line_start=first,
-            line_end=first + len(rows) - 1,
-            text="\n".join(rows),
-            kind=BlockKind.TABLE,
-        )
-
-    rows = STATIONS.split("\n")
-    options = ChunkingOptions(chunk_size_chars=2000, chunk_overlap_chars=0, min_chunk_chars=100)
-
-    def context(*second: str) -> str:
-        blocks = [block(rows[:36], 1, 1), block([*second, *rows[36:]], 2, 37)]
-        chunks = split_blocks(blocks, document_id=ITEMS.passage.document_id, name="s.pdf", title=None, options=options)
-        return next(chunk.context for chunk in chunks if chunk.main_page == 2)
-
-    assert "Station\t2023\t2022" in context()
-    assert "2023" not in context("Harbour\tShips\tBoats")  # another table
+@pytest.mark.parametrize("label", ["Station {}", "{}"])
+def test_a_row_of_a_table_that_goes_on_on_the_next_page_has_the_columns_of_its_head(tmp_path: Path, label: str) -> None:
+    document = pymupdf.open()
+    rows = [("Station", "2023", "2022")]
+    rows += [(label.format(n), str(1000 + 7 * n), str(900 + 5 * n)) for n in range(1, 61)]
+    for begins in (0, 36):
+        page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
+        for place, row in enumerate(rows[begins : begins + 36]):
+            for x, cell in zip((72, 250, 350), row, strict=True):
+                pdfs.write(page, x, 80 + 16 * place, cell, bold=row is rows[0])
+    path = tmp_path / "stations.pdf"
+    path.write_bytes(pdfs.finish(document))
+    lines = [line for block in parsing.parse_rendition(path, ParsingConfig()).blocks for line in block.lines]
+    pages = []
+    for number in (1, 2):
+        own = tuple(line for line in lines if line.page_number == number)
+        hit = sources.hit("", document_id=ITEMS.passage.document_id)
+        parts = {"passage": hit.passage, "chunk": hit.chunk}
+        pages.append(hit.model_copy(update={key: one.model_copy(update={"lines": own}) for key, one in parts.items()}))
+    best = choose("How many passengers did Station 50 have in 2023?", pages).extracts[0]
+    assert best.candidate.page_number == 2
+    assert best.row is not None
+    assert (best.row.cells, best.row.columns, best.row.asked) == (("1350", "1150"), ("2023", "2022"), 0)

@@ -103,9 +103,10 @@ class Candidate(NamedTuple):
     def bears(self, name: NumberedName) -> bool:
         """Return whether it is about the thing of that name, by its words, its headings or the name of its row."""
         text, unit = self.hit.passage.text, self.unit
-        header = words_at(text, unit.header).split()
+        header, row = words_at(text, unit.header).split(), self.hit.passage.lines_of(*unit.span)[0].row
+        of_labels = row.cells[0].head if row and row.cells[0].head else header[0] if header else ""
         cells = [f"{cell.column} {words_at(text, cell.span)}" for cell in unit.cells]
-        named = [self.context, f"{header[0] if header else ''} {words_at(text, unit.label)}", *cells]
+        named = [self.context, f"{of_labels} {words_at(text, unit.label)}", *cells]
         return any(map(name.stands_in, named)) or any(map(name.begins, [self.text, *self.context.split(". ")]))
 
     def is_of_another(self, name: NumberedName) -> bool:
@@ -194,7 +195,7 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     if (
         unit.is_boilerplate
         or shown.endswith((":", "?"))
-        or _CLAUSE_TITLE.fullmatch(shown)
+        or (not unit.cells and _CLAUSE_TITLE.fullmatch(shown))
         or _ELSEWHERE.search(shown)
         or _LABEL_ALONE.fullmatch(shown)
         or not ({*term_weights.content_words(shown)} - {*question.words} or is_answered_by_box(shown))

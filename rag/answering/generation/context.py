@@ -6,9 +6,8 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag import prompts, providers
+from rag import prompts, providers, tables
 from rag.answering.text.markup import INVISIBLE
-from rag.ingestion.table_headers import head_length
 from rag.types import PAGE_TEXT, BlockKind, Hit, Line
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -239,12 +238,12 @@ def format_source(source: Source) -> str:
 def _format_lines(lines: Sequence[Line], *, with_pages: bool) -> str:
     """Format lines as paragraphs and Markdown tables, with a mark where a page begins."""
     neutral = neutralise_marks("\n".join(line.text for line in lines))  # of the same length
+    starts = itertools.accumulate((len(line.text) + 1 for line in lines), initial=0)
+    texts = [neutral[start : start + len(line.text)] for start, line in zip(starts, lines, strict=False)]
     parts: list[str] = []
+    rows: dict[int, list[str]] = {}
     page: int | None = None
-    position = head_end = 0
-    for index, line in enumerate(lines):
-        text = neutral[position : position + len(line.text)]
-        position += len(line.text) + 1
+    for index, (line, text) in enumerate(zip(lines, texts, strict=True)):
         if line.starts_block:
             parts.append("")
         if with_pages and line.page_number != page:
@@ -253,17 +252,40 @@ def _format_lines(lines: Sequence[Line], *, with_pages: bool) -> str:
         if line.kind is not BlockKind.TABLE:
             parts.append(" ".join(filter(None, [prompts.CONTEXT_KINDS.get(line.kind), text])))
             continue
-        cells = text.split("\t")
-        parts.append(f"| {' | '.join(map(str.strip, cells))} |")
-        if line.starts_block:
-            head_end = index + head_length([line, *itertools.takewhile(_continues_table, lines[index + 1 :])])
-        if index + 1 == head_end:
-            parts.append(f"|{'---|' * len(cells)}")
+        if index not in rows:
+            table = [line, *itertools.takewhile(_continues_table, lines[index + 1 :])]
+            rows = dict(enumerate(_markdown(table, texts[index:]), start=index))
+        parts += rows[index]
     return "\n".join(parts).strip("\n")
 
 
 def _continues_table(line: Line) -> bool:
     return line.kind is BlockKind.TABLE and not line.starts_block
+
+
+def _markdown(table: Sequence[Line], texts: Sequence[str]) -> list[list[str]]:
+    """Return the Markdown of each row: each cell in its column, column heads first, also those further above."""
+    rows = tables.rows_of(table)
+    width = 1 + max(cell.last for row in rows for cell in row.cells)
+    count = len([*itertools.takewhile(lambda row: row.is_head, rows)])
+    heads = {cell.first: cell.head for row in rows for cell in row.cells if cell.first > 0 and cell.head}
+    written: list[list[str]] = []
+    for row, text in zip(rows, texts, strict=False):
+        cells = [""] * width
+        for cell, field in zip(row.cells, text.split("\t"), strict=True):
+            cells[cell.first] = f"{cells[cell.first]} {field.strip()}".strip()
+        written.append([_row(cells)])
+    rule = f"|{'---|' * width}"
+    if count:
+        written[count - 1].append(rule)
+    elif heads:
+        above = [prompts.HEADS_ABOVE, *(heads.get(column, "") for column in range(1, width))]
+        written[0] = [_row([neutralise_marks(head) for head in above]), rule, *written[0]]
+    return written
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")

@@ -25,8 +25,8 @@ from rag.answering.passages.table_cells import (
     split_figures,
     split_row,
 )
-from rag.answering.text.sentences import CHECK_BOX, has_bullet, split_long, split_sentences
-from rag.types import NO_EVIDENCE, SET_APART, BlockKind, Line, Passage, Span
+from rag.answering.text.sentences import CHECK_BOX, has_bullet, split_long, split_sentences, trimmed
+from rag.types import NO_EVIDENCE, SET_APART, BlockKind, Line, Passage, Span, TableCell
 
 MAX_HEADER_CHARS = 200
 """Maximum length of a header line above a table."""
@@ -142,7 +142,37 @@ class _Table:
         for offset, line in self._block:
             span = trim_line(offset, line)
             if span.start < span.end:
-                yield from _checked_items(self._text, span) or [self._row(span)]
+                yield from _checked_items(self._text, span) or [self._known_row(offset, line) or self._row(span)]
+
+    def _known_row(self, offset: int, line: Line) -> Unit | None:
+        """Return a row whose cells are known by the columns of the whole table; None without heads of its cells."""
+        if line.row is None:
+            return None
+        span = trim_line(offset, line)
+        if line.row.is_head:
+            self._header = Span(self._header.start, span.end) if self._header and self._in_header else span
+            self._in_header = True
+            return Unit(span, BlockKind.TABLE)
+        fields: list[tuple[TableCell, Span]] = []
+        for cell, field in zip(line.row.cells, line.text.split("\t"), strict=True):
+            if field.strip():
+                fields.append((cell, trimmed(self._text, Span(offset, offset + len(field)))))
+            offset += len(field) + 1
+        has_label = fields[0][0].first == 0
+        cells = fields[1:] if has_label else fields
+        if not any(cell.head for cell, _ in cells):
+            return None
+        self._in_header = False
+        return Unit(
+            span,
+            BlockKind.TABLE,
+            header=self._header,
+            caption=None if self._caption == self._header else self._caption,
+            section=self._section,
+            label=fields[0][1] if has_label else None,
+            cells=tuple(Cell(part, cell.head) for cell, field in cells for part in split_figures(self._text, field)),
+            is_boilerplate=is_contents_line(self._text[slice(*span)]),
+        )
 
     def _row(self, span: Span) -> Unit:
         row = self._text[span.start : span.end]

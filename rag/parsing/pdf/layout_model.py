@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from rag.parsing.pdf import text_lines
 from rag.parsing.pdf.mupdf import display_matrix
-from rag.parsing.pdf.ruled_tables import Table
 from rag.parsing.pdf.text_runs import Piece, to_display
+from rag.parsing.tables.ruled_tables import Table
 from rag.types import BlockKind, Rect
 
 _HEADINGS = frozenset({"title", "section-header"})

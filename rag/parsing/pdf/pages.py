@@ -11,13 +11,13 @@ from rag.parsing.pdf import (
     layout_model,
     line_numbers,
     reading_order,
-    ruled_tables,
     text_lines,
     text_runs,
 )
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
+from rag.parsing.tables import glued_cells, ruled_tables, table_grid
 from rag.types import BlockKind, PageInfo, Rect
 
 MAX_UNKNOWN_MARKS = 3
@@ -57,7 +57,7 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         noted = [line.text for block in comments for line in block.lines]
         characters = sum(len("".join(text.split())) for text in noted) + _characters(content)
         runs = [*(piece.text for piece in content), *noted]
-        plain = [piece for piece in content if piece.kind is BlockKind.TEXT]
+        plain = glued_cells.split_glued(page, [piece for piece in content if piece.kind is BlockKind.TEXT])
         found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
         drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box), *comments]
         if grid is not None:
@@ -151,7 +151,9 @@ def _upright_blocks(
     seen, rest = layout_model.extract_tables(rest, table_boxes)
     items: list[Piece | ruled_tables.Table] = [*rest, *ruled, *seen]
     for group in reading_order.reading_order(items):
-        yield from text_lines.with_headers(_group_blocks(group))
+        for block in text_lines.with_headers(_group_blocks(group)):
+            made = table_grid.arrange(block) if block.kind is BlockKind.TABLE else block
+            yield made._replace(lines=[line._replace(boxes=(), fields=()) for line in made.lines])
 
 
 def _group_blocks(group: Sequence[Piece | ruled_tables.Table]) -> Iterator[text_lines.RawBlock]:

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from rag.parsing import titles
 from rag.parsing.pdf import page_labels
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_lines import RawBlock, bounds
-from rag.types import SET_APART, BlockKind, Line, ParsedDocument, TextBlock
+from rag.parsing.tables.table_reading import TableReader
+from rag.types import SET_APART, BlockKind, Line, ParsedDocument, TableRow, TextBlock
 
 LARGER_THAN_BODY = 1.12
 MAX_HEADING_LINES = 3
@@ -34,12 +35,15 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
     levels = _levels(contents, body, repeated)
     blocks: list[TextBlock] = []
     number = 1
+    tables = TableReader()
     for content in contents:
-        for raw in content.blocks:
+        running = [_is_running(raw, repeated) for raw in content.blocks]
+        rows = tables.read_page(content.blocks, running)
+        for index, raw in enumerate(content.blocks):
             heads = _key(raw) not in repeated and not titles.is_letterhead(_text(raw), content.info.number)
             is_sheet_name = content.has_grid and raw.kind is BlockKind.HEADING
             level = 1 if is_sheet_name else _level(raw, body, levels) if heads else None
-            blocks.append(_number(raw, content.info.number, number, level))
+            blocks.append(_number(raw, content.info.number, number, level, rows.get(index)))
             number += len(raw.lines)
     return ParsedDocument(
         title=titles.find_title(metadata_title, blocks),
@@ -48,7 +52,9 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
     )
 
 
-def _number(raw: RawBlock, page_number: int, first: int, level: int | None) -> TextBlock:
+def _number(
+    raw: RawBlock, page_number: int, first: int, level: int | None, rows: Sequence[TableRow] | None
+) -> TextBlock:
     own = raw.kind if raw.kind in _NEVER_HEADINGS else BlockKind.TEXT
     kind = own if level is None else BlockKind.HEADING
     lines = tuple(
@@ -60,6 +66,7 @@ def _number(raw: RawBlock, page_number: int, first: int, level: int | None) -> T
             kind=kind,
             starts_block=offset == 0,
             is_bold=raw.bold and kind is BlockKind.TEXT,
+            row=rows[offset] if rows else None,
         )
         for offset, line in enumerate(raw.lines)
     )
@@ -102,6 +109,13 @@ def _running_headers(contents: Sequence[PageContent]) -> set[str]:
     return {key for key, count in in_margin.items() if count >= MIN_REPEATS} | {
         key for key, count in at_end.items() if count >= most and "#" not in key
     }
+
+
+def _is_running(block: RawBlock, repeated: Container[str]) -> bool:
+    """Whether a block is a running header or footer, or a page number; figures alone may be the end of a table."""
+    if re.search(r"[^\W\d_]{2}", _text(block)) is None:
+        return block.kind is not BlockKind.TABLE
+    return _key(block) in repeated
 
 
 def _key(block: RawBlock) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from rag import tables
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.text_runs import MAX_RAISED_SIZE, MIN_RISE_EM, Piece
-from rag.types import BlockKind, Rect
+from rag.types import BlockKind, Rect, TableCell
 
 WORD_GAP_EM = 0.12
 """Pieces with a wider gap are separated by a space."""
@@ -15,11 +16,17 @@ OVERLAP_EM = 1.0
 """Pieces with a larger overlap do not continue each other."""
 CELL_GAP_EM = 1.0
 """A wider gap may separate table cells."""
+FIGURE_GAP_EM = 0.45
+"""A wider gap separates two figures."""
+MIN_COLUMN_GAP_EM = 0.25
+"""Pieces of different columns have at least this gap."""
 ALIGNED_PT = 4.0
 """Tolerance for aligned edges."""
 MIN_TABLE_ROWS = 3
 MAX_ROWS_BETWEEN = 3
 """Rows with one cell, such as sub-headings and wrapped labels, that may separate two table rows."""
+MAX_LABELS_BETWEEN = 8
+"""The same for rows that do not reach the figures."""
 MIN_ALIGNED_ROWS = 0.6
 MAX_HEADER_LINES = 5
 DESCENT_EM = 0.25
@@ -29,24 +36,39 @@ MAX_MARK_GAP_EM = 0.6
 PARAGRAPH_GAP_EM = 0.65
 """A larger gap between lines begins a block."""
 _ENDS = (".", ":", "?", "!", "”", "。", "؟")
-_LEADS = re.compile(r"[$€£¥(–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
-"""Prefixes of the following text at any gap: currency signs, bullets, list numbers."""
+_SIGN = re.compile(r"(US|A|C|HK)?[$€£¥]|[(\[]+|(US|A|C|HK)?[$€£¥]\s?[(\[]")
+"""Currency signs and opening brackets, which belong to the figure after them at any gap."""
+_CLOSING = re.compile(r"%|[)\]]+%?|%[)\]]+")
+"""Percent signs and closing brackets, which belong to the figure before them."""
+MAX_CLOSING_GAP_EM = 2.5
+_LEAD = re.compile(r"[–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
+"""Bullets and list numbers, which belong to the text after them at any gap."""
+_DASHES = frozenset("—–-")
+_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 class RawLine(NamedTuple):
-    """A line without a number."""
+    """A line without a number. A row of a table has columns for its cells.
+
+    `boxes` and `fields` are the boxes and texts of its cells, until it is known whether it belongs to a table.
+    """
 
     bbox: Rect
     text: str
+    boxes: tuple[Rect, ...] = ()
+    fields: tuple[str, ...] = ()
+    cells: tuple[TableCell, ...] = ()
+    is_head: bool = False
 
 
 class RawBlock(NamedTuple):
-    """A block of a page; `size` is in points."""
+    """A block of a page; `size` is in points. `columns` are the left and right ends of those of a table."""
 
     kind: BlockKind
     lines: list[RawLine]
     size: float
     bold: bool
+    columns: tuple[tuple[float, float], ...] = ()
 
 
 class Row(NamedTuple):
@@ -79,7 +101,8 @@ def _make_row(pieces: list[Piece]) -> Row:
     right = pieces[0].bbox.x1  # of all pieces so far: a mark set over a line ends within it
     for before, piece in pairwise(pieces):
         gap = piece.bbox.x0 - right
-        if gap > CELL_GAP_EM * max(before.size, piece.size) and not _LEADS.fullmatch(before.text):
+        least = FIGURE_GAP_EM if _ends_in_digit(before) and _begins_with_digit(piece) else CELL_GAP_EM
+        if gap > least * max(before.size, piece.size) and not _belong_together(cells[-1], piece, len(cells), gap):
             cells.append([piece])
         else:
             cells[-1].append(piece)
@@ -87,6 +110,31 @@ def _make_row(pieces: list[Piece]) -> Row:
     kept = [piece for cell in cells for piece in cell]
     size = max(kept, key=lambda piece: len(piece.text)).size
     return Row(cells, kept, bounds(piece.bbox for piece in pieces), size, all(piece.bold for piece in kept))
+
+
+def _ends_in_digit(piece: Piece) -> bool:
+    return (
+        piece.text.rstrip(")% ")[-1:].isdigit() or piece.text in _DASHES or _CLOSING.fullmatch(piece.text) is not None
+    )
+
+
+def _begins_with_digit(piece: Piece) -> bool:
+    text = piece.text.lstrip("$€£¥([-–−")
+    return text[:1].isdigit() or piece.text.strip("—–-") == "" or _SIGN.fullmatch(piece.text) is not None
+
+
+def _belong_together(cell: Sequence[Piece], piece: Piece, count: int, gap: float) -> bool:
+    """Whether a piece belongs to the last cell before it, of `count` ones, in spite of the gap between them.
+
+    A list number begins a row and stands before words: "(118)  (96)" are two figures, and "A.  B." two marks.
+    """
+    before = cell[-1].text
+    if _SIGN.fullmatch(before):
+        return _begins_with_digit(piece)
+    if _CLOSING.fullmatch(piece.text):
+        return gap < MAX_CLOSING_GAP_EM * piece.size and any(map(str.isdigit, before))
+    is_first = count == 1 and len(cell) == 1
+    return is_first and _LEAD.fullmatch(before) is not None and _WORD.search(piece.text) is not None
 
 
 def _with_superscript(before: Piece | None, piece: Piece, after: Piece | None) -> Piece:
@@ -148,37 +196,123 @@ def _tables(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
     for index, row in enumerate(rows):
         if len(row.cells) < 2:
             continue
-        if run and (index - run[-1] > MAX_ROWS_BETWEEN + 1 or not _follows(rows[run[-1]], row)):
-            if _is_table(rows, run):
-                yield run[0], run[-1]
+        if run and (_are_apart(rows, run[-1], index) or not _follows(rows[index - 1], row)):
+            yield from _table(rows, run)
             run = []
         run.append(index)
-    if _is_table(rows, run):
-        yield run[0], run[-1]
+    yield from _table(rows, run)
+
+
+def _are_apart(rows: Sequence[Row], last: int, index: int) -> bool:
+    """Whether the rows between two rows with cells are text, and no sub-headings or wrapped labels."""
+    between = rows[last + 1 : index]
+    figures = min(rows[last].cells[1][0].bbox.x0, rows[index].cells[1][0].bbox.x0)
+    wide = sum(row.bbox.x1 > figures for row in between)
+    return wide > MAX_ROWS_BETWEEN or len(between) > MAX_LABELS_BETWEEN
 
 
 def _follows(above: Row, row: Row) -> bool:
     return row.bbox.y0 - above.bbox.y1 < 6 * (row.bbox.y1 - row.bbox.y0)
 
 
-def _is_table(rows: Sequence[Row], run: Sequence[int]) -> bool:
+def _table(rows: Sequence[Row], run: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last row of a table, with the lines of labels that continue it at its ends."""
     if len(run) < MIN_TABLE_ROWS:
-        return False
-    aligned = sum(_is_aligned(rows[above], rows[below]) for above, below in pairwise(run))
-    return aligned >= MIN_ALIGNED_ROWS * (len(run) - 1)
+        return
+    found = [rows[index] for index in run]
+    aligned = sum(any(_is_aligned(upper, row) for upper in found[max(0, i - 3) : i]) for i, row in enumerate(found))
+    if aligned < MIN_ALIGNED_ROWS * (len(run) - 1):
+        return
+    first, last = run[0], run[-1]
+    gaps = sorted(rows[index + 1].bbox.y0 - rows[index].bbox.y1 for index in range(first, last))
+    gap = gaps[3 * len(gaps) // 4] + 0.15 * rows[first].size
+    left = min(rows[index].bbox.x0 for index in run) - ALIGNED_PT
+    right = min(rows[index].cells[1][0].bbox.x0 for index in run)
+
+    def goes_on(outer: int, inner: int) -> bool:
+        row, upper, lower = rows[outer], rows[min(outer, inner)], rows[max(outer, inner)]
+        is_label = len(row.cells) == 1 and left < row.bbox.x0 and row.bbox.x1 < right
+        return is_label and abs(row.size - rows[inner].size) < 0.5 and lower.bbox.y0 - upper.bbox.y1 <= gap
+
+    begin, end = first, last
+    while begin > 0 and goes_on(begin - 1, begin) and not rows[begin - 1].bold:
+        begin -= 1
+    while end + 1 < len(rows) and goes_on(end + 1, end):
+        end += 1
+    is_list = first - begin > MAX_LABELS_BETWEEN or end - last > MAX_ROWS_BETWEEN
+    yield (first, last) if is_list else (begin, end)
 
 
-def _is_aligned(above: Row, below: Row) -> bool:
-    """Whether a cell after the first is aligned with one above, left or right."""
-    upper = [(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in above.cells[1:]]
-    lower = [(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in below.cells[1:]]
-    return any(abs(a0 - b0) < ALIGNED_PT or abs(a1 - b1) < ALIGNED_PT for a0, a1 in upper for b0, b1 in lower)
+def _is_aligned(upper: Row, lower: Row) -> bool:
+    """Whether a text of a cell after the first is aligned with one above, or each cell is below another."""
+    if any(abs(a - b) < ALIGNED_PT for a in _edges(upper) for b in _edges(lower)):
+        return True
+    is_alike = len(upper.cells) == len(lower.cells) > 2
+    return is_alike and all(
+        a[0].bbox.x0 < b[-1].bbox.x1 and b[0].bbox.x0 < a[-1].bbox.x1
+        for a, b in zip(upper.cells[1:], lower.cells[1:], strict=True)
+    )
+
+
+def _edges(row: Row) -> list[float]:
+    """Return the left and right ends of the texts of all cells but the first."""
+    return [edge for cell in row.cells[1:] for piece in cell for edge in (piece.bbox.x0, piece.bbox.x1)]
 
 
 def table(rows: Sequence[Row]) -> RawBlock:
     """Make a table with a line per row."""
-    lines = [RawLine(row.bbox, "\t".join(join(cell) for cell in row.cells)) for row in rows]
+    rows = _split_at_columns(rows)
+    lines = [_as_row(_line(row)) for row in rows]
     return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
+
+
+def _line(row: Row) -> RawLine:
+    if len(row.cells) == 1:
+        return RawLine(row.bbox, join(row.pieces), (row.bbox,))
+    boxes = tuple(bounds(piece.bbox for piece in cell) for cell in row.cells)
+    return RawLine(row.bbox, join(row.pieces), boxes, tuple(join(cell) for cell in row.cells))
+
+
+def _as_row(line: RawLine) -> RawLine:
+    text = "\t".join(line.fields) if line.fields else line.text
+    return line._replace(text=text, cells=())  # columns of another grid
+
+
+def _split_at_columns(rows: Sequence[Row]) -> list[Row]:
+    """Split cells where their pieces are in different columns of the other rows, however near they are."""
+    others = [[(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in row.cells] for row in rows if len(row.cells) > 1]
+    return [
+        row._replace(cells=[part for cell in row.cells for part in _split_cell(cell, others)])
+        if any(len(cell) > 1 for cell in row.cells)
+        else row
+        for row in rows
+    ]
+
+
+def _split_cell(cell: list[Piece], others: Sequence[Sequence[tuple[float, float]]]) -> list[list[Piece]]:
+    parts = [[cell[0]]]
+    for before, piece in pairwise(cell):
+        if _parts_columns(before, piece, others):
+            parts.append([])
+        parts[-1].append(piece)
+    return parts
+
+
+def _parts_columns(before: Piece, piece: Piece, others: Sequence[Sequence[tuple[float, float]]]) -> bool:
+    """Whether most rows with cells on both sides of the gap between two pieces have none across it."""
+    gap = piece.bbox.x0 - before.bbox.x1
+    if gap < MIN_COLUMN_GAP_EM * piece.size or _SIGN.fullmatch(before.text) or _CLOSING.fullmatch(piece.text):
+        return False
+    left, right = before.bbox.x1 - ALIGNED_PT, piece.bbox.x0 + ALIGNED_PT
+    parted = across = 0
+    for cells in others:
+        if any(x0 < left and x1 > right for x0, x1 in cells):
+            across += 1
+        elif any(x0 < before.bbox.x1 and x1 > before.bbox.x0 for x0, x1 in cells) and any(
+            x0 < piece.bbox.x1 and x1 > piece.bbox.x0 for x0, x1 in cells[1:]
+        ):
+            parted += 1
+    return parted > 1 and parted > 2 * across
 
 
 def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
@@ -186,7 +320,7 @@ def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
     above: RawBlock | None = None
     for block in blocks:
         if above is not None and _is_header(above, block):
-            above = RawBlock(BlockKind.TABLE, above.lines + block.lines, block.size, False)
+            above = block._replace(lines=[*map(_as_row, above.lines), *block.lines])
             continue
         if above is not None:
             yield above
@@ -200,9 +334,10 @@ def _is_header(above: RawBlock, table: RawBlock) -> bool:
     if table.kind is not BlockKind.TABLE or len(above.lines) > MAX_HEADER_LINES:
         return False
     head, body = bounds(line.bbox for line in above.lines), bounds(line.bbox for line in table.lines)
+    is_table = above.kind is BlockKind.TABLE and not any(tables.is_data(line.text) for line in above.lines)
     return (
-        -table.size < body.y0 - head.y1 < table.size
-        and head.x0 > body.x0 + 0.15 * (body.x1 - body.x0)
+        -table.size < body.y0 - head.y1 < (1.5 if is_table else 1) * table.size
+        and (is_table or head.x0 > body.x0 + 0.15 * (body.x1 - body.x0))
         and head.x1 < body.x1 + ALIGNED_PT
     )
 
@@ -212,7 +347,7 @@ def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:
     right = max((row.bbox.x1 for row in rows), default=0.0)
     before: Row | None = None
     for row in rows:
-        line = RawLine(row.bbox, join(row.pieces))
+        line = _line(row)
         if before is None or _begins_block(before, row, right):
             blocks.append(RawBlock(BlockKind.TEXT, [line], row.size, row.bold))
         else:

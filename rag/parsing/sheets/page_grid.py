@@ -12,11 +12,12 @@ from typing import Any, Literal, NamedTuple
 
 import pydantic
 
+from rag import tables
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds, join, make_rows
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.sheets.cell_names import Area, area_name, column_letters, on_sheet
-from rag.types import BlockKind, Rect
+from rag.types import BlockKind, Rect, TableCell
 
 CONTINUED_PT = 3.0
 """Indent of a line that continues a word cut at the end of the previous line."""
@@ -170,11 +171,33 @@ class PageGrid(pydantic.BaseModel):
                 pieces = [piece for cell in filled for piece in cell]
                 if pieces:
                     texts = [_cell_text(cell) if cell else "" for cell in filled]
-                    text = "\t".join(texts) if block.kind == "table" else " ".join(filter(None, texts))
-                    lines.append(RawLine(bounds(piece.bbox for piece in pieces), text))
+                    line = RawLine(bounds(piece.bbox for piece in pieces), " ".join(filter(None, texts)))
+                    if block.kind == "table":
+                        line = line._replace(
+                            text="\t".join(texts),
+                            cells=tuple(self._cell(block, row, index) for index in range(len(texts))),
+                            is_head=row < block.top + block.heads,
+                        )
+                    lines.append(line)
                     size = max(size, *(piece.size for piece in pieces))
-            if lines:
-                yield RawBlock(BlockKind(block.kind), lines, size, False)
+            if not lines:
+                continue
+            if block.kind == "table" and not block.heads:
+                heads = tables.find_heads(lines)
+                lines = [line._replace(is_head=is_head) for line, is_head in zip(lines, heads, strict=True)]
+            extents = tuple((band.start, band.end) for band in self.columns[block.left : block.right + 1])
+            yield RawBlock(BlockKind(block.kind), lines, size, False, extents)
+
+    def _cell(self, block: Block, row: int, index: int) -> TableCell:
+        """Return the columns of a block that a cell covers: several if it is merged."""
+        number, column = self.rows[row].number, self.columns[block.left + index].number
+        for area in self.merged:
+            if area.top <= number <= area.bottom and area.left == column:
+                width = sum(
+                    area.left <= band.number <= area.right for band in self.columns[block.left : block.right + 1]
+                )
+                return TableCell(index, index + width - 1)
+        return TableCell(index, index)
 
     # --- names ---
 

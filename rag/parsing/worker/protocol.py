@@ -9,7 +9,7 @@ from rag import errors
 from rag.parsing.metadata import Metadata
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_lines import RawBlock, RawLine
-from rag.types import BlockKind, PageInfo, Rect, UnpackedPart
+from rag.types import BlockKind, PageInfo, Rect, TableCell, UnpackedPart
 
 SIZE_BYTES = 4
 """Bytes of a request's length prefix."""
@@ -43,8 +43,15 @@ def load_page(value: Any) -> PageContent:
 
 
 def _load_block(value: Any) -> RawBlock:
-    kind, lines, size, bold = value
-    return RawBlock(BlockKind(kind), [RawLine(Rect(*box), text) for box, text in lines], size, bold)
+    kind, lines, size, bold, columns = value
+    return RawBlock(
+        BlockKind(kind), [*map(_load_line, lines)], size, bold, tuple((left, right) for left, right in columns)
+    )
+
+
+def _load_line(value: Any) -> RawLine:
+    box, text, _, _, cells, is_head = value
+    return RawLine(Rect(*box), text, cells=tuple(TableCell(*cell) for cell in cells), is_head=is_head)
 
 
 def dump_metadata(metadata: Metadata) -> bytes:

@@ -7,11 +7,13 @@ next to no cost.
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
+from rag import tables
 from rag.parsing.pdf import text_lines
 from rag.parsing.pdf.text_runs import Piece, Rule
-from rag.types import BlockKind, Rect
+from rag.types import BlockKind, Rect, TableCell
 
 THICKNESS_PT = 3.0
 """Thinner boxes are lines."""
@@ -61,7 +63,7 @@ def find_ruled_tables(
         ys = _positions(across_group, down_group)
         if len(xs) < 3 or len(ys) < 2:
             continue
-        table = _make_table(rest, xs, ys)
+        table = _make_table(rest, xs, ys, down_group)
         if table is not None:
             tables.append(table)
             rest = [piece for piece in rest if not _is_within(piece, xs, ys)]
@@ -159,8 +161,10 @@ def _is_within(piece: Piece, xs: Sequence[float], ys: Sequence[float]) -> bool:
     return xs[0] <= x <= xs[-1] and ys[0] <= y <= ys[-1]
 
 
-def _make_table(pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float]) -> Table | None:
-    """Make the table with column edges `xs` and row edges `ys`; None if its text is not tabular."""
+def _make_table(
+    pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float], down: Sequence[_Edge]
+) -> Table | None:
+    """Make the table with column edges `xs`, row edges `ys` and vertical rules; None if its text is not tabular."""
     cells: dict[int, dict[int, list[Piece]]] = defaultdict(lambda: defaultdict(list))
     inside = [piece for piece in pieces if _is_within(piece, xs, ys)]
     for piece in inside:
@@ -172,11 +176,15 @@ def _make_table(pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float
         return None
     if any(_length(cell) > MAX_CELL_CHARS for columns in cells.values() for cell in columns.values()):
         return None
-    lines = [line for row in sorted(cells) for line in _row_lines(cells[row])]
-    if len(lines) < 2:
-        return None
+    lines = [
+        line for row in sorted(cells) for line in _row_lines(cells[row], _merged_cells(row, cells[row], xs, ys, down))
+    ]
+    if len(lines) < 2 and max(piece.bbox.y1 for piece in pieces) > ys[-1]:
+        return None  # one row is a table only at the end of the page
     box = text_lines.bounds(line.bbox for line in lines)
-    block = text_lines.RawBlock(BlockKind.TABLE, lines, inside[0].size, False)
+    if _is_of_shading(lines, len(xs) - 1):
+        return None
+    block = text_lines.RawBlock(BlockKind.TABLE, lines, inside[0].size, False, tuple(pairwise(xs)))
     return Table(box, "", min(piece.order for piece in inside), block)
 
 
@@ -184,11 +192,36 @@ def _length(cell: Sequence[Piece]) -> int:
     return sum(len(piece.text) for piece in cell)
 
 
-def _row_lines(columns: Mapping[int, list[Piece]]) -> list[text_lines.RawLine]:
-    """Return the row's line, or several if it holds rows without rules between them."""
+def _is_of_shading(lines: Sequence[text_lines.RawLine], count: int) -> bool:
+    """Whether the boxes of a table of figures are no cells but shaded parts of rows, or columns of signs and gaps."""
+    used = {cell.first for line in lines for cell in line.cells}
+    figures = sum(tables.is_data(line.text) for line in lines)
+    return bool(used) and len(used) < count - 1 and 3 * figures >= len(lines)
+
+
+def _merged_cells(
+    row: int, filled: Mapping[int, object], xs: Sequence[float], ys: Sequence[float], down: Sequence[_Edge]
+) -> dict[int, TableCell]:
+    """Return the columns of each filled cell of a row: between the rules beside it, or other filled cells."""
+    middle = (ys[row - 1] + ys[min(row, len(ys) - 1)]) / 2
+    is_ruled = [any(abs(edge.at - x) <= TOUCH_PT and edge.start <= middle <= edge.end for edge in down) for x in xs]
+    found: dict[int, TableCell] = {}
+    for column in filled:
+        left, right = column - 1, min(column, len(xs) - 1)
+        while left > 0 and not is_ruled[left] and left not in filled:
+            left -= 1
+        while right < len(xs) - 1 and not is_ruled[right] and right + 1 not in filled:
+            right += 1
+        found[column] = TableCell(left, right - 1)
+    return found
+
+
+def _row_lines(columns: Mapping[int, list[Piece]], merged: Mapping[int, TableCell]) -> list[text_lines.RawLine]:
+    """Return the row's line, or several, without columns, if it holds rows without rules between them."""
     cells = [text_lines.make_rows(columns[column]) for column in sorted(columns)]
-    if not (any(_is_list(cell) for cell in cells) or _side_by_side(cells)):
-        return [_line(cells)]
+    is_one = sum(map(_is_list, cells)) < 2 and not any(map(_has_columns, cells))
+    if is_one and not _side_by_side(cells):
+        return [_line(cells)._replace(cells=tuple(merged[column] for column in sorted(columns)))]
     column_of = {piece.order: column for column, pieces in columns.items() for piece in pieces}
     return [
         _line(_split_cells(row, column_of))
@@ -197,10 +230,12 @@ def _row_lines(columns: Mapping[int, list[Piece]]) -> list[text_lines.RawLine]:
 
 
 def _is_list(cell: Sequence[text_lines.Row]) -> bool:
-    """Whether the lines of a cell are separate entries, in columns or all numbers, instead of wrapped text."""
-    if any(len(row.cells) > 1 for row in cell):
-        return True
+    """Whether the lines of a cell are separate numbers, instead of wrapped text."""
     return len(cell) > 1 and all(_is_number(text_lines.join(row.pieces)) for row in cell)
+
+
+def _has_columns(cell: Sequence[text_lines.Row]) -> bool:
+    return any(len(row.cells) > 1 for row in cell)
 
 
 def _side_by_side(cells: Sequence[Sequence[text_lines.Row]]) -> bool:
@@ -223,5 +258,6 @@ def _split_cells(row: text_lines.Row, column_of: Mapping[int, int]) -> list[list
 
 
 def _line(cells: Sequence[Sequence[text_lines.Row]]) -> text_lines.RawLine:
-    box = text_lines.bounds(row.bbox for cell in cells for row in cell)
-    return text_lines.RawLine(box, "\t".join(" ".join(text_lines.join(row.pieces) for row in cell) for cell in cells))
+    boxes = tuple(text_lines.bounds(row.bbox for row in cell) for cell in cells)
+    text = "\t".join(" ".join(text_lines.join(row.pieces) for row in cell) for cell in cells)
+    return text_lines.RawLine(text_lines.bounds(boxes), text, boxes)

@@ -1,0 +1,1 @@
+"""Tables of PDF pages: their cells, columns, rows and heads."""

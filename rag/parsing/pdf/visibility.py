@@ -4,6 +4,7 @@ Few pages have text that may be either. Only these are read character by charact
 in the rendered page is hidden, whatever the reason. Invisible text over a picture was recognised there, and stays.
 """
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -34,7 +35,12 @@ MAX_BAR_EM = 3.0
 ZOOM = 2.0
 """Pixels per point when looking for ink."""
 MAX_PIXELS = 20_000_000
+MIN_COVER_EM = 0.3
+"""Width, in line heights, of the part of a line that a shape must cover: the grounds of neighbours may touch."""
 _STEP_PT = 4.0
+_SHAPE = 3
+"""PyMuPDF's type of blocks of shapes."""
+_OPAQUE = 255
 _INKED = 16 | 32
 """MuPDF's flags of filled and of stroked characters."""
 
@@ -119,37 +125,39 @@ class _Marks:
     def __init__(self, page: Any, blocks: Sequence[Mapping[str, Any]]) -> None:
         self._page = page
         self._lines = [(line, n) for n, block in enumerate(blocks) for line in block.get("lines", ())]
-        self._turned = sum(abs(line["dir"][0]) < 0.5 for line, _ in self._lines) * 2 > len(self._lines)
+        self._turned = 2 * sum(abs(line["dir"][0]) < 0.5 for line, _ in self._lines) > len(self._lines)
         self._boxes = [self._upright(line["bbox"]) for line, _ in self._lines]
-        self.doubtful = {n for n, (line, _) in enumerate(self._lines) if any(map(_is_faint, line["spans"]))}
         self.strikes: dict[int, list[Box]] = defaultdict(list)
+        self.doubtful: set[int] = set()
         self._dark: dict[int, list[Box]] = defaultdict(list)
-        shapes = [(block, n) for n, block in enumerate(blocks) if block["type"] == 3 and block["alpha"] >= MIN_ALPHA]
-        if shapes:
-            self._compare(shapes)
+        faint = {n for n, (line, _) in enumerate(self._lines) if any(map(_is_faint, line["spans"]))}
+        grounded = self._compare([(block, n) for n, block in enumerate(blocks) if block["type"] == _SHAPE])
+        self.doubtful |= {n for n in faint if n not in grounded or not _is_only_pale(self._lines[n][0]["spans"])}
 
     def _upright(self, box: Box) -> Box:
         """Return a box on the page turned so that most of its text is level."""
-        x0, y0, x1, y1 = box
-        return (y0, x0, y1, x1) if self._turned else box
+        return (box[1], box[0], box[3], box[2]) if self._turned else box
 
-    def _compare(self, shapes: Sequence[tuple[Mapping[str, Any], int]]) -> None:
-        """Find the shapes that strike out or may hide lines."""
+    def _compare(self, shapes: Sequence[tuple[Mapping[str, Any], int]]) -> set[int]:
+        """Find the shapes that strike out or may hide lines; return the lines on a ground of another brightness."""
         rows: dict[int, list[int]] = defaultdict(list)
         for index, (_, y0, _, y1) in enumerate(self._boxes):
-            for step in range(int(y0 // _STEP_PT), int(y1 // _STEP_PT) + 1):
-                rows[step].append(index)
-        shades = {_brightness(span["color"]) for line, _ in self._lines for span in line["spans"]}
+            rows[int((y0 + y1) / 2 // _STEP_PT)].append(index)
+        grounded: set[int] = set()
         for shape, order in shapes:
             x0, y0, x1, y1 = box = self._upright(shape["bbox"])
-            shade = _brightness(shape["color"])
             if y1 - y0 <= MAX_STRIKE_PT * (2 if shape["stroked"] else 1):
-                near = rows.get(int((y0 + y1) / 2 // _STEP_PT), ())
+                step = int((y0 + y1) / 2 // _STEP_PT)
+                near = [index for one in (step - 1, step, step + 1) for index in rows.get(one, ())]
                 self._strike(box, [index for index in near if _crosses(box, self._boxes[index])])
-            elif x1 - x0 > MAX_STRIKE_PT and (order or any(abs(shade - one) < MIN_CONTRAST for one in shades)):
-                steps = range(int(y0 // _STEP_PT), int(y1 // _STEP_PT) + 1)
-                for index in {index for step in steps for index in rows.get(step, ())}:
-                    self._cover(index, box, shape, order)
+            elif x1 - x0 > MAX_STRIKE_PT and shape["alpha"] >= MIN_ALPHA:
+                for step in range(int(y0 // _STEP_PT), int(y1 // _STEP_PT) + 1):
+                    for index in rows.get(step, ()):
+                        left, top, right, bottom = self._boxes[index]
+                        reach = MIN_COVER_EM * (bottom - top)
+                        if y0 < (top + bottom) / 2 < y1 and x0 < right - reach and left + reach < x1:
+                            grounded |= self._cover(index, box, shape, order)
+        return grounded
 
     def _strike(self, rule: Box, indices: Sequence[int]) -> None:
         """Strike out lines on one level, unless the rule extends far beyond their text, as those of charts do."""
@@ -161,20 +169,22 @@ class _Marks:
             for index in indices:
                 self.strikes[index].append(rule)
 
-    def _cover(self, index: int, box: Box, shape: Mapping[str, Any], order: int) -> None:
+    def _cover(self, index: int, box: Box, shape: Mapping[str, Any], order: int) -> set[int]:
+        """Note whether a shape may hide line `index` below it; return the line if it is its ground."""
         line, line_order = self._lines[index]
-        x0, y0, x1, y1 = self._boxes[index]
-        if not (box[1] < (y0 + y1) / 2 < box[3] and box[0] < x1 and x0 < box[2]):
-            return
+        is_later = order > line_order
+        if shape["stroked"]:
+            _, top, _, bottom = self._boxes[index]
+            if is_later and box[3] - box[1] <= MAX_BAR_EM * (bottom - top):
+                self.doubtful.add(index)
+            return set()
         shade = _brightness(shape["color"])
-        is_later = order > line_order and not (shape["stroked"] and box[3] - box[1] > MAX_BAR_EM * (y1 - y0))
-        is_alike = not shape["stroked"] and any(
-            abs(_brightness(span["color"]) - shade) < MIN_CONTRAST for span in line["spans"]
-        )
-        if is_later or is_alike:
+        if is_later or any(abs(_brightness(span["color"]) - shade) < MIN_CONTRAST for span in line["spans"]):
             self.doubtful.add(index)
-        if is_later and not shape["stroked"] and shade < DARK:
-            self._dark[index].append(box)
+            if is_later and shade < DARK:
+                self._dark[index].append(box)
+            return set()
+        return {index}
 
     def parts(self, index: int, word: Sequence[Any]) -> Iterator[Sequence[Any]]:
         """Divide a word where a line through it begins or ends."""
@@ -242,7 +252,10 @@ class _Marks:
 
 def _is_faint(span: Mapping[str, Any]) -> bool:
     """Whether a span may be invisible by itself: without ink, tiny, pale, or in the colour of hidden text."""
-    return (
+    is_plain = span["color"] == 0 and span["alpha"] == _OPAQUE and span["size"] >= MIN_SIZE_PT
+    if is_plain and span["char_flags"] & _INKED:
+        return False
+    return _has_words(span) and (
         not span["char_flags"] & _INKED
         or span["alpha"] < MIN_ALPHA
         or span["size"] < MIN_SIZE_PT
@@ -251,6 +264,25 @@ def _is_faint(span: Mapping[str, Any]) -> bool:
     )
 
 
+def _has_words(span: Mapping[str, Any]) -> bool:
+    if "text" in span:
+        return bool(span["text"].strip())
+    return any(not char["c"].isspace() for char in span["chars"])
+
+
+def _is_only_pale(spans: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the faint ones of `spans` are pale and nothing else."""
+    return all(
+        span["char_flags"] & _INKED
+        and span["alpha"] >= MIN_ALPHA
+        and span["size"] >= MIN_SIZE_PT
+        and span["color"] != HIDDEN_COLOR
+        for span in spans
+        if _is_faint(span)
+    )
+
+
+@functools.cache
 def _brightness(color: int) -> float:
     """Return the brightness of an sRGB colour, of 255 (luma of ITU-R BT.601)."""
     return 0.299 * (color >> 16 & 255) + 0.587 * (color >> 8 & 255) + 0.114 * (color & 255)

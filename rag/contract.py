@@ -42,6 +42,7 @@ from rag.types import (
     SyncReport,
     Usage,
     Verdict,
+    set_apart_labels,
 )
 from rag.types.answers import RetrievalSummary
 from rag.types.conversations import Rating
@@ -65,8 +66,10 @@ class Place(Model):
     """The place of a passage, with its scores.
 
     `page` is null in a presentation, `slide` in any other document; `page_label` is the number printed on the page,
-    null if it equals the page's number; lines count from 1 through the document. Scores are those of `rag.types.Hit`,
-    in 0..1, and null if that search did not run or did not find the chunk; `score` is `final_score`.
+    null if it equals the page's number; lines count from 1 through the document. `set_apart` says that the lines are a
+    comment, struck out, not visible on the page or recognised in a picture, and is absent of ordinary text. Scores are
+    those of `rag.types.Hit`, in 0..1, and null if that search did not run or did not find the chunk; `score` is
+    `final_score`.
     """
 
     chunk_id: uuid.UUID
@@ -79,6 +82,7 @@ class Place(Model):
     line_start: int
     line_end: int
     regions: tuple[Region, ...]
+    set_apart: tuple[str, ...] = pydantic.Field(default=(), exclude_if=lambda labels: not labels)
     score: float
     vector_score: float | None
     lexical_score: float | None
@@ -98,6 +102,7 @@ def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
         "slide": number if is_slide else None,
         "line_start": lines[0].number,
         "line_end": lines[-1].end,
+        "set_apart": set_apart_labels(lines),
         "score": hit.final_score,
         "vector_score": hit.vector_score,
         "lexical_score": hit.lexical_score,

@@ -27,6 +27,7 @@ from rag.types import (
     RetrievalOptions,
     Support,
     Verdict,
+    set_apart_labels,
 )
 from rag.types.search import AuthorPart, FilterDocuments, FilterSources, FilterTags, SavedName, SourcePrefix
 
@@ -103,6 +104,7 @@ class AskCitation(Model):
     boxes: tuple[Region, ...]
     verdict: Verdict
     unsupported_numbers: tuple[str, ...]
+    set_apart: tuple[str, ...] = pydantic.Field(default=(), exclude_if=lambda labels: not labels)
 
     @classmethod
     def of(cls, citation: Citation, hit: Hit) -> "AskCitation":
@@ -117,6 +119,7 @@ class AskCitation(Model):
             name=hit.document_name,
             page=lines[0].page_number,
             lines=(lines[0].number, lines[-1].end),
+            set_apart=set_apart_labels(lines),
             boxes=citation.regions,
         )
 

@@ -78,6 +78,7 @@ def _events(event: AnswerEvent, to_body: Callable[[AnswerResponse], object]) -> 
             "missing": sentence.missing,
             "judgedBy": sentence.judged_by,
             "probability": sentence.probability,
+            "restsOn": sentence.rests_on,
             "struck": number in event.struck,
         }
         for number, sentence in enumerate(event.sentences)

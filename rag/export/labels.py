@@ -50,7 +50,7 @@ class Labels:
         """Format the place: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
         version = self.say(f"version {one.version}") if one.version is not None else None
         place = ", ".join(part for part in (one.document, version, one.cells, self.say(one.page_name)) if part)
-        return f"{place} ({self.say('recognised in a picture')})" if one.in_picture else place
+        return f"{place} ({', '.join(map(self.say, one.set_apart))})" if one.set_apart else place
 
     def made_from(self, turn: Turn) -> Iterator[str]:
         """Yield the lines of the provenance, none if it was not recorded."""

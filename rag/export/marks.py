@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from rag import answering
-from rag.types import SAME_WORDS, AnswerResponse, Sentence, Support
+from rag.types import SAME_WORDS, AnswerResponse, BlockKind, Sentence, Support
 
 Translate = Callable[[str], str]
 """A translation function for English words; `str` leaves them untranslated."""
@@ -32,6 +32,11 @@ REASONS = {
     Support.CONTRADICTED: "The sources say otherwise.",
     Support.UNCITED: "No source is named for this.",
 }
+RESTS_ON = {
+    BlockKind.STRUCK: "The words are struck out.",
+    BlockKind.HIDDEN: "The words are not visible on the page.",
+}
+"""The reasons of a sentence that only such words say."""
 IN_OTHER_WORDS = "The sources say this in other words."
 COUNTED = {
     Support.CONTRADICTED: "contradicted by the sources",
@@ -69,6 +74,8 @@ def reason_of(sentence: Sentence, say: Translate = str) -> str:
     """Return why a sentence has its verdict, in words; empty if it states nothing."""
     if sentence.support is None:
         return ""
+    if sentence.rests_on is not None:
+        return say(RESTS_ON[sentence.rests_on])
     is_same_words = sentence.judged_by in (None, SAME_WORDS)
     in_other_words = sentence.support is Support.SUPPORTED and not is_same_words
     reason = say(IN_OTHER_WORDS if in_other_words else REASONS[sentence.support])

@@ -18,7 +18,7 @@ from rag.types import (
     Region,
     Support,
     Verdict,
-    any_recognized,
+    set_apart_labels,
 )
 
 STRIKE = "~~"
@@ -28,8 +28,10 @@ STRIKE = "~~"
 class Evidence(Model):
     """The evidence of a claim, with the `label` used in the answer.
 
-    `page` counts from 1, `page_label` is the printed page number if it differs; `cells` are those of a sheet. `version`
-    and `sha256` are None if the document was deleted. `pictures` are PNGs of the highlighted quote, one for each page.
+    `page` counts from 1, `page_label` is the printed page number if it differs; `cells` are those of a sheet.
+    `set_apart` says that the quote is a comment, struck out, not visible on the page or recognised in a picture.
+    `version` and `sha256` are None if the document was deleted. `pictures` are PNGs of the highlighted quote, one for
+    each page.
     """
 
     label: str
@@ -43,7 +45,7 @@ class Evidence(Model):
     cells: str | None
     line_start: int
     line_end: int
-    in_picture: bool
+    set_apart: tuple[str, ...]
     quote: str | None
     verdict: Verdict
     regions: tuple[Region, ...]
@@ -120,7 +122,7 @@ def evidence(label: str, citation: Citation, hit: Hit) -> Evidence:
         cells=citation.cells,
         line_start=lines[0].number,
         line_end=lines[-1].end,
-        in_picture=any_recognized(lines),
+        set_apart=set_apart_labels(lines),
         quote=citation.quote,
         verdict=citation.verdict,
         regions=citation.regions,

@@ -24,6 +24,7 @@ from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_t
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
 from rag.store import UserFiles, UserStore
 from rag.types import (
+    PAGE_TEXT,
     Chunk,
     Document,
     DocumentStatus,
@@ -36,6 +37,7 @@ from rag.types import (
     TextBlock,
     UnpackedPart,
     ignore_progress,
+    lines_text,
 )
 
 IsCancelled = Callable[[], bool]
@@ -187,7 +189,9 @@ class Ingestion:
         with tracing.span("chunk", document=document.id, pages=len(parsed.pages)) as step:
             nodes = pipeline.run(documents=[file])
             step.add(chunks=len(nodes))
-            return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), language_detection.detect(file.text))
+            own_lines = [line for line in lines_of(parsed) if line.kind in PAGE_TEXT]
+            language = language_detection.detect(lines_text(own_lines))
+            return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), language)
 
     def _store_chunks(
         self,
@@ -198,7 +202,7 @@ class Ingestion:
         partial: bool = False,
         while_read: bool = False,
     ) -> None:
-        lines = lines_of(cut.parsed)
+        lines = [line for line in lines_of(cut.parsed) if line.kind in PAGE_TEXT]
         with tracing.span("index", document=document.id, chunks=len(cut.chunks), partial=partial):
             self._store.chunks.replace(
                 document.id,
@@ -285,7 +289,7 @@ class _Cut(NamedTuple):
 
 def identifying_text(name: str, title: str | None, lines: Sequence[Line]) -> str:
     """Return the text that identifies a document: its name and title, and the beginning of its text."""
-    beginning = "\n".join(line.text for line in lines if line.page_number <= FRONT_PAGES)
+    beginning = "\n".join(line.text for line in lines if line.page_number <= FRONT_PAGES and line.kind in PAGE_TEXT)
     return "\n".join([*[document_heading(name, title)] * NAME_WEIGHT, beginning[:FRONT_CHARACTERS]])
 
 
@@ -296,7 +300,7 @@ def _page_texts(lines: Iterable[Line], chunks: Iterable[Chunk]) -> dict[int, Pag
     for line in lines:
         texts.setdefault(line.page_number, []).append(line.text)
     for chunk in chunks:
-        if chunk.section:
+        if chunk.section and chunk.kinds & PAGE_TEXT:
             headings.setdefault(chunk.main_page, {})[chunk.section.rpartition(SECTION_SEPARATOR)[2]] = None
     whole = {number: "\n".join(page) for number, page in texts.items()}
     return {

@@ -26,6 +26,7 @@ from rag.types import (
     ShownCell,
     Support,
     Verdict,
+    set_apart_labels,
 )
 
 Box = tuple[float, float, float, float]
@@ -48,11 +49,16 @@ class Place(Result):
     page_name: str = Field(description="How to name the page to the user.")
     line_start: int = Field(description="First line, counted through the whole document from 1.")
     line_end: int = Field(description="Last line.")
+    set_apart: list[str] = Field(
+        description="What the lines are if not ordinary text: comment, struck out, not visible on the page, recognised "
+        "in a picture. What is struck out or not visible is not valid: never give it as what the document says."
+    )
 
 
-def _place(hit: Hit, place: QuotePlace) -> dict[str, Any]:
+def _place(hit: Hit, place: QuotePlace, lines: Sequence[Line]) -> dict[str, Any]:
     """Return the fields of a place in a hit's document."""
     return {
+        "set_apart": [*set_apart_labels(lines)],
         "document": hit.document_name,
         "document_id": hit.chunk.document_id,
         "page_label": hit.page_labels.get(place.page),
@@ -77,7 +83,7 @@ class Found(Place):
         """Convert a hit without its surroundings, which `get_passage` shows."""
         chunk = hit.chunk
         place = QuotePlace(chunk.id, chunk.main_page, chunk.line_start, chunk.line_end)
-        return copy_fields(cls, chunk, **_place(hit, place), score=round(hit.final_score, 4))
+        return copy_fields(cls, chunk, **_place(hit, place, chunk.lines), score=round(hit.final_score, 4))
 
 
 class SearchResults(Result):
@@ -102,9 +108,8 @@ class Cited(Place):
     @classmethod
     def of(cls, citation: Citation, hit: Hit, place: QuotePlace) -> "Cited":
         """Convert a citation of a hit with its place."""
-        return copy_fields(
-            cls, citation, **_place(hit, place), id=citation.citation_id, quote=_one_line(citation.quote)
-        )
+        where = _place(hit, place, citation.lines_in(hit))
+        return copy_fields(cls, citation, **where, id=citation.citation_id, quote=_one_line(citation.quote))
 
 
 class AnswerSentence(Result):
@@ -227,13 +232,17 @@ class PassageLine(Result):
     number: int = Field(description="Counted through the whole document from 1.")
     page: int
     text: str
+    set_apart: list[str] = Field(description="As of a passage; empty for ordinary text.")
     box: Box = Field(description="Left, top, right, bottom on the page as displayed, in points from its top left.")
     is_marked: bool = Field(description="Whether it belongs to the passage or quote that was asked for.")
 
     @classmethod
     def of(cls, line: Line, *, is_marked: bool) -> "PassageLine":
         """Convert a line."""
-        return copy_fields(cls, line, page=line.page_number, box=rounded(line.bbox), is_marked=is_marked)
+        labels = [*set_apart_labels([line])]
+        return copy_fields(
+            cls, line, page=line.page_number, set_apart=labels, box=rounded(line.bbox), is_marked=is_marked
+        )
 
 
 class MarkedBoxes(Result):

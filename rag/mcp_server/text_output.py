@@ -127,7 +127,7 @@ def _where(place: Place) -> str:
     lines = f"line {place.line_start}"
     if place.line_end > place.line_start:
         lines = f"lines {place.line_start}-{place.line_end}"
-    return f"{place.document}, {place.page_name}, {lines}"
+    return ", ".join([place.document, place.page_name, lines, *place.set_apart])
 
 
 def _ids(place: Place) -> str:
@@ -145,7 +145,8 @@ def _lines(text: PassageText) -> Iterator[str]:
         if line.page != page:
             page = line.page
             yield f"--- page {page} ---"
-        yield f"{'>' if line.is_marked else ' '}{line.number:>6} | {line.text}"
+        labels = f"[{', '.join(line.set_apart)}] " if line.set_apart else ""
+        yield f"{'>' if line.is_marked else ' '}{line.number:>6} | {labels}{line.text}"
     if not text.lines:
         yield "No text on this page. Its image may show what it holds."
 

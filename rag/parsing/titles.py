@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from rag.types import TextBlock
+from rag.types import PAGE_TEXT, TextBlock
 
 TITLE_PAGES = 2
 MAX_TITLE_CHARS = 200
@@ -50,7 +50,7 @@ def find_title(metadata_title: str | None, blocks: Sequence[TextBlock]) -> str |
     given = " ".join((metadata_title or "").split())
     if _letters(given) >= MIN_LETTERS and not _is_boilerplate(given):
         return given[:MAX_TITLE_CHARS]
-    first = [block for block in blocks if block.page_number <= TITLE_PAGES]
+    first = [block for block in blocks if block.page_number <= TITLE_PAGES and block.kind in PAGE_TEXT]
     headings = [block for block in first if block.level is not None and not _is_sideways(block)]
     ranked = sorted(headings, key=lambda block: (block.level or 0, block.page_number))
     return next(iter([*_labelled_names(first), *filter(_is_specific, map(_words, ranked))]), None)

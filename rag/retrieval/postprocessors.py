@@ -4,6 +4,7 @@ Stages can be omitted, or others inserted. Nodes of other retrievers keep their 
 chunk's position.
 """
 
+import math
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +22,7 @@ from rag.retrieval.page_expansion import Place, gather_places
 from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.retrieval.tracing import Query
 from rag.store import UserStore
-from rag.types import Hit, Passage, RetrievalOptions
+from rag.types import NO_EVIDENCE, Hit, Passage, RetrievalOptions
 
 Nodes = list[schema.NodeWithScore]
 
@@ -43,9 +44,11 @@ def stages(
 ) -> list[BaseNodePostprocessor]:
     """Return the stages that the options need, in order.
 
-    Rerank, record scores, drop low scores, diversify, expand to pages or cut to top k, add printed page numbers.
+    Rerank, record scores, drop low scores, diversify, put what is no evidence last, expand to pages or cut to top k,
+    add printed page numbers.
     """
     found: list[BaseNodePostprocessor] = []
+    by_page = options.passage == "pages"
     if options.rerank.enabled:
         by_model = llm is not None and options.rerank.by == "llm"
         judge = ModelReranker(Completions(llm, store.caches)) if by_model and llm else reranker
@@ -55,7 +58,8 @@ def stages(
     found.append(SimilarityPostprocessor(similarity_cutoff=options.min_score))
     if options.diversity:
         found.append(Diversity(store=store, diversity=options.diversity))
-    if options.passage == "pages":
+    found.append(NoEvidenceLast(top_k=options.top_k, by_page=by_page))
+    if by_page:
         found.append(PageExpansion(store=store, top_k=options.top_k))
     else:
         found.append(TopK(top_k=options.top_k))
@@ -140,6 +144,53 @@ class Diversity(BaseNodePostprocessor):
 def _chunk_id(found: schema.NodeWithScore) -> uuid.UUID:
     """Return the chunk's id, for foreign nodes an unused one."""
     return found.node.hit.chunk.id if isinstance(found.node, HitNode) else uuid.UUID(int=0)
+
+
+class NoEvidenceLast(BaseNodePostprocessor):
+    """Puts struck out and hidden text behind all other nodes, with no higher score than theirs.
+
+    The best of it keeps the last of the `top_k` places if it was among these, so that its own words find it, and no
+    number of hidden words fills the results.
+    """
+
+    top_k: int
+    by_page: bool
+
+    def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
+        last = [found for found in nodes if _proves_nothing(found.node)]
+        if not last:
+            return nodes
+        others = [found for found in nodes if not _proves_nothing(found.node)]
+        is_among_best = any(found is last[0] for found in nodes[: self._end_of_places(nodes, self.top_k)])
+        end = self._end_of_places(others, self.top_k - 1) if is_among_best else len(others)
+        return [*others[:end], *_below(others[:end], last[:1]), *others[end:], *_below(others, last[1:])]
+
+    def _end_of_places(self, nodes: Nodes, count: int) -> int:
+        """Return the number of nodes before the place after the first `count` ones."""
+        places: set[object] = set()
+        for number, found in enumerate(nodes):
+            places.add(self._place(found))
+            if len(places) > count:
+                return number
+        return len(nodes)
+
+    def _place(self, found: schema.NodeWithScore) -> object:
+        if not isinstance(found.node, HitNode) or not self.by_page:
+            return found.node.node_id
+        chunk = found.node.hit.chunk
+        return chunk.document_id, chunk.main_page
+
+
+def _proves_nothing(node: schema.BaseNode) -> bool:
+    return isinstance(node, HitNode) and node.hit.chunk.kinds <= NO_EVIDENCE
+
+
+def _below(others: Nodes, last: Nodes) -> Nodes:
+    """Return the `last` nodes with no higher score than the `others`."""
+    least = min((found.score or 0.0 for found in others), default=math.inf)
+    scores = [min(found.score or 0.0, least) for found in last]
+    hits = zip(to_hits(last), scores, strict=True)
+    return [HitNode.of(hit.model_copy(update={"final_score": score})) for hit, score in hits]
 
 
 class TopK(BaseNodePostprocessor):

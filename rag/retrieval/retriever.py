@@ -23,7 +23,7 @@ from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.retrieval.tracing import Findings, Query
 from rag.store import LexicalMatches, UserStore
-from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope, bounded_question
+from rag.types import NO_EVIDENCE, Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope, bounded_question
 from rag.vocabulary import Widener
 
 POOL = 100
@@ -101,8 +101,11 @@ class HybridRetriever(BaseRetriever):
             )
             searched += tuple(one.variant for one in lookups)
             ranking = merge_lookups(ranking, [one.ranking for one in lookups])
-        considered = best_first(ranking.fused)[: self._depth]
-        found = self._store.chunks.get(considered)
+        considered = best_first(ranking.fused)
+        found = self._store.chunks.get(considered[: self._depth])
+        spare = sum(chunk.kinds <= NO_EVIDENCE for chunk, _ in found)  # they take nobody's place
+        found += self._store.chunks.get(considered[self._depth : self._depth + spare])
+        considered = considered[: self._depth + spare]
         if isinstance(query_bundle, Query):
             chunks = {chunk.id: chunk for chunk, _ in found}
             query_bundle.findings = Findings(searched, understood[0].rewritings, ranking, tuple(considered), chunks)

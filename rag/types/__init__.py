@@ -242,10 +242,12 @@ from rag.types.sharing import (
     ShareRequest,
 )
 from rag.types.text import (
+    EVIDENCE,
     MAX_NEGLIGIBLE_LOSS,
     MAX_REMARK_PAGES,
     MAX_WORD_ERROR_SHARE,
     NO_EVIDENCE,
+    PAGE_TEXT,
     SET_APART,
     BlockKind,
     Chunk,
@@ -269,10 +271,11 @@ from rag.types.text import (
     Unpacked,
     UnpackedPart,
     WordError,
-    any_recognized,
+    line_counts,
     lines_text,
     page_name,
     pages_by_share,
+    set_apart_labels,
 )
 from rag.types.validation import (
     DEFAULT_QUERY_MODEL,

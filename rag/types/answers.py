@@ -13,7 +13,7 @@ from rag.types.base import Input, Model
 from rag.types.documents import EmbeddingSpace
 from rag.types.requests import Auth, AuthField, CollapseWhiteSpace, ProviderOptions, QuestionText, spread
 from rag.types.search import Hit, RetrievalOptions, RetrievalRequest, SearchMode, Usage
-from rag.types.text import Line, Region
+from rag.types.text import BlockKind, Line, Region
 
 
 class UsedDocument(Model):
@@ -145,7 +145,7 @@ class Sentence(Model):
 
     `support` is None if the sentence makes no verifiable statement; `missing` lists what the quotes lack. `judged_by`
     is "words" or "meaning" for a comparison on this machine, else the language model's name; `probability` is the
-    entailment model's, in 0..1.
+    entailment model's, in 0..1. `rests_on` is the kind of the words that alone say it if they are struck out or hidden.
     """
 
     text: str
@@ -156,6 +156,7 @@ class Sentence(Model):
     missing: tuple[str, ...] = ()
     judged_by: str | None = None
     probability: float | None = None
+    rests_on: BlockKind | None = pydantic.Field(default=None, exclude_if=lambda kind: kind is None)
 
     @property
     def basis(self) -> str:

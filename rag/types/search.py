@@ -4,6 +4,7 @@ import datetime as dt
 import unicodedata
 import uuid
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import pydantic
@@ -11,7 +12,7 @@ import pydantic
 from rag.types.base import TEXT, Input, Model
 from rag.types.documents import DEFAULT_INDEX
 from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, QuestionText, StorableText, gather
-from rag.types.text import Chunk, Passage, page_name
+from rag.types.text import BlockKind, Chunk, Passage, page_name
 
 SearchMode = Literal["vector", "lexical", "hybrid"]
 
@@ -230,6 +231,21 @@ class Hit(Model):
     final_score: float
     vector_rank: int | None = None
     lexical_rank: int | None = None
+
+    def of_kinds(self, kinds: AbstractSet[BlockKind]) -> "Hit | None":
+        """Return the hit with only the lines of these kinds; None if it has none.
+
+        A chunk of other kinds is replaced by the rest of its passage.
+        """
+        if self.passage.kinds <= kinds:
+            return self
+        lines = tuple(line for line in self.passage.lines if line.kind in kinds)
+        if not lines:
+            return None
+        chunk = self.chunk if self.chunk.kinds <= kinds else self.chunk.model_copy(update={"lines": lines})
+        return self.model_copy(
+            update={"passage": Passage(document_id=self.passage.document_id, lines=lines), "chunk": chunk}
+        )
 
     def page_name(self, number: int) -> str:
         """Return the display name of a page."""

@@ -4,7 +4,7 @@ import datetime as dt
 import math
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -94,6 +94,18 @@ SET_APART = frozenset({BlockKind.PICTURE, BlockKind.NOTE, BlockKind.STRUCK, Bloc
 
 NO_EVIDENCE = frozenset({BlockKind.STRUCK, BlockKind.HIDDEN})
 """Kinds of text that are shown with a label, and prove nothing."""
+
+EVIDENCE = frozenset(BlockKind) - NO_EVIDENCE
+
+PAGE_TEXT = EVIDENCE - {BlockKind.NOTE}
+"""Kinds of text that the page itself says."""
+
+_LABELS = {
+    BlockKind.PICTURE: "recognised in a picture",
+    BlockKind.NOTE: "comment",
+    BlockKind.STRUCK: "struck out",
+    BlockKind.HIDDEN: "not visible on the page",
+}
 
 
 class TableCell(NamedTuple):
@@ -356,9 +368,10 @@ def lines_text(lines: Sequence[Line]) -> str:
     return "".join(parts[1:])
 
 
-def any_recognized(lines: Sequence[Line]) -> bool:
-    """Whether any line was recognised in a picture."""
-    return any(line.kind is BlockKind.PICTURE for line in lines)
+def set_apart_labels(lines: Iterable[Line]) -> tuple[str, ...]:
+    """Return what a reader must be told of the kinds of `lines`: ("struck out",); () for ordinary text."""
+    kinds = {line.kind for line in lines}
+    return tuple(label for kind, label in _LABELS.items() if kind in kinds)
 
 
 def pages_by_share(lines: Sequence[Line]) -> list[int]:
@@ -414,12 +427,22 @@ class Passage(Model):
         return box
 
     @property
+    def kinds(self) -> frozenset[BlockKind]:
+        """The kinds of its lines."""
+        return frozenset(line.kind for line in self.lines)
+
+    @property
     def regions(self) -> tuple[Region, ...]:
         """The boxes of the lines, page by page."""
         return tuple(
             Region(page_number=page, rects=tuple(line.bbox for line in self.lines if line.page_number == page))
             for page in self.pages
         )
+
+    def labelled_text(self, say: Callable[[str], str] = str) -> str:
+        """The text on one line; what is set apart says so: "(struck out) 30 days"; `say` translates."""
+        labels = ", ".join(map(say, set_apart_labels(self.lines)))
+        return " ".join([*([f"({labels})"] if labels else []), *self.text.split()])
 
     def lines_of(self, start: int, end: int) -> tuple[Line, ...]:
         """The lines that `text[start:end]` touches."""
@@ -448,6 +471,13 @@ class Chunk(Passage):
     ordinal: int = pydantic.Field(ge=0)
     section: str | None = None
     context: str = ""
+
+
+def line_counts(chunks: Iterable[Chunk]) -> dict[BlockKind, int]:
+    """Count the lines of chunks by kind; what two chunks share counts once."""
+    lines = {(line.page_number, line.number, line.text): line.kind for chunk in chunks for line in chunk.lines}
+    counts = Counter(lines.values())
+    return {kind: counts[kind] for kind in BlockKind if counts[kind]}
 
 
 def page_name(number: int, label: str | None = None, count: int = 0) -> str:

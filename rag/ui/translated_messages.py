@@ -207,7 +207,11 @@ MESSAGES = (
     N_("Model {model}, instructions version {version}, Pagelight {program}"),
     N_("version {number}"),
     *(N_("Matrix"), N_("Document"), N_("Version"), N_("Page"), N_("Question"), N_("Answer"), N_("Source")),
-    *(N_("not found"), N_("failed"), N_("recognised in a picture")),
+    *(N_("not found"), N_("failed")),
+    # Kinds of text: rag.types.set_apart_labels, and why words prove nothing: rag.export.marks.RESTS_ON
+    *(N_("recognised in a picture"), N_("comment"), N_("struck out"), N_("not visible on the page")),
+    *(N_("The words are struck out."), N_("The words are not visible on the page.")),
+    N_("This is from a comment on the page, not from the text itself."),
     N_("Claim"),
     N_("Verdict"),
     N_("Reason"),

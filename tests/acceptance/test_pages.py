@@ -992,6 +992,7 @@ def test_chunks_are_outlined_on_their_page(app: AppTest, engine: RAGEngine) -> N
     open_page(app, "index")
     app.button_group[0].set_value("Chunks").run()
     app.number_input[0].set_value(2).run()
+    assert any(caption.value.startswith("Lines: ") and "text" in caption.value for caption in app.caption)
     shown = component(app, "chunk-viewer")
     expected = {
         region.page_number for chunk in engine.chunks.list(document.id, page_number=2) for region in chunk.regions

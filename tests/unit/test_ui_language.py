@@ -391,7 +391,7 @@ def _turn(at: dt.datetime) -> export.Turn:
         cells=None,
         line_start=1,
         line_end=1,
-        in_picture=False,
+        set_apart=(),
         quote="The beacon was lit by hand.",
         verdict=Verdict.VERIFIED,
         regions=(),

@@ -11,6 +11,7 @@ from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuesti
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, quoted_row, words_at
 from rag.answering.text import term_weights
+from rag.answering.text.numbered_names import NumberedName
 from rag.answering.text.sentences import is_answered_by_box, one_line
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Hit, QuotedRow
@@ -99,6 +100,19 @@ class Candidate(NamedTuple):
     def _label(self) -> str:
         return self.hit.page_labels.get(self.page_number, str(self.page_number)).lower()
 
+    def bears(self, name: NumberedName) -> bool:
+        """Return whether it is about the thing of that name, by its words, its headings or the name of its row."""
+        text, unit = self.hit.passage.text, self.unit
+        header, row = words_at(text, unit.header).split(), self.hit.passage.lines_of(*unit.span)[0].row
+        of_labels = row.cells[0].head if row and row.cells[0].head else header[0] if header else ""
+        cells = [f"{cell.column} {words_at(text, cell.span)}" for cell in unit.cells]
+        named = [self.context, f"{of_labels} {words_at(text, unit.label)}", *cells]
+        return any(map(name.stands_in, named)) or any(map(name.begins, [self.text, *self.context.split(". ")]))
+
+    def is_of_another(self, name: NumberedName) -> bool:
+        """Return whether its own words name another thing of that kind only."""
+        return not self.bears(name) and name.other_stands_in(self.text)
+
     @property
     def row(self) -> QuotedRow | None:
         """Its table row, or None."""
@@ -181,7 +195,7 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     if (
         unit.is_boilerplate
         or shown.endswith((":", "?"))
-        or _CLAUSE_TITLE.fullmatch(shown)
+        or (not unit.cells and _CLAUSE_TITLE.fullmatch(shown))
         or _ELSEWHERE.search(shown)
         or _LABEL_ALONE.fullmatch(shown)
         or not ({*term_weights.content_words(shown)} - {*question.words} or is_answered_by_box(shown))
@@ -240,7 +254,7 @@ def _preselect(question: ParsedQuestion, found: Sequence[Candidate]) -> list[Can
         )
         also = max((weights.share(phrase, set(words)) for phrase in question.also), default=0.0)
         measured.append((_closeness(features, score / top, weights.covered(words), also), candidate, features))
-    measured.sort(key=lambda one: (not one[1].is_certain, -one[0]))
+    measured.sort(key=lambda one: (not one[1].is_certain, not any(map(one[1].bears, question.numbered)), -one[0]))
     return [candidate._replace(features=features) for _, candidate, features in measured[:CANDIDATES]]
 
 

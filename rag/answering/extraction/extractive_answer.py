@@ -17,6 +17,7 @@ from rag.answering.extraction.candidates import (
 )
 from rag.answering.extraction.question_intent import Kind, ParsedQuestion
 from rag.answering.text import term_weights
+from rag.answering.text.numbered_names import NumberedName
 from rag.retrieval import Reranker
 from rag.types import Hit, QuotedRow, Rewriting
 
@@ -152,7 +153,15 @@ def choose(
     found = rank(asked, hits, reranker=reranker, reader=reader)
     if not found:
         return Choice(hint="In the passages read, no sentence and no row of a table was recognised as an answer.")
-    ranked = _fitting(asked, found)
+    named = _of_numbered(asked, found, hits)
+    if not named:
+        absent = [name.text for name in asked.numbered if not _is_in_a_passage(name, found)] or [asked.numbered[0].text]
+        best = found[0].candidate
+        verb = "does" if len(absent) == 1 else "do"
+        return Choice(
+            hint=f"{_listed(absent)} {verb} not occur in the passages read. {_nearest(asked, best)}", nearest=best.hit
+        )
+    ranked = _fitting(asked, named)
     if not ranked:
         best = found[0].candidate
         hint = f"In the passages read, the figure itself was not recognised. {_nearest(asked, best)}"
@@ -193,6 +202,32 @@ def rank(
         rest = [one._replace(features=one.features._replace(answers=least)) for one in found[READ:]]
         found = sorted([*read, *rest], key=_score, reverse=True)
     return [Extract(candidate, _score(candidate), asked_row(question, candidate)) for candidate in found]
+
+
+def _of_numbered(asked: ParsedQuestion, found: Sequence[Extract], hits: Sequence[Hit]) -> list[Extract]:
+    """Return the candidates about the things that the question names by a number; all if it names none.
+
+    Those that bear the name themselves are preferred to others of a passage that has it; what is of another thing of
+    that kind is dropped. A name that may be a quantity counts if the passages have others of that kind.
+    """
+    others = {name: any(name.other_stands_in(hit.passage.text) for hit in hits) for name in asked.numbered}
+    names = [name for name in asked.numbered if name.is_sure or others[name]]
+    kept = [*found]
+    for word in dict.fromkeys(name.word.casefold() for name in names):
+        meant = [name for name in names if name.word.casefold() == word]  # one of these: "Figure 7 and Figure 8"
+        kept = [one for one in kept if any(map(one.candidate.bears, meant))] or [
+            one
+            for one in kept
+            if any(_is_in_a_passage(name, [one]) for name in meant) and not all(map(one.candidate.is_of_another, meant))
+        ]
+    return kept
+
+
+def _is_in_a_passage(name: NumberedName, found: Sequence[Extract]) -> bool:
+    passages = {id(one.candidate.hit): one.candidate.hit for one in found}.values()
+    return any(
+        name.stands_in(page_and_names(hit)) or any(map(name.begins, hit.passage.text.split("\n"))) for hit in passages
+    )
 
 
 def _fitting(asked: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
@@ -319,7 +354,8 @@ def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candida
     if question.pages and not best.is_on(question.pages):
         labels = sorted(label.lstrip("#") for label in question.pages)
         return f"The nearest passage is not on page {' or '.join(labels)}."
-    years = [name for name in question.missing(page_and_names(best.hit)) if name in question.years]
+    about_best = f"{page_and_names(best.hit)} {best.text}"
+    years = [name for name in question.missing(about_best) if name in question.years]
     own = (page_and_names(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
     names = [name for name in question.missing(" ".join(own)) if name not in question.years]
     absent = question.missing(" ".join(map(page_and_names, hits)))

@@ -11,6 +11,7 @@ from rapidfuzz import fuzz, process
 from rag.answering.extraction.quantities import gives_quantity
 from rag.answering.text import term_weights
 from rag.answering.text.named_entities import has_new_name, is_term
+from rag.answering.text.numbered_names import NumberedName, find_numbered_names
 from rag.types import Rewriting, without_raised_marks
 from rag.vocabulary import references, spell_out_periods
 
@@ -137,6 +138,9 @@ _HELD = {
     Kind.DATE: _DATE,
     Kind.PLACE: re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+"),
 }
+_COMMENTS = _pattern(
+    r"\b(?:comment(?:s|ed|ers?)?|annotations?|sticky\s+notes?|kommentar\w*|anmerkung(?:en)?|randnotiz(?:en)?)\b"
+)
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:19|20)\d\d(?![\d,%]|\.\d)")
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.\s?){2,}[^\W\d_]?")
@@ -155,6 +159,7 @@ class ParsedQuestion:
 
     `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` their labels ("#2": the
     second page of the file), `words` its content words, `phrases` synonymous phrases, and `also` their words.
+    `numbered` are the things that it names by a number: "item 7".
     """
 
     text: str
@@ -165,6 +170,7 @@ class ParsedQuestion:
     words: tuple[str, ...]
     also: tuple[tuple[str, ...], ...] = ()
     phrases: tuple[str, ...] = ()
+    numbered: tuple[NumberedName, ...] = ()
 
     def holds_kind(self, text: str) -> bool:
         """Return whether `text` holds something of the requested kind that the question does not."""
@@ -224,7 +230,13 @@ def parse_question(question: str, rewritings: Iterable[Rewriting] = ()) -> Parse
         words=tuple(term_weights.content_words(text)),
         also=tuple(dict.fromkeys(tuple(term_weights.content_words(phrase)) for phrase in phrases)),
         phrases=tuple(dict.fromkeys(phrases)),
+        numbered=tuple(find_numbered_names(question)),
     )
+
+
+def asks_for_comments(question: str) -> bool:
+    """Return whether `question` asks for what somebody wrote beside the text."""
+    return _COMMENTS.search(question) is not None
 
 
 def years_of(text: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rag import prompts, providers, tables
 from rag.answering.text.markup import INVISIBLE
-from rag.types import BlockKind, Hit, Line
+from rag.types import PAGE_TEXT, BlockKind, Hit, Line
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM
@@ -35,8 +35,9 @@ MIN_SHARE_TOKENS = 200
 """Least share of a source, about a paragraph."""
 
 _GAP = rf"(?:\s|{INVISIBLE})*+"
+_KINDS = "|".join(mark.strip("[]").replace(" ", _GAP) for mark in prompts.CONTEXT_KINDS.values())
 _FAKE_MARK = re.compile(
-    rf"[\[【〔［](?={_GAP}(?:\^|S{_GAP}ources?\b|S{_GAP}\d|Page{_GAP}\d))([^\[\]【】〔〕［］]*)([\]】〕］]?)",
+    rf"[\[【〔［](?={_GAP}(?:\^|S{_GAP}ources?\b|S{_GAP}\d|Page{_GAP}\d|{_KINDS}))([^\[\]【】〔〕［］]*)([\]】〕］]?)",
     re.IGNORECASE,
 )
 _FAKE_ROUND_MARK = re.compile(
@@ -163,7 +164,7 @@ def _running_lines(hits: Iterable[Hit]) -> set[tuple[uuid.UUID, str]]:
     pages: dict[tuple[uuid.UUID, str], set[int]] = {}
     for hit in hits:
         for number, group in itertools.groupby(hit.passage.lines, key=lambda line: line.page_number):
-            lines = [*group]
+            lines = [line for line in group if line.kind in PAGE_TEXT]
             for line in (*lines[:EDGE_LINES], *lines[-EDGE_LINES:]):
                 if len(line.text) >= MIN_RUNNING_CHARS:
                     pages.setdefault((hit.passage.document_id, line.text), set()).add(number)
@@ -217,7 +218,8 @@ def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
 
 def _length(line: Line) -> int:
     """Return the characters of a line as it is given to the model."""
-    return len(line.text) + (2 * line.text.count("\t") + 4 if line.kind is BlockKind.TABLE else 0)
+    mark = prompts.CONTEXT_KINDS.get(line.kind, "")
+    return len(line.text) + len(mark) + (2 * line.text.count("\t") + 4 if line.kind is BlockKind.TABLE else 0)
 
 
 def format_source(source: Source) -> str:
@@ -248,7 +250,7 @@ def _format_lines(lines: Sequence[Line], *, with_pages: bool) -> str:
             page = line.page_number
             parts.append(prompts.CONTEXT_PAGE.format(number=page))
         if line.kind is not BlockKind.TABLE:
-            parts.append(text)
+            parts.append(" ".join(filter(None, [prompts.CONTEXT_KINDS.get(line.kind), text])))
             continue
         if index not in rows:
             table = [line, *itertools.takewhile(_continues_table, lines[index + 1 :])]

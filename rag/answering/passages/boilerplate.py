@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag.answering.text.sentences import trimmed
-from rag.types import Line, Passage, Span
+from rag.types import PAGE_TEXT, Line, Passage, Span
 
 CONTENTS_ROWS = 5
 """Minimum number of successive lines ending with rising page numbers in a table of contents."""
@@ -28,7 +28,7 @@ def boilerplate_lines(passage: Passage) -> set[int]:
     placed = [(trim_line(offset, line), line) for offset, line in placed_lines(passage) if line.text.strip()]
     found: set[int] = set()
     for page in passage.pages:
-        lines = [(span, line) for span, line in placed if line.page_number == page]
+        lines = [(span, line) for span, line in placed if line.page_number == page and line.kind in PAGE_TEXT]
         for edge in (
             lines[:1],
             lines[1:2] if len(lines) > 2 else [],

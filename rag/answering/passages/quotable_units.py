@@ -26,7 +26,7 @@ from rag.answering.passages.table_cells import (
     split_row,
 )
 from rag.answering.text.sentences import CHECK_BOX, has_bullet, split_long, split_sentences, trimmed
-from rag.types import BlockKind, Line, Passage, Span, TableCell
+from rag.types import NO_EVIDENCE, SET_APART, BlockKind, Line, Passage, Span, TableCell
 
 MAX_HEADER_CHARS = 200
 """Maximum length of a header line above a table."""
@@ -79,12 +79,15 @@ def split_passage(passage: Passage) -> list[Unit]:
     text = passage.text
     boilerplate = boilerplate_lines(passage)
     units: list[Unit] = []
-    above: list[Placed] = []
+    lines_above: dict[BlockKind | None, list[Placed]] = {}  # text that is set apart stands above nothing else
     for block in _blocks(passage, boilerplate):
-        rows = block[0][1].kind is BlockKind.TABLE
+        kind = block[0][1].kind
+        layer = kind if kind in SET_APART else None
+        above = lines_above.get(layer, [])
+        rows = kind is BlockKind.TABLE
         found = _Table(text, above, block).rows() if rows else _sentences(text, above, block, boilerplate)
         units += [unit._replace(is_boilerplate=unit.is_boilerplate or unit.span.start in boilerplate) for unit in found]
-        above = (above + block)[-HEADER_REACH:]
+        lines_above[layer] = (above + block)[-HEADER_REACH:]
     return units
 
 
@@ -338,7 +341,7 @@ def _sentences(
         if kind is BlockKind.HEADING:
             yield Unit(run, kind)
             continue
-        if is_row:
+        if is_row and kind not in NO_EVIDENCE:
             yield _bare_row(text, [*above, *block], run)
             continue
         for span in split_sentences(text[run.start : run.end]):

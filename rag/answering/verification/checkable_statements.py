@@ -7,7 +7,7 @@ from rag.answering.text.analyzed_text import Text
 from rag.answering.text.answer_sentences import markdown_row, strip_markup
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.text.normalized_text import normalize
-from rag.types import Sentence
+from rag.types import BlockKind, Sentence
 
 _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text.rstrip(".")
 
@@ -85,6 +85,25 @@ _ENDS_OPEN = re.compile(
     re.IGNORECASE,
 )
 """The end of an announcement: what it says stands below."""
+
+_SAYS_KIND = {
+    BlockKind.STRUCK: re.compile(
+        r"\b(?:str(?:uck|icken|ike)[\s-]?(?:out|through)|crossed[\s-]out|redlined|deleted|deletion|(?:durch|aus)?gestrichen\w*"
+        r"|gelöscht\w*|barrée?s?|biffée?s?|tachad[oa]s?)\b",
+        re.IGNORECASE,
+    ),
+    BlockKind.HIDDEN: re.compile(
+        r"\b(?:(?:is|are|was|were|been|being)\s+(?:hidden|concealed)|hidden\s+(?:text|words?|lines?|sentences?|passages?)"
+        r"|invisibl[ey]|not\s+visible|(?:nicht\s+|un)sichtbar\w*|(?:ist|sind|war|waren)\s+(?:verborgen|versteckt)"
+        r"|versteckte\w*\s+text\w*)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+def said_kinds(statement: str) -> list[BlockKind]:
+    """Return which kinds of invalid text a statement speaks of: struck out, hidden."""
+    return [kind for kind, pattern in _SAYS_KIND.items() if pattern.search(statement)]
 
 
 def checkable_statement(sentence: Sentence, answer: str = "") -> str:

@@ -28,7 +28,21 @@ from rag.answering.verification.missing_facts import missing_names
 from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import MIN_COVERAGE, MIN_SHARED, QuotablePassage, Quote
 from rag.retrieval import Reranker
-from rag.types import SAME_WORDS, Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
+from rag.types import (
+    EVIDENCE,
+    NO_EVIDENCE,
+    SAME_WORDS,
+    BlockKind,
+    Citation,
+    Hit,
+    Passage,
+    QuotedRow,
+    Region,
+    Sentence,
+    Span,
+    Support,
+    Verdict,
+)
 
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
 """Return the boxes of `passage.text[start:end]` in the document of that id; () if they can't be found."""
@@ -38,6 +52,12 @@ MIN_STATED_WORDS = 3
 
 MOST_WORDS = 0.8
 """Share of a statement's words with which a source is taken before a better ranked one with fewer."""
+
+KIND_CONTEXT = {
+    BlockKind.STRUCK: "Struck out, crossed out, deleted words, text, sentence, clause, term, passage of the page",
+    BlockKind.HIDDEN: "Hidden, invisible, not visible words, text, sentence, clause, term, passage of the page",
+}
+"""What invalid text is read under, so that a claim which says that it is struck out or hidden can be proved."""
 
 LOWERED = (Support.PARTLY, Support.NOT_STATED, Support.CONTRADICTED)
 """Verdicts of a judge that change nothing about a sentence which its source has word for word."""
@@ -69,16 +89,22 @@ class _Compared(NamedTuple):
     found: QuotesBySource
     judgement: Judgement
     figures: FigureCheck = NO_FIGURES
+    rests_on: BlockKind | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether it is a statement with sources about which words did not decide."""
         is_statement = bool(self.statement) and not checkable_statements.is_refusal(self.claim.sentence.text)
-        return is_statement and bool(self.claim.sentence.citation_ids) and not self.judgement.is_decided
+        is_left = not self.judgement.is_decided and self.rests_on is None
+        return is_statement and bool(self.claim.sentence.citation_ids) and is_left
 
 
 class Grounder:
-    """Find and judge quotes for claims in the sources of one answer; each source is prepared once."""
+    """Find and judge quotes for claims in the sources of one answer; each source is prepared once.
+
+    Words that are struck out or hidden are kept as sources of their own, by an id like "S1 struck": they prove only
+    claims that say so of them, and a claim that rests on nothing else is not verified.
+    """
 
     def __init__(
         self,
@@ -93,7 +119,14 @@ class Grounder:
 
         `prompted` is what the writer of the answer was given.
         """
-        self._sources = sources
+        self._sources: dict[str, Hit] = {}
+        self._invalid: dict[str, tuple[str, BlockKind, Hit]] = {}
+        for citation_id, hit in sources.items():
+            nothing = Passage(document_id=hit.passage.document_id, lines=())
+            self._sources[citation_id] = hit.of_kinds(EVIDENCE) or hit.model_copy(update={"passage": nothing})
+            for kind in NO_EVIDENCE:
+                if marked := hit.of_kinds({kind}):
+                    self._invalid[f"{citation_id} {kind}"] = citation_id, kind, marked
         self._locate = locate
         self._reranker = reranker
         self._judge = judge
@@ -111,9 +144,10 @@ class Grounder:
         """
         compared = self._compare_all(claims, text)
         verdicts = self._judge_meaning(compared) if by_meaning else [None] * len(compared)
+        pairs = [self._without_invalid(*pair) for pair in zip(compared, verdicts, strict=True)]
         sentences: list[Sentence] = []
         citations: list[Citation] = []
-        for index, (one, verdict) in enumerate(zip(compared, verdicts, strict=True)):
+        for index, (one, verdict) in enumerate(pairs):
             sentence, found, judgement = self._with_verdict(one), one.found, one.judgement
             if verdict is not None and not (verdict.support in LOWERED and self._is_verbatim(one)):
                 sentence = _with_meaning(sentence, verdict)
@@ -138,7 +172,11 @@ class Grounder:
             if len(said.words) + len(said.numbers) < MIN_STATED_WORDS or checkable_statements.is_refusal(statement):
                 continue
             _, judgement = self._find_quotes(statement, claim)
-            if judgement.support is not Support.SUPPORTED:
+            if judgement.support is Support.SUPPORTED:
+                continue
+            if invalid := self._find_invalid(statement, claim):
+                found[index] = [self._invalid[source][0] for source in invalid]
+            else:
                 found[index] = self._better_sources(statement, claim.sentence.citation_ids, judgement)
         return with_citations(answer, found)
 
@@ -168,7 +206,8 @@ class Grounder:
         """Compare all claims of an answer with their sources; an answer that is judged is compared once."""
         key = (tuple(claims), text)
         if key not in self._compared:
-            self._compared[key] = self._with_figures([self._compare(claim, text) for claim in claims])
+            compared = self._with_figures([self._compare(claim, text) for claim in claims])
+            self._compared[key] = [self._resting_on_invalid(one) for one in compared]
         return self._compared[key]
 
     def _compare(self, claim: Claim, text: str) -> _Compared:
@@ -198,7 +237,7 @@ class Grounder:
             source: [span for quote in quotes for span in self.passage(source).units_at(quote.span)]
             for source, quotes in one.found.items()
         }
-        indexes = {source: self._index(source) for source in one.claim.sentence.citation_ids}
+        indexes = {source: self._index(source) for source in self._ids(one.statement, one.claim)}
         check = check_figures(one.statement, indexes, quoted, known, self._prompted.question)
         if not check.absent or not (self._judge and self._judge.reads_all):
             return check
@@ -240,7 +279,7 @@ class Grounder:
         names = {_document_names(self._sources[source]) for source in one.claim.sentence.citation_ids}
         return open_claim(
             one.statement or one.claim.sentence.text,
-            {citation_id: self.passage(citation_id) for citation_id in one.claim.sentence.citation_ids},
+            {source: self.passage(source) for source in self._ids(one.statement, one.claim)},
             one.found,
             judgement=one.judgement,
             before=before.statement if before is not None and is_proved else "",
@@ -273,7 +312,68 @@ class Grounder:
         if not one.statement or clauses.is_fragment(one.statement):
             return False
         words = normalize(one.statement).text.rstrip(".")
-        return any(words in self.passage(source).normalized for source in one.claim.sentence.citation_ids)
+        return any(words in self.passage(source).normalized for source in self._ids(one.statement, one.claim))
+
+    # --- what is struck out or hidden ---
+
+    def _ids(self, statement: str, claim: Claim) -> tuple[str, ...]:
+        """Return the sources that a claim cites, with their invalid text if it speaks of it as such."""
+        cited = claim.sentence.citation_ids
+        kinds = checkable_statements.said_kinds(statement) if self._invalid else ()
+        return (*cited, *(source for source, (own, kind, _) in self._invalid.items() if own in cited and kind in kinds))
+
+    def _find_invalid(self, statement: str, claim: Claim) -> QuotesBySource:
+        """Return the quotes of a claim in struck out or hidden words that alone say it; none if it speaks of them.
+
+        These are the words that its writer quotes, or that prove it, or that alone have its figures.
+        """
+        cited = claim.sentence.citation_ids or tuple(self._sources)
+        sources = [source for source, (own, _, _) in self._invalid.items() if own in cited]
+        if not sources or not statement or checkable_statements.said_kinds(statement):
+            return {}
+        proposed = [quote.text for quote in claim.quotes]
+        unknown = [text for text in proposed if not any(self.passage(own).find(text) for own in cited)]
+        found = {source: quotes for source in sources if (quotes := self._find_all(source, unknown))}
+        if found:
+            return found
+        figures = numbers.unsupported(statement, [self.passage(own).text for own in cited])
+        for source in sources:
+            aligned = self._align(statement, [source])
+            is_proof = self._judgement(statement, aligned).support is Support.SUPPORTED
+            if is_proof or (figures and not numbers.unsupported(" ".join(figures), [self.passage(source).text])):
+                found[source] = [*(aligned[source] or self._nearest(source, statement, 0.0))]
+        return {source: quotes for source, quotes in found.items() if quotes}
+
+    def _find_all(self, source: str, texts: Sequence[str]) -> list[Quote]:
+        return [quote for text in texts if (quote := self.passage(source).find(text))]
+
+    def _resting_on_invalid(self, one: _Compared) -> _Compared:
+        """Return a claim that only struck out or hidden words say as such, with these as its quotes."""
+        if one.judgement.support is Support.SUPPORTED or not one.claim.sentence.citation_ids:
+            return one
+        return self._quoting_invalid(one, self._find_invalid(one.statement, one.claim))
+
+    def _quoting_invalid(self, one: _Compared, found: QuotesBySource) -> _Compared:
+        if not found:
+            return one
+        sources = {self._invalid[source][0] for source in found}
+        kept = {source: quotes for source, quotes in one.found.items() if source not in sources}
+        kind = self._invalid[next(iter(found))][1]
+        return one._replace(found=kept | dict(found), judgement=entailment.UNRELATED, rests_on=kind)
+
+    def _without_invalid(
+        self, one: _Compared, verdict: MeaningVerdict | None
+    ) -> tuple[_Compared, MeaningVerdict | None]:
+        """Return a claim and its verdict, without what the judge concluded from struck out or hidden words alone."""
+        if verdict is None or not self._invalid or checkable_statements.said_kinds(one.statement):
+            return one, verdict
+        words = [quoted.text for quoted in verdict.words]
+        if any(self.passage(source).find(text) for source in self._sources for text in words) or verdict.places:
+            return one, verdict
+        found = {source: quotes for source in self._invalid if (quotes := self._find_all(source, words))}
+        if found and verdict.support not in (Support.CONTRADICTED, Support.NOT_STATED):
+            one = self._quoting_invalid(one, found)
+        return one, None if found or one.rests_on else verdict
 
     # --- which words prove a claim ---
 
@@ -287,7 +387,7 @@ class Grounder:
 
     def _search_quotes(self, claimed: str, claim: Claim) -> tuple[QuotesBySource, Judgement]:
         """Return the proposed, widened, aligned or paraphrasing quotes of a claim, and their verdict."""
-        ids = claim.sentence.citation_ids
+        ids = self._ids(claimed, claim)
         if checkable_statements.is_bare_reply(claimed):
             return {citation_id: [] for citation_id in ids}, entailment.UNRELATED
         found: QuotesBySource = {citation_id: self._locate_proposed(citation_id, claimed, claim) for citation_id in ids}
@@ -310,7 +410,8 @@ class Grounder:
         beside its row; a corrected one needs more of them.
         """
         passage = self.passage(citation_id)
-        proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
+        own = self._invalid[citation_id][0] if citation_id in self._invalid else citation_id
+        proposed = [quote.text for quote in claim.quotes if quote.citation_id in (own, None)]
         found = [quote for text in proposed if (quote := passage.find(text))]
         verbatim = [quote for quote in found if quote.verdict is Verdict.VERIFIED]
         is_kept = any(passage.shared(claimed, quote.span) > 0 for quote in verbatim)
@@ -408,9 +509,15 @@ class Grounder:
     def passage(self, citation_id: str) -> QuotablePassage:
         """Return the prepared passage of a source."""
         if citation_id not in self._passages:
-            hit = self._sources[citation_id]
-            self._passages[citation_id] = QuotablePassage(hit.passage, titles=_titles(hit))
+            hit, titles = self._hit(citation_id), _titles(self._hit(citation_id))
+            if citation_id in self._invalid:
+                titles = (*titles, KIND_CONTEXT[self._invalid[citation_id][1]])
+            self._passages[citation_id] = QuotablePassage(hit.passage, titles=titles)
         return self._passages[citation_id]
+
+    def _hit(self, source: str) -> Hit:
+        """Return a source, or its invalid text."""
+        return self._invalid[source][2] if source in self._invalid else self._sources[source]
 
     def _with_verdict(self, one: _Compared) -> Sentence:
         """Return a sentence with the verdict of words and facts."""
@@ -419,6 +526,8 @@ class Grounder:
             return sentence
         if not sentence.citation_ids:
             return sentence.model_copy(update={"support": Support.UNCITED})
+        if one.rests_on is not None:
+            return sentence.model_copy(update={"support": Support.NOT_VERIFIED, "rests_on": one.rests_on})
         if support is Support.SUPPORTED and clauses.is_fragment(one.statement):
             # the words stand in the source; that they answer the question is not judged
             return sentence.model_copy(update={"support": Support.QUOTED})
@@ -433,7 +542,7 @@ class Grounder:
 
         Other words that they do not have may mean the same as theirs.
         """
-        passages = [self.passage(source) for source in one.claim.sentence.citation_ids]
+        passages = [self.passage(source) for source in self._ids(one.statement, one.claim)]
         texts = [text for passage in passages for text in (passage.text, *passage.titles)]
         is_count_missing = bool(one.figures.counts) and one.judgement.held >= entailment.MIN_HELD
         return is_count_missing or bool(missing_names(one.statement, [self._prompted.question, *texts]))
@@ -456,11 +565,11 @@ class Grounder:
         Raises:
             errors.GroundingError: the document cannot be read any more.
         """
-        hit = self._sources[citation_id]
+        hit = self._hit(citation_id)
         lines = hit.passage.lines_of(*quote.span) if quote else ()
         regions = self._regions(hit, quote.span) if quote else ()
         return Citation(
-            citation_id=citation_id,
+            citation_id=self._invalid[citation_id][0] if citation_id in self._invalid else citation_id,
             sentence=sentence,
             quote=self.passage(citation_id).slice(quote.span) if quote else None,
             lines=lines,
@@ -524,6 +633,7 @@ def _with_meaning(sentence: Sentence, verdict: MeaningVerdict) -> Sentence:
             "missing": verdict.missing,
             "judged_by": verdict.judged_by,
             "probability": verdict.probability,
+            "rests_on": None,
         }
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rag import prompts
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.named_entities import is_term
@@ -13,7 +14,7 @@ from rag.answering.verification.entailment import GENERIC_NAMES, UNRELATED, Judg
 from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.quote_matching import QuotablePassage, Quote
-from rag.types import BlockKind, Span, Support
+from rag.types import NO_EVIDENCE, BlockKind, Span, Support
 
 MAX_EVIDENCE_CHARS = 1400
 """Limit of the evidence, about 300 tokens: the entailment model's time grows with it."""
@@ -180,6 +181,8 @@ def _closest_spans(claim: str, passage: QuotablePassage, quotes: Sequence[Quote]
 def _shown(passage: QuotablePassage, span: Span) -> str:
     """Return a sentence on one line, or a table row below its caption, section and head, with "|" between cells."""
     unit = next((unit for unit in passage.units if unit.span == span), None)
+    if unit is not None and unit.kind in NO_EVIDENCE:
+        return f"{prompts.CONTEXT_KINDS[unit.kind].strip('[]')}: {passage.read(span)}"
     if unit is None or unit.kind is not BlockKind.TABLE:
         return passage.read(span)
     parts = [part for part in (unit.caption, unit.section, unit.header, span) if part]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from rag import prompts
 from rag.answering.passages.boilerplate import placed_lines
 from rag.answering.passages.captions import declared_scales, scales_of_row
 from rag.answering.passages.quotable_units import Unit, split_passage
@@ -74,8 +75,9 @@ _MARKDOWN = re.compile(r"\*\*|`|\\(?=[^\w\s])")
 _FIGURE = re.compile(r"[$€£¥₹]?\s?\d[\d.,]*\d|[$€£¥₹]?\s?\d")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _EDGES = " \t\r\n\"'“”‘’«»*_`"
-_CONTEXT_MARKS = re.compile(r"\[Page \d+\]|\|(?:\s*:?-{3,}:?\s*\|)+")
-"""What the context of an answer adds to a passage: page marks, and the rules of Markdown tables."""
+_KINDS = "|".join(map(re.escape, prompts.CONTEXT_KINDS.values()))
+_CONTEXT_MARKS = re.compile(rf"\[Page \d+\]|{_KINDS}|\|(?:\s*:?-{{3,}}:?\s*\|)+")
+"""What the context of an answer adds to a passage: marks of pages and kinds, and the rules of Markdown tables."""
 
 
 def _repeated_edges(passage: Passage) -> list[Span]:

@@ -9,7 +9,7 @@ from rag import errors
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, IndexName
-from rag.types import DEFAULT_INDEX, Chunk, Document, IndexStats, language_name
+from rag.types import DEFAULT_INDEX, Chunk, Document, IndexStats, language_name, line_counts
 
 
 def inspect(
@@ -49,6 +49,8 @@ def inspect(
         chunks = engine.chunks.list(found.id, page)
         if not as_json:
             output.print_reading(found.completeness)
+            counts = line_counts(chunks)
+            output.print_text(f"lines: {', '.join(f'{count:,} {kind}' for kind, count in counts.items()) or 0}")
         columns = ["#", "page", "lines", "section", "text"]
         output.print_list(chunks, columns, _chunk_row, as_json=as_json, right=columns[:3])
 
@@ -99,5 +101,5 @@ def _chunk_row(chunk: Chunk) -> tuple[object, ...]:
         str(first) if first == last else f"{first}–{last}",
         f"{chunk.line_start}–{chunk.line_end}",
         chunk.section,
-        output.excerpt(chunk.text),
+        output.excerpt(chunk.labelled_text()),
     )

@@ -5,7 +5,7 @@ from rich.text import Text
 from rag.cli import output
 from rag.cli.questions import search
 from rag.export import append, mark_of, plain_words, reason_of, summary_of, written_mark
-from rag.types import AnswerResponse, Citation, Hit, QuotedRow, Support, any_recognized
+from rag.types import AnswerResponse, Citation, Hit, QuotedRow, Support, set_apart_labels
 
 STYLES = {
     Support.QUOTED: "green",
@@ -112,4 +112,4 @@ def _place(citation: Citation, hit: Hit) -> str:
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
     place = hit.page_name(pages[0]) if len(pages) == 1 else f"{hit.page_name(pages[0])} to {hit.page_name(pages[-1])}"
     place = f"{citation.cells}, {place}" if citation.cells else place
-    return place + (", recognised in a picture" if any_recognized(citation.lines_in(hit)) else "")
+    return ", ".join([place, *set_apart_labels(citation.lines_in(hit))])

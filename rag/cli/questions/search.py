@@ -62,7 +62,7 @@ def print_hits(hits: tuple[Hit, ...]) -> None:
             output.score(hit.rerank_score),
             hit.document_name,
             _page(hit),
-            output.excerpt(hit.chunk.text),
+            output.excerpt(hit.chunk.labelled_text()),
         )
         for rank, hit in enumerate(hits, start=1)
     ]

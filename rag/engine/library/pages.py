@@ -12,6 +12,7 @@ from rag.export import Translate, mark_of, reason_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.store.users.audit_log import Subject
 from rag.types import (
+    PAGE_TEXT,
     AnswerResponse,
     BlockKind,
     Chunk,
@@ -21,6 +22,7 @@ from rag.types import (
     Passage,
     Region,
     Span,
+    set_apart_labels,
 )
 
 ZOOM_RANGE = (0.1, 6.0)
@@ -122,6 +124,8 @@ def _headings(chunks: Iterable[Chunk]) -> Iterator[OutlineEntry]:
     """Yield each heading that begins a section, at its line, else at the start of the chunk."""
     before: list[str] = []
     for chunk in chunks:
+        if not chunk.kinds & PAGE_TEXT:
+            continue
         path = chunk.section.split(SECTION_SEPARATOR) if chunk.section else []
         same = next((i for i, (new, old) in enumerate(zip(path, before, strict=False)) if new != old), len(before))
         for level, title in enumerate(path[same:], start=same + 1):
@@ -137,7 +141,8 @@ def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Translate
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
         if hit.passage.document_id == document_id:
             sentence, mark = response.sentences[citation.sentence], mark_of(response, citation.sentence, say)
-            verdict = " · ".join(filter(None, [label, mark, reason_of(sentence, say)]))
+            labels = map(say, set_apart_labels(citation.lines_in(hit)))
+            verdict = " · ".join(filter(None, [label, *labels, mark, reason_of(sentence, say)]))
             for region in citation.regions:
                 notes[region].append(f"{verdict}\n{sentence.text}")
     return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())

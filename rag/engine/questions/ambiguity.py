@@ -14,7 +14,7 @@ from rag.answering.extraction.kinds import asked_kind
 from rag.engine.questions.document_mentions import find_mentions
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
-from rag.types import AnswerOptions, AnswerResponse, Document, EmbeddingSpace, Hit
+from rag.types import NO_EVIDENCE, AnswerOptions, AnswerResponse, Document, EmbeddingSpace, Hit
 
 NEAR = 0.9
 """Minimum score of a document that answers as well, as a share of the best one's."""
@@ -93,8 +93,9 @@ class WhichDocument:
 
 def _best_chunks(query: "retrieval.Query") -> list[tuple[uuid.UUID, float]]:
     """Return the best chunk of each document found and its score, best first."""
-    ranking = query.findings.ranking
+    ranking, chunks = query.findings.ranking, query.findings.chunks
     best: dict[uuid.UUID, tuple[uuid.UUID, float]] = {}
     for key, score in sorted(ranking.fused.items(), key=lambda scored: -scored[1]):
-        best.setdefault(ranking.places[key][0], (key, score))
+        if key not in chunks or not chunks[key].kinds <= NO_EVIDENCE:
+            best.setdefault(ranking.places[key][0], (key, score))
     return [*best.values()]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rag import answering, errors, prompts, providers, retrieval, tracing
 from rag.answering.conversation import suggested_questions
 from rag.answering.conversation.page_notes import page_note
-from rag.answering.extraction import extractive_answer
+from rag.answering.extraction import extractive_answer, question_intent
+from rag.answering.extraction.extractive_answer import Choice
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, build_fitting_context
 from rag.answering.generation.model_answer import Output, Writer, count_tokens, prompt_messages, stream_visible
 from rag.answering.text.markup import plain_text
@@ -34,12 +35,14 @@ from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
 from rag.types import (
     LIKELY_THRESHOLD,
+    PAGE_TEXT,
     AnswerEvent,
     AnswerRequest,
     AnswerResponse,
     AnswerStage,
     AnswerToken,
     Auth,
+    BlockKind,
     Citation,
     Document,
     DocumentQuery,
@@ -390,17 +393,18 @@ class Answerer:
     def _extract(
         self, question: str, context: answering.Context, rewritings: Sequence[Rewriting]
     ) -> Generator[AnswerToken, None, AnswerResponse]:
-        """Yield the best sentences and table rows of the sources, each with its citation."""
-        grounder = Grounder(context.hits, locate=self.tools.locate)
-        ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
-        with tracing.span("model", model=answering.EXTRACTIVE_MODEL):
-            choice = extractive_answer.choose(
-                question,
-                list(context.hits.values()),
-                reranker=self.tools.reranker,
-                reader=self.tools.reader,
-                rewritings=rewritings,
-            )
+        """Yield the best sentences and table rows of the sources, each with its citation.
+
+        Comments answer what asks for them, or what nothing else answers; words that are struck out or hidden never.
+        """
+        choice, sources = self._choose(question, context, rewritings, PAGE_TEXT)
+        is_in_comment = not choice.extracts or question_intent.asks_for_comments(question)
+        if is_in_comment:
+            of_comments = self._choose(question, context, rewritings, frozenset({BlockKind.NOTE}))
+            is_in_comment = bool(of_comments[0].extracts)
+            choice, sources = of_comments if is_in_comment else (choice, sources)
+        grounder = Grounder(sources, locate=self.tools.locate)
+        ids = {id(hit): citation_id for citation_id, hit in sources.items()}
         several = len({hit.passage.document_id for hit in context.hits.values()}) > 1
         text = ""
         sentences: list[Sentence] = []
@@ -427,11 +431,28 @@ class Answerer:
             sentences=tuple(sentences),
             citations=tuple(cited),
             sources=context.hits,
-            nearest=(choice.nearest,) if choice.nearest else (),
-            hint=choice.hint,
+            nearest=(context.hits[ids[id(choice.nearest)]],) if choice.nearest else (),
+            hint=prompts.FROM_A_COMMENT if is_in_comment else choice.hint,
             likelihood=choice.likelihood if sentences else None,
             model=answering.EXTRACTIVE_MODEL,
         )
+
+    def _choose(
+        self, question: str, context: answering.Context, rewritings: Sequence[Rewriting], kinds: frozenset[BlockKind]
+    ) -> tuple[Choice, dict[str, Hit]]:
+        """Return the best answers among the lines of these `kinds`, and the sources with these lines alone."""
+        sources = {
+            citation_id: own for citation_id, hit in context.hits.items() if (own := hit.of_kinds(kinds)) is not None
+        }
+        with tracing.span("model", model=answering.EXTRACTIVE_MODEL):
+            choice = extractive_answer.choose(
+                question,
+                list(sources.values()),
+                reranker=self.tools.reranker,
+                reader=self.tools.reader,
+                rewritings=rewritings,
+            )
+        return choice, sources
 
     def _quoted_instead(
         self, draft: AnswerResponse, question: str, hits: Sequence[Hit], rewritings: Sequence[Rewriting]

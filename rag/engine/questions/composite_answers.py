@@ -16,6 +16,7 @@ from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
+    PAGE_TEXT,
     AnswerEvent,
     AnswerRequest,
     AnswerResponse,
@@ -194,7 +195,9 @@ class CompositeAnswers:
         return summary.key_sentences(chunks, vectors, limit=limit)
 
     def _chunks(self, document: Document) -> Sequence[Chunk]:
-        return self._workspace.store.chunks.of_document(document.id)
+        """Return the chunks of what the document's pages say."""
+        chunks = self._workspace.store.chunks.of_document(document.id)
+        return [chunk for chunk in chunks if chunk.kinds & PAGE_TEXT]
 
     def _section_chunks(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
         """Return the chunks of the section with that name or number, else those on pages that a search for it finds."""
@@ -241,7 +244,8 @@ class CompositeAnswers:
         found = self._search(subjects, question) if len(subjects) > 1 else ()
         document_id = found[0].chunk.document_id if found else subjects[0].id
         own = [document for document in subjects if document.id == document_id]
-        hits = [hit for text in task.searches for hit in self._search(own, text, top_k=STATEMENT_PAGES)]
+        found_pages = [hit for text in task.searches for hit in self._search(own, text, top_k=STATEMENT_PAGES)]
+        hits = [own_text for hit in found_pages if (own_text := hit.of_kinds(PAGE_TEXT))]
         places = {figure.place for figure in task.figures if figure.place}
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
         hits += self._statement_hits(document_id, {page for pages in statements.values() for page in pages}, hits)
@@ -257,7 +261,8 @@ class CompositeAnswers:
     def _page_hit(self, document: Document, page: int) -> Hit | None:
         """Return a page as a hit; None for a page without text."""
         store = self._workspace.store.chunks
-        lines = store.page_lines([(document.id, page)]).get((document.id, page))
+        found = store.page_lines([(document.id, page)]).get((document.id, page), ())
+        lines = tuple(line for line in found if line.kind in PAGE_TEXT)
         chunks = store.of_document(document.id, page_number=page, limit=1)
         return summary.to_hit(chunks[0], document, lines) if lines and chunks else None
 

@@ -12,7 +12,7 @@ import numpy as np
 from rag import providers, retrieval, vocabulary
 from rag.answering.conversation import suggested_questions
 from rag.engine.workspace import Workspace
-from rag.types import LIKELY_THRESHOLD, AnswerResponse, Chunk, Document, DocumentStatus
+from rag.types import LIKELY_THRESHOLD, PAGE_TEXT, AnswerResponse, Chunk, Document, DocumentStatus
 
 MAX_SUGGESTIONS = 5
 """Maximum number of questions to begin with."""
@@ -82,7 +82,8 @@ class Suggestions:
         return tuple(found[digest] for digest in digests if digest in found)
 
     def _first_chunks(self, document: Document) -> Sequence[Chunk]:
-        return self._workspace.store.chunks.of_document(document.id, limit=FIRST_CHUNKS)
+        chunks = self._workspace.store.chunks.of_document(document.id, limit=FIRST_CHUNKS)
+        return [chunk for chunk in chunks if chunk.kinds & PAGE_TEXT]
 
     # --- asking ---
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rag.types import Line, PageInfo, TextBlock
+from rag.types import PAGE_TEXT, Line, PageInfo, TextBlock
 
 MARGIN = 0.13
 """Height of headers and footers as a share of the page."""
@@ -71,7 +71,8 @@ def add_printed_labels(pages: Sequence[PageInfo], blocks: Iterable[TextBlock]) -
     if any(page.label is not None for page in pages):
         return tuple(pages)
     heights = {page.number: page.height for page in pages}
-    labels = find_printed_labels(heights, (line for block in blocks for line in block.lines))
+    lines = (line for block in blocks if block.kind in PAGE_TEXT for line in block.lines)
+    labels = find_printed_labels(heights, lines)
     return tuple(page.model_copy(update={"label": labels.get(page.number)}) for page in pages)
 
 

@@ -22,7 +22,7 @@ from rag.types import (
     Line,
     Passage,
     Usage,
-    any_recognized,
+    set_apart_labels,
 )
 from rag.ui.chat.quoted_row import row_html
 from rag.ui.components import component
@@ -299,7 +299,7 @@ def _rows_shown(response: AnswerResponse) -> set[int]:
 def location_text(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:
     """Return where lines stand, as `p. 4, lines 120–131`, or cells, as `Balance!B14, p. 2`.
 
-    For a hit, use the printed page number, and the section instead of lines. Mention text recognised in a picture.
+    For a hit, use the printed page number, and the section instead of lines. Mention text that is set apart.
     """
     first, last, page_number = lines[0].number, lines[-1].end, lines[0].page_number
     page = (
@@ -310,8 +310,8 @@ def location_text(lines: Sequence[Line], cells: str | None = None, hit: Hit | No
     if cells:
         return f"{cells}, {page}"
     where = _section(lines, hit) if hit else f", {_line_numbers(first, last)}"
-    seen = f" ({_('recognised in a picture')})" if any_recognized(lines) else ""
-    return f"{page}{where}{seen}"
+    labels = ", ".join(map(translate_message, set_apart_labels(lines)))
+    return f"{page}{where} ({labels})" if labels else f"{page}{where}"
 
 
 def _line_numbers(first: int, last: int) -> str:

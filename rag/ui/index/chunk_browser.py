@@ -5,17 +5,27 @@ import uuid
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rag.types import Chunk, Document, DocumentStatus
+from rag.types import BlockKind, Chunk, Document, DocumentStatus, line_counts
 from rag.ui import session
 from rag.ui.chat.answer import location_text
-from rag.ui.formatting import escape
-from rag.ui.language import _
+from rag.ui.formatting import decimal, escape
+from rag.ui.language import N_, _
 from rag.ui.page_frame import empty_state
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 VIEW = "index-view"
 """Session key of the index page's current view."""
 DOCUMENT = "chunks-document"
+KIND_NAMES = {
+    BlockKind.TEXT: N_("text"),
+    BlockKind.HEADING: N_("heading"),
+    BlockKind.TABLE: N_("table"),
+    BlockKind.PICTURE: N_("recognised in a picture"),
+    BlockKind.NOTE: N_("comment"),
+    BlockKind.STRUCK: N_("struck out"),
+    BlockKind.HIDDEN: N_("not visible on the page"),
+}
+"""What follows the number of lines of a kind."""
 
 
 def chunk_browser() -> None:
@@ -49,6 +59,8 @@ def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
     if not chunks:
         st.caption(_("No chunks on this page."))
         return None
+    counts = (f"{decimal(count)} {_(KIND_NAMES[kind])}" for kind, count in line_counts(chunks).items())
+    st.caption(_("Lines: {counts}").format(counts=", ".join(counts)))
     with st.container(key="chunk-list", height=400, border=False):
         position = st.radio(
             _("Chunks"),

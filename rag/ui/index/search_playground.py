@@ -214,7 +214,7 @@ def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str,
         _("place"): candidate.landmark_score if candidate else None,
         _("fit"): candidate.document_score if candidate else None,
         _("rerank"): hit.rerank_score,
-        _("text"): " ".join(hit.chunk.text.split())[:200],
+        _("text"): hit.chunk.labelled_text(translate_message)[:200],
     }
 
 
@@ -314,7 +314,7 @@ def _ranked_table(side: Side, others: dict[Place, int], other: str) -> None:
             _("document"): hit.document_name,
             _("page"): hit.chunk.main_page,
             _("final"): hit.final_score,
-            _("text"): " ".join(hit.chunk.text.split())[:200],
+            _("text"): hit.chunk.labelled_text(translate_message)[:200],
         }
         for rank, hit in enumerate(found, 1)
     ]

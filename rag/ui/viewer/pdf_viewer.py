@@ -21,11 +21,13 @@ from rag.types import (
     Passage,
     Rect,
     Region,
+    set_apart_labels,
 )
 from rag.ui import session
 from rag.ui.components import component
 from rag.ui.formatting import decimal
 from rag.ui.language import _
+from rag.ui.translated_messages import translate_message
 from rag.ui.viewer import page_server
 
 SCRIPTS = tuple(
@@ -49,12 +51,13 @@ class Mark(NamedTuple):
     def of_citation(cls, citation: Citation, hit: Hit, label: str) -> "Mark":
         """Return the mark of a citation: the quote, and softly its lines, so that the quote stands out."""
         around = Passage(document_id=hit.passage.document_id, lines=citation.lines_in(hit))
-        return cls(label, citation.quote or "", citation.regions, around.regions)
+        return cls(label, _labelled(citation.quote or "", around), citation.regions, around.regions)
 
     @classmethod
     def of_hit(cls, hit: Hit, label: str) -> "Mark":
         """Return the mark of a search hit's chunk."""
-        return cls(label, _("Score {score}").format(score=decimal(hit.final_score, 2)), (), hit.chunk.regions)
+        score = _("Score {score}").format(score=decimal(hit.final_score, 2))
+        return cls(label, _labelled(score, hit.chunk), (), hit.chunk.regions)
 
     @classmethod
     def of_later(cls, place: LaterPlace) -> "Mark":
@@ -69,7 +72,7 @@ class Mark(NamedTuple):
     @classmethod
     def of_chunk(cls, chunk: Chunk) -> "Mark":
         """Return the mark of a chunk."""
-        return cls(f"#{chunk.ordinal + 1}", chunk.section or "", (), chunk.regions)
+        return cls(f"#{chunk.ordinal + 1}", _labelled(chunk.section or "", chunk), (), chunk.regions)
 
     def drawn(self) -> dict[str, Any]:
         """Return the mark for the browser: shapes when highlighted, outlines otherwise, and its places by page."""
@@ -87,6 +90,11 @@ class Mark(NamedTuple):
     def place(self) -> tuple[Region, ...]:
         """The quote, or the passage if there is no quote."""
         return self.quote or self.passage
+
+
+def _labelled(title: str, passage: Passage) -> str:
+    """Return the title of a mark, and that its text is struck out, say."""
+    return " · ".join(filter(None, [*map(translate_message, set_apart_labels(passage.lines)), title]))
 
 
 def _shape(kind: str, region: Region, rects: Sequence[Rect]) -> dict[str, Any]:

@@ -25,9 +25,9 @@ MAX_RULES = 20_000
 
 _PX = {"px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "rem": 16.0}
 _SIZES_PX = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0}
-_LENGTH = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))(px|pt|pc|in|cm|mm|rem|em|ex|%|)")
+_LENGTH = re.compile(r"(-?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}))(px|pt|pc|in|cm|mm|rem|em|ex|%|)")
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
-_MEDIA = re.compile(r"\s*(?:only\s+)?(?:all|screen)?\s*", re.IGNORECASE)
+_MEDIA = re.compile(r"(?:only )?(?:all|screen)?", re.IGNORECASE)
 """Matches the media for which the rules always count on a screen."""
 _READ = frozenset((
     "-webkit-background-clip", "background", "background-clip", "background-color", "background-image", "bottom",
@@ -142,7 +142,7 @@ def _rules(sheet: str) -> Iterator[tuple[list[Any], _Values, _Values]]:
     """Yield the selectors and the values of the rules that count on a screen."""
     for rule in tinycss2.parse_stylesheet(sheet.replace("<!--", "").replace("-->", ""), True, True):
         if rule.type == "at-rule" and rule.lower_at_keyword == "media" and rule.content is not None:
-            if _MEDIA.fullmatch(tinycss2.serialize(rule.prelude)):
+            if _MEDIA.fullmatch(" ".join(tinycss2.serialize(rule.prelude).split())):
                 yield from _rules(tinycss2.serialize(rule.content))
         elif rule.type == "qualified-rule":
             values, important = _declarations(tinycss2.parse_blocks_contents(rule.content, True, True))

@@ -393,7 +393,7 @@ def _content(cell: Cell, characters: int) -> str:
 
 def _escaped(text: str) -> str:
     """Escape the text of a line, which stays on one line: only firm spaces make the layout widen the column."""
-    return escaped(text).replace(BREAK, "").replace(" ", "\u00a0")
+    return escaped(text.replace(" ", "\u00a0")).replace(BREAK, "")
 
 
 def _lines(text: str, characters: int) -> Iterator[tuple[str, bool]]:

@@ -95,6 +95,15 @@ def test_formats_of_numbers(kind: str, expected: str) -> None:
     assert f"{formatted(4, kind)} {formatted(27, kind)}" == expected
 
 
+def test_a_paragraph_with_two_struck_out_parts_has_each_once(tmp_path: Path) -> None:
+    struck = [offices.run(text, "<w:strike/>") for text in ("30 days", "5 percent")]
+    body = f"<w:p>{offices.run('Pay within ')}{struck[0]}{offices.run(' 60 days. ')}{struck[1]}</w:p>"
+    document = read(tmp_path, offices.docx(body))
+    assert lines(document, BlockKind.TEXT) == ["Pay within 60 days."]
+    assert " ".join(lines(document, BlockKind.STRUCK)) == "30 days 5 percent"
+    assert lines(document, BlockKind.HEADING) == []
+
+
 def test_deleted_text_is_struck_out_and_inserted_text_valid(tmp_path: Path) -> None:
     deleted = "<w:del w:id='1'><w:r><w:delText>4,500</w:delText></w:r></w:del>"
     inserted = f"<w:ins w:id='2'>{offices.run('5,200')}</w:ins>"

@@ -155,6 +155,17 @@ def test_hidden_text_stands_apart_at_the_end(tmp_path: Path) -> None:
     assert lines(document, BlockKind.HIDDEN) == ["by nobody", "We would take 4,900."]
 
 
+def test_text_that_its_style_makes_white_is_hidden(tmp_path: Path) -> None:
+    white = '<w:style w:type="{0}" w:styleId="{0}"><w:rPr><w:color w:val="FFFFFF"/></w:rPr></w:style>'
+    styles = white.format("character") + white.format("paragraph")
+    styled = offices.run(" 99 months.", '<w:rStyle w:val="character"/>')
+    body = f"<w:p>{offices.run('Term: 24 months.')}{styled}</w:p>"
+    body += offices.p("98 months.", "paragraph")
+    document = read(tmp_path, offices.docx(body, styles=styles))
+    assert lines(document, BlockKind.TEXT) == ["Term: 24 months."]
+    assert " ".join(lines(document, BlockKind.HIDDEN)).split() == ["99", "months.", "98", "months."]
+
+
 def test_white_and_tiny_text_is_hidden_but_not_on_a_background(tmp_path: Path) -> None:
     white, tiny = '<w:color w:val="FFFFFF"/>', '<w:sz w:val="2"/>'
     shaded = f"{white}<w:shd w:val='clear' w:fill='000080'/>"

@@ -149,8 +149,11 @@ class Rewriting:
 
     def _is_invisible(self, run: Any) -> bool:
         """Whether a run is too small to be seen, or white on the white page."""
-        properties = run.find(f"{W}rPr")
-        size, color = (properties.find(f"{W}{name}") if properties is not None else None for name in ("sz", "color"))
+        said = self._styles.of_run(run)
+        size, color = (
+            next((found for one in said if (found := one.find(f"{W}{name}")) is not None), None)
+            for name in ("sz", "color")
+        )
         half_points = size.get(VALUE, "") if size is not None else ""
         if half_points.isdecimal() and int(half_points) <= MAX_INVISIBLE_HALF_POINTS:
             return True
@@ -161,7 +164,7 @@ class Rewriting:
         if next(run.iterancestors(*holders), None) is not None:
             return False
         paragraph = next(run.iterancestors(f"{W}p"), None)
-        shades = [properties.find(f"{W}{name}") for name in ("shd", "highlight")]
+        shades = [one.find(f"{W}{name}") for one in said for name in ("shd", "highlight")]
         shades += [
             one.find(f"{W}pPr/{W}shd") for one in (paragraph, *self._styles.of_paragraph(paragraph)) if one is not None
         ]

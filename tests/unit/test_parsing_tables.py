@@ -204,3 +204,15 @@ def test_two_tables_below_one_another_have_their_own_heads(tmp_path: Path) -> No
     )
     assert heads(lines[1]) == ["Article", "Price"]
     assert heads(lines[3]) == ["Region", "2024", "2023"]
+
+
+def test_the_first_row_above_shaded_ones_and_its_heads_are_of_the_table(tmp_path: Path) -> None:
+    cells = [(x, y, x + 78, y + 14) for y in (118, 132) for x in (60, 222, 302)]
+    years: Placed = {300: "2024", 380: "2023"}
+    figures: list[Placed] = [
+        {72: label, 300: str(first), 380: str(first + 1)}
+        for label, first in (("Assets", 512), ("Cash", 7), ("Debt", 12))
+    ]
+    lines = table(tmp_path, draw(rows(100, years, *figures, step=14), shaded=cells))
+    assert [line.text for line in lines] == ["2024\t2023", "Assets\t512\t513", "Cash\t7\t8", "Debt\t12\t13"]
+    assert heads(lines[1]) == ["", "2024", "2023"]

@@ -316,17 +316,28 @@ def _parts_columns(before: Piece, piece: Piece, others: Sequence[Sequence[tuple[
 
 
 def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
-    """Join tables to the column headers above them, which are often outside the rules."""
-    above: RawBlock | None = None
-    for block in blocks:
-        if above is not None and _is_header(above, block):
-            above = block._replace(lines=[*map(_as_row, above.lines), *block.lines])
-            continue
-        if above is not None:
-            yield above
-        above = block
-    if above is not None:
-        yield above
+    """Join tables to the rows and the column headers above them, which are often outside the rules."""
+    joined: list[RawBlock] = []
+    for block in reversed([*blocks]):
+        below = joined[-1] if joined else None
+        if below is not None and (_is_header(block, below) or _is_row_of(block, below)):
+            joined[-1] = below._replace(lines=[*map(_as_row, block.lines), *below.lines])
+        else:
+            joined.append(block)
+    yield from reversed(joined)
+
+
+def _is_row_of(above: RawBlock, table: RawBlock) -> bool:
+    """Whether a line of text right above a table is its first row: its figures stand above those of the table."""
+    if table.kind is not BlockKind.TABLE or above.kind is not BlockKind.TEXT or len(above.lines) > 1:
+        return False
+    line, first = above.lines[0], table.lines[0]
+    return (
+        len(line.boxes) > 1
+        and -0.2 * table.size < first.bbox.y0 - line.bbox.y1 < 0.6 * table.size
+        and tables.is_data("\t".join(line.fields))
+        and all(any(box.x0 < other.x1 and other.x0 < box.x1 for other in first.boxes[1:]) for box in line.boxes[1:])
+    )
 
 
 def _is_header(above: RawBlock, table: RawBlock) -> bool:

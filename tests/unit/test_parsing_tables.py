@@ -207,7 +207,7 @@ def test_two_tables_below_one_another_have_their_own_heads(tmp_path: Path) -> No
 
 
 def test_the_first_row_above_shaded_ones_and_its_heads_are_of_the_table(tmp_path: Path) -> None:
-    cells = [(x, y, x + 78, y + 14) for y in (118, 132) for x in (60, 222, 302)]
+    cells = [(x0, y, x1, y + 14) for y in (118, 132) for x0, x1 in ((60, 222), (222, 302), (302, 382))]
     years: Placed = {300: "2024", 380: "2023"}
     figures: list[Placed] = [
         {72: label, 300: str(first), 380: str(first + 1)}

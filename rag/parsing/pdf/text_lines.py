@@ -328,15 +328,18 @@ def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
 
 
 def _is_row_of(above: RawBlock, table: RawBlock) -> bool:
-    """Whether a line of text right above a table is its first row: its figures stand above those of the table."""
-    if table.kind is not BlockKind.TABLE or above.kind is not BlockKind.TEXT or len(above.lines) > 1:
+    """Whether lines right above a table are its first rows: they end in one with figures above those of the table."""
+    if table.kind is not BlockKind.TABLE or above.kind is not BlockKind.TEXT or len(above.lines) > MAX_HEADER_LINES:
         return False
-    line, first = above.lines[0], table.lines[0]
+    last, first = above.lines[-1], table.lines[0]
     return (
-        len(line.boxes) > 1
-        and -0.2 * table.size < first.bbox.y0 - line.bbox.y1 < 0.6 * table.size
-        and tables.is_data("\t".join(line.fields))
-        and all(any(box.x0 < other.x1 and other.x0 < box.x1 for other in first.boxes[1:]) for box in line.boxes[1:])
+        -0.2 * table.size < first.bbox.y0 - last.bbox.y1 < 0.6 * table.size
+        and tables.is_data("\t".join(last.fields))
+        and all(
+            len(line.boxes) > 1
+            and all(any(box.x0 < other.x1 and other.x0 < box.x1 for other in first.boxes[1:]) for box in line.boxes[1:])
+            for line in above.lines
+        )
     )
 
 

@@ -25,6 +25,8 @@ _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relations
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 MAX_INVISIBLE_HALF_POINTS = 3
 """Text up to this size cannot be seen."""
+MAX_COLUMNS = 63
+"""Word's limit of columns in a table."""
 TICKED, EMPTY = "☒", "☐"
 
 
@@ -56,6 +58,7 @@ class Rewriting:
         self._number(numbering)
         self._unwrap()
         self._part_nested_tables()
+        self._complete_grids()
 
     def _all(self, *names: str) -> list[Any]:
         return list(self._root.iter(*(f"{W}{name}" for name in names)))
@@ -226,6 +229,25 @@ class Rewriting:
             if table.getnext() is None:
                 table.addnext(etree.Element(f"{W}p"))
             outer.addnext(table)
+
+    def _complete_grids(self) -> None:
+        """Give each table columns for its widest row; Word works them out where a file leaves them out."""
+        for table in self._all("tbl"):
+            grid = table.find(f"{W}tblGrid")
+            if grid is None:
+                grid = etree.Element(f"{W}tblGrid")
+                table.insert(1 if table.find(f"{W}tblPr") is not None else 0, grid)
+            spans = (
+                [cell.find(f"{W}tcPr/{W}gridSpan") for cell in row.findall(f"{W}tc")] for row in table.findall(f"{W}tr")
+            )
+            widest = max((sum(_span(span) for span in row) for row in spans), default=0)
+            for _ in range(len(grid), min(widest, MAX_COLUMNS)):
+                etree.SubElement(grid, f"{W}gridCol", {f"{W}w": "1000"})  # Pandoc ignores columns without a width
+
+
+def _span(span: Any) -> int:
+    value = span.get(VALUE, "1") if span is not None else "1"
+    return int(value) if value.isdecimal() and len(value) < 4 else 1
 
 
 def _has_data(table: Any) -> bool:

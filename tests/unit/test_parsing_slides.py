@@ -10,7 +10,9 @@ import pytest
 from lxml import etree
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
-from pptx.util import Inches
+from pptx.enum.dml import MSO_THEME_COLOR
+from pptx.enum.shapes import MSO_SHAPE
+from pptx.util import Inches, Pt
 
 from rag import errors, parsing
 from rag.parsing import completeness, conversion, file_types
@@ -278,6 +280,27 @@ def test_a_hidden_shape_is_no_text_of_the_slide(tmp_path: Path) -> None:
     kinds = {block.text: block.kind for block in document.blocks}
     assert kinds["Seen"] is not BlockKind.HIDDEN
     assert kinds["Secret"] is BlockKind.HIDDEN
+    assert document.completeness is not None
+    assert document.completeness.missing == ()
+
+
+def test_white_tiny_and_distant_text_is_hidden_unless_it_stands_on_something(tmp_path: Path) -> None:
+    presentation, slide = deck()
+    boxes = {"White": (1, 1), "Tiny": (1, 2), "Away": (40, 1), "On a bar": (1, 4), "Black": (1, 5)}
+    bar = slide.shapes.add_shape(MSO_SHAPE.RECTANGLE, Inches(1), Inches(4), Inches(2), Inches(1))
+    bar.fill.solid()
+    bar.fill.fore_color.theme_color = MSO_THEME_COLOR.TEXT_1
+    for text, (x, y) in boxes.items():
+        shape = slide.shapes.add_textbox(Inches(x), Inches(y), Inches(2), Inches(0.5))
+        shape.text_frame.text = text
+        font = shape.text_frame.paragraphs[0].runs[0].font
+        if text in {"White", "On a bar"}:
+            font.color.theme_color = MSO_THEME_COLOR.BACKGROUND_1
+        if text == "Tiny":
+            font.size = Pt(1)
+    document = read(tmp_path, saved(presentation))
+    hidden = {line.text for block in document.blocks if block.kind is BlockKind.HIDDEN for line in block.lines}
+    assert hidden & {*boxes} == {"White", "Tiny", "Away"}
     assert document.completeness is not None
     assert document.completeness.missing == ()
 

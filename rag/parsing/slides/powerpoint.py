@@ -14,6 +14,7 @@ from rag.parsing.office.list_numbers import formatted
 from rag.parsing.office.package import Package, damaged, local
 from rag.parsing.slides import deck
 from rag.parsing.slides.deck import Cell, Deck, Slide
+from rag.parsing.slides.visibility import Visibility
 
 _EMU_PER_POINT = 12_700
 _DEFAULT_SIZE_EMU = 9_144_000, 6_858_000
@@ -50,7 +51,7 @@ def read(source: Path) -> Deck:
         presentation: Any = package.Package.open(content).main_document_part.presentation
         size = (presentation.slide_width or _DEFAULT_SIZE_EMU[0], presentation.slide_height or _DEFAULT_SIZE_EMU[1])
         pictures: dict[str, bytes] = {}
-        slides = [_SlideReader(slide, pictures).read() for slide in presentation.slides]
+        slides = [_SlideReader(slide, pictures, size).read() for slide in presentation.slides]
         return Deck(about, (size[0] / _EMU_PER_POINT, size[1] / _EMU_PER_POINT), slides, pictures, files)
     except (PythonPptxError, KeyError, ValueError, SyntaxError, AttributeError) as error:
         raise damaged("presentation", error) from error
@@ -59,14 +60,18 @@ def read(source: Path) -> Deck:
 class _SlideReader:
     """Reads one slide: its shapes in the order of the file, which is its reading order, with the title first."""
 
-    def __init__(self, slide: Any, pictures: dict[str, bytes]) -> None:
+    def __init__(self, slide: Any, pictures: dict[str, bytes], size: tuple[int, int]) -> None:
         self._slide = slide
         self._pictures = pictures
+        layout = slide.slide_layout
+        sheets = [slide.element, layout.element, layout.slide_master.element]
+        self._visibility = Visibility(sheets, [shape for sheet in sheets for shape in _shapes(sheet)], size)
 
     def read(self) -> Slide:
         shapes = sorted(_shapes(self._slide.element), key=lambda shape: _placeholder(shape) not in _TITLES)
-        html = [part for shape in shapes if not _is_hidden(shape) for part in self._shape(self._slide.part, shape)]
-        hidden = [text for shape in shapes if _is_hidden(shape) for text in _paragraphs(shape)]
+        unseen = [shape for shape in shapes if self._visibility.is_hidden(shape)]
+        html = [part for shape in shapes if shape not in unseen for part in self._shape(self._slide.part, shape)]
+        hidden = [text for shape in unseen for text in _paragraphs(shape)]
         return Slide([*html, *self._fixed()], self._below(), list(_texts(self._slide)), hidden)
 
     def _fixed(self) -> Iterator[str]:
@@ -142,13 +147,6 @@ def _placeholder(shape: Any) -> str | None:
     """Return the type of the placeholder that a shape fills, None if it is none."""
     found = next(shape.iter("{*}ph"), None)
     return found.get("type", "obj") if found is not None else None
-
-
-def _is_hidden(shape: Any) -> bool:
-    """Whether a shape, or a group around it, is switched off in the selection pane."""
-    groups = (shape, *shape.iterancestors("{*}grpSp"))
-    properties = (one.find("./*/{*}cNvPr") for one in groups)
-    return any(found is not None and found.get("hidden") in _TRUE for found in properties)
 
 
 def _text(body: Any, placeholder: str | None) -> Iterator[str]:

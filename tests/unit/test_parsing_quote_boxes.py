@@ -123,6 +123,17 @@ def test_runs_are_laid_longest_first() -> None:
     assert quote_boxes.align_runs([run("b", 0)], "abc") == [None, Rect(0, 0, 1, 10), None]
 
 
+def test_a_mark_in_a_gap_of_a_run_divides_it(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
+    pdfs.write(page, 72, 100, "Trials in the 2   line")
+    page.insert_text((72 + width("Trials in the 2"), 96), "nd", fontname="helv", fontsize=6)
+    pdfs.write(page, 72, 400, "Loss  (69)  (70)")  # on pages with glued figures, runs are split at wide gaps
+    path = saved(tmp_path, pdfs.finish(document))
+    (region,) = locate(path, "Trials in the 2nd line")
+    assert region.rects[0].x0 == pytest.approx(72, abs=0.2)
+
+
 def test_boxes_merge_by_line_and_keep_cells_apart() -> None:
     boxes = [Rect(0, 0, 5, 10), Rect(5, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
     assert quote_boxes.merge_boxes(boxes, False, gap_em=4) == [Rect(0, 0, 50, 10), Rect(0, 12, 5, 22)]

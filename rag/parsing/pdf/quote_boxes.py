@@ -5,7 +5,9 @@ characters, without white space, which gives each character its box.
 """
 
 import functools
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -91,7 +93,10 @@ def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect
         for raw in _read_cached(_read_lines, rendition, line.page_number)
         if line.bbox.contains_center(raw.bbox, TOLERANCE_PT)
     ]
-    boxes = align_runs(near, target)[before : before + chosen]
+    boxes = align_runs(near, target)
+    if None in boxes:  # such as "2nd line", whose raised letters stand in a gap of the run "2 line"
+        boxes = min(boxes, align_runs(_divided(near), target), key=lambda found: found.count(None))
+    boxes = boxes[before : before + chosen]
     vertical = sum(run.is_vertical for run in near) * 2 > len(near)
     gap = CELL_GAP_EM if line.kind is BlockKind.TABLE else WORD_GAP_EM
     return merge_boxes((box for box in boxes if box is not None), vertical, gap_em=gap)
@@ -113,6 +118,18 @@ def align_runs(runs: Iterable[Run], target: str) -> list[Rect | None]:
         else:
             boxes.append(None)
     return boxes
+
+
+def _divided(runs: Sequence[Run]) -> Iterator[Run]:
+    """Divide runs where another run stands between their characters."""
+    for run in runs:
+        inside = [other.bbox for other in runs if other is not run and run.bbox.contains_center(other.bbox)]
+        places = [(box.x0 + box.x1) / 2 for box in inside]
+        middles = [(box.x0 + box.x1) / 2 for box in run.boxes]
+        cuts = sorted({0, len(middles), *(bisect(middles, place) for place in places)})
+        for start, end in pairwise(cuts):
+            boxes = run.boxes[start:end]
+            yield run._replace(bbox=functools.reduce(Rect.union, boxes), text=run.text[start:end], boxes=boxes)
 
 
 def merge_boxes(boxes: Iterable[Rect], vertical: bool, *, gap_em: float) -> list[Rect]:

@@ -113,13 +113,17 @@ def test_a_rendition_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     assert after[0].rects[0].y0 == pytest.approx(before[0].rects[0].y0 + 16, abs=0.1)
 
 
-def test_runs_are_laid_longest_first() -> None:
+def test_runs_are_laid_longest_first_at_ends_of_words() -> None:
     def run(text: str, x: float) -> quote_boxes.Run:
         boxes = tuple(Rect(x + n, 0, x + n + 1, 10) for n in range(len(text)))
         return quote_boxes.Run(Rect(x, 0, x + len(text), 10), text, boxes, False)
 
     boxes = quote_boxes.align_runs([run("1", 50), run("10", 70), run("1", 90)], "1101")
     assert [box and box.x0 for box in boxes] == [50, 70, 71, 90]
+    boxes = quote_boxes.align_runs([run("1", 50), run("30", 70), run("13", 90)], "1\t30\t13")
+    assert [box and box.x0 for box in boxes] == [50, 70, 71, 90, 91]
+    boxes = quote_boxes.align_runs([run("p < 10−4,".replace(" ", ""), 50)], "p < 10⁻⁴,")
+    assert None not in boxes
     assert quote_boxes.align_runs([run("b", 0)], "abc") == [None, Rect(0, 0, 1, 10), None]
 
 

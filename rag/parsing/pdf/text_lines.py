@@ -41,7 +41,7 @@ _SIGN = re.compile(r"(US|A|C|HK)?[$€£¥]|[(\[]+|(US|A|C|HK)?[$€£¥]\s?[(\[
 _CLOSING = re.compile(r"%|[)\]]+%?|%[)\]]+")
 """Percent signs and closing brackets, which belong to the figure before them."""
 MAX_CLOSING_GAP_EM = 2.5
-_LEAD = re.compile(r"[–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
+_LEAD = re.compile(r"[–—−-]+|[•●○▪■◦‣⁃*o§·☐☑☒]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
 """Bullets and list numbers, which belong to the text after them at any gap."""
 _DASHES = frozenset("—–-")
 _WORD = re.compile(r"[^\W\d_]{2}")

@@ -155,6 +155,8 @@ class PlacedRow(NamedTuple):
     bbox: Rect
     cells: tuple[TableCell, ...]
     is_head: bool
+    label: str = ""
+    """A label that spans the row from above."""
 
 
 class Heading:
@@ -188,7 +190,7 @@ class Heading:
             for entry in self._sections
             if left > entry[0] - INDENT_PT and not (is_section and left < entry[0] + INDENT_PT)
         ]
-        section = SEPARATOR.join(text for _, text in self._sections)
+        section = SEPARATOR.join(filter(None, (*(text for _, text in self._sections), row.label)))
         if is_section:
             self._sections.append((left, filled[0]))
         cells = tuple(cell._replace(head=self.head_of(cell)) for cell in row.cells)

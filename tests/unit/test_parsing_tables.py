@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag import parsing
+from rag.parsing.html.text_files import from_html
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, Line
 from tests import pdfs
@@ -156,3 +157,62 @@ def test_names_among_figures_are_heads_of_the_rows_below(tmp_path: Path) -> None
     lines = table(tmp_path, draw(rows(100, YEARS, ASSETS, remarks, ASSETS, names, rating)))
     assert heads(lines[3]) == ["", "2024", "2023", "2022"]
     assert heads(lines[5]) == ["Issuer", "S&P", "Moody", "Fitch"]
+
+
+# --- tables of HTML ---
+
+
+def table_of(folder: Path, markup: str) -> list[Line]:
+    return table(folder, from_html(markup).document.tobytes())
+
+
+def test_signs_in_columns_of_their_own_belong_to_their_figures(tmp_path: Path) -> None:
+    lines = table_of(
+        tmp_path,
+        "<table><tr><th></th><th colspan=3>2024</th><th colspan=3>2023</th></tr>"
+        "<tr><td>Net sales</td><td>$</td><td>4,812</td><td></td><td>$</td><td>4,301</td><td></td></tr>"
+        "<tr><td>Net loss</td><td></td><td>(118</td><td>)</td><td></td><td>42</td><td></td></tr>"
+        "<tr><td>Margin</td><td></td><td>4.5</td><td>%</td><td></td><td>3.9</td><td>%</td></tr></table>",
+    )
+    assert [line.text for line in lines[1:]] == [
+        "Net sales\t$ 4,812\t$ 4,301",
+        "Net loss\t(118)\t42",
+        "Margin\t4.5%\t3.9%",
+    ]
+    assert [heads(line) for line in lines[1:]] == [["", "2024", "2023"]] * 3
+
+
+def test_a_label_that_spans_rows_is_the_section_of_those_below(tmp_path: Path) -> None:
+    lines = table_of(
+        tmp_path,
+        "<table><tr><th>Region</th><th>H1</th><th>H2</th></tr><tr><td rowspan=2>North</td><td>10</td><td>12</td></tr>"
+        "<tr><td>13</td><td>14</td></tr><tr><td>South</td><td>7</td><td>9</td></tr></table>",
+    )
+    assert [(line.text, line.row and line.row.section) for line in lines[1:]] == [
+        ("North\t10\t12", ""),
+        ("13\t14", "North"),
+        ("South\t7\t9", ""),
+    ]
+    assert heads(lines[2]) == ["H1", "H2"]
+
+
+def test_two_tables_below_one_another_have_their_own_heads(tmp_path: Path) -> None:
+    lines = table_of(
+        tmp_path,
+        "<table><tr><th>Article</th><th>Price</th></tr><tr><td>Pallet</td><td>12 euro</td></tr></table>"
+        "<table><tr><th>Region</th><th>2024</th><th>2023</th></tr><tr><td>North</td><td>10</td><td>12</td></tr></table>",
+    )
+    assert heads(lines[1]) == ["Article", "Price"]
+    assert heads(lines[3]) == ["Region", "2024", "2023"]
+
+
+def test_the_first_row_above_shaded_ones_and_its_heads_are_of_the_table(tmp_path: Path) -> None:
+    cells = [(x0, y, x1, y + 14) for y in (118, 132) for x0, x1 in ((60, 222), (222, 302), (302, 382))]
+    years: Placed = {300: "2024", 380: "2023"}
+    figures: list[Placed] = [
+        {72: label, 300: str(first), 380: str(first + 1)}
+        for label, first in (("Assets", 512), ("Cash", 7), ("Debt", 12))
+    ]
+    lines = table(tmp_path, draw(rows(100, years, *figures, step=14), shaded=cells))
+    assert [line.text for line in lines] == ["2024\t2023", "Assets\t512\t513", "Cash\t7\t8", "Debt\t12\t13"]
+    assert heads(lines[1]) == ["", "2024", "2023"]

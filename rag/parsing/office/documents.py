@@ -41,7 +41,7 @@ _TITLES = {
     paragraphs.NOTE: "Notes",
     paragraphs.COMMENT: "Comments",
     paragraphs.FOOTER: "Footers",
-    paragraphs.HIDDEN: "Not visible in the original",
+    paragraphs.HIDDEN: markup.HIDDEN_HEADING,
 }
 """Headings above text that is added after a document."""
 
@@ -227,7 +227,7 @@ def added(missing: Iterable[Paragraph]) -> str:
     sections = []
     for part, group in groupby(sorted(missing, key=lambda one: order.index(one.part)), key=lambda one: one.part):
         attributes = f' class="{markup.HIDDEN_CLASS}"' if part == paragraphs.HIDDEN else ""
-        sections.append(f"<h2>{_TITLES[part]}</h2><div{attributes}>{''.join(_lines(group))}</div>")
+        sections.append(f"<div{attributes}><h2>{_TITLES[part]}</h2>{''.join(_lines(group))}</div>")
     return "".join(sections)
 
 

@@ -36,9 +36,9 @@ MAX_MARK_GAP_EM = 0.6
 PARAGRAPH_GAP_EM = 0.65
 """A larger gap between lines begins a block."""
 _ENDS = (".", ":", "?", "!", "”", "。", "؟")
-_SIGN = re.compile(r"(US|A|C|HK)?[$€£¥]|[(\[]+|(US|A|C|HK)?[$€£¥]\s?[(\[]")
+SIGN = re.compile(r"(US|A|C|HK)?[$€£¥]|[(\[]+|(US|A|C|HK)?[$€£¥]\s?[(\[]")
 """Currency signs and opening brackets, which belong to the figure after them at any gap."""
-_CLOSING = re.compile(r"%|[)\]]+%?|%[)\]]+")
+CLOSING = re.compile(r"%|[)\]]+%?|%[)\]]+")
 """Percent signs and closing brackets, which belong to the figure before them."""
 MAX_CLOSING_GAP_EM = 2.5
 _LEAD = re.compile(r"[–—−-]+|[•●○▪■◦‣⁃*o§·☐☑☒]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
@@ -59,6 +59,8 @@ class RawLine(NamedTuple):
     fields: tuple[str, ...] = ()
     cells: tuple[TableCell, ...] = ()
     is_head: bool = False
+    label: str = ""
+    """The label of rows above that also spans this one."""
 
 
 class RawBlock(NamedTuple):
@@ -113,14 +115,12 @@ def _make_row(pieces: list[Piece]) -> Row:
 
 
 def _ends_in_digit(piece: Piece) -> bool:
-    return (
-        piece.text.rstrip(")% ")[-1:].isdigit() or piece.text in _DASHES or _CLOSING.fullmatch(piece.text) is not None
-    )
+    return piece.text.rstrip(")% ")[-1:].isdigit() or piece.text in _DASHES or CLOSING.fullmatch(piece.text) is not None
 
 
 def _begins_with_digit(piece: Piece) -> bool:
     text = piece.text.lstrip("$€£¥([-–−")
-    return text[:1].isdigit() or piece.text.strip("—–-") == "" or _SIGN.fullmatch(piece.text) is not None
+    return text[:1].isdigit() or piece.text.strip("—–-") == "" or SIGN.fullmatch(piece.text) is not None
 
 
 def _belong_together(cell: Sequence[Piece], piece: Piece, count: int, gap: float) -> bool:
@@ -129,9 +129,9 @@ def _belong_together(cell: Sequence[Piece], piece: Piece, count: int, gap: float
     A list number begins a row and stands before words: "(118)  (96)" are two figures, and "A.  B." two marks.
     """
     before = cell[-1].text
-    if _SIGN.fullmatch(before):
+    if SIGN.fullmatch(before):
         return _begins_with_digit(piece)
-    if _CLOSING.fullmatch(piece.text):
+    if CLOSING.fullmatch(piece.text):
         return gap < MAX_CLOSING_GAP_EM * piece.size and any(map(str.isdigit, before))
     is_first = count == 1 and len(cell) == 1
     return is_first and _LEAD.fullmatch(before) is not None and _WORD.search(piece.text) is not None
@@ -301,7 +301,7 @@ def _split_cell(cell: list[Piece], others: Sequence[Sequence[tuple[float, float]
 def _parts_columns(before: Piece, piece: Piece, others: Sequence[Sequence[tuple[float, float]]]) -> bool:
     """Whether most rows with cells on both sides of the gap between two pieces have none across it."""
     gap = piece.bbox.x0 - before.bbox.x1
-    if gap < MIN_COLUMN_GAP_EM * piece.size or _SIGN.fullmatch(before.text) or _CLOSING.fullmatch(piece.text):
+    if gap < MIN_COLUMN_GAP_EM * piece.size or SIGN.fullmatch(before.text) or CLOSING.fullmatch(piece.text):
         return False
     left, right = before.bbox.x1 - ALIGNED_PT, piece.bbox.x0 + ALIGNED_PT
     parted = across = 0
@@ -316,17 +316,31 @@ def _parts_columns(before: Piece, piece: Piece, others: Sequence[Sequence[tuple[
 
 
 def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
-    """Join tables to the column headers above them, which are often outside the rules."""
-    above: RawBlock | None = None
-    for block in blocks:
-        if above is not None and _is_header(above, block):
-            above = block._replace(lines=[*map(_as_row, above.lines), *block.lines])
-            continue
-        if above is not None:
-            yield above
-        above = block
-    if above is not None:
-        yield above
+    """Join tables to the rows and the column headers above them, which are often outside the rules."""
+    joined: list[RawBlock] = []
+    for block in reversed([*blocks]):
+        below = joined[-1] if joined else None
+        if below is not None and (_is_header(block, below) or _is_row_of(block, below)):
+            joined[-1] = below._replace(lines=[*map(_as_row, block.lines), *below.lines])
+        else:
+            joined.append(block)
+    yield from reversed(joined)
+
+
+def _is_row_of(above: RawBlock, table: RawBlock) -> bool:
+    """Whether lines right above a table are its first rows: they end in one with figures above those of the table."""
+    if table.kind is not BlockKind.TABLE or above.kind is not BlockKind.TEXT or len(above.lines) > MAX_HEADER_LINES:
+        return False
+    last, first = above.lines[-1], table.lines[0]
+    return (
+        -0.2 * table.size < first.bbox.y0 - last.bbox.y1 < 0.6 * table.size
+        and tables.is_data("\t".join(last.fields))
+        and all(
+            len(line.boxes) > 1
+            and all(any(box.x0 < other.x1 and other.x0 < box.x1 for other in first.boxes[1:]) for box in line.boxes[1:])
+            for line in above.lines
+        )
+    )
 
 
 def _is_header(above: RawBlock, table: RawBlock) -> bool:
@@ -334,12 +348,19 @@ def _is_header(above: RawBlock, table: RawBlock) -> bool:
     if table.kind is not BlockKind.TABLE or len(above.lines) > MAX_HEADER_LINES:
         return False
     head, body = bounds(line.bbox for line in above.lines), bounds(line.bbox for line in table.lines)
+    if above.columns and table.columns and not _have_one_width(above, table):
+        return False  # two tables with rules of their own
     is_table = above.kind is BlockKind.TABLE and not any(tables.is_data(line.text) for line in above.lines)
     return (
         -table.size < body.y0 - head.y1 < (1.5 if is_table else 1) * table.size
         and (is_table or head.x0 > body.x0 + 0.15 * (body.x1 - body.x0))
         and head.x1 < body.x1 + ALIGNED_PT
     )
+
+
+def _have_one_width(above: RawBlock, table: RawBlock) -> bool:
+    left, right = above.columns[0][0] - table.columns[0][0], above.columns[-1][1] - table.columns[-1][1]
+    return abs(left) < ALIGNED_PT and abs(right) < ALIGNED_PT
 
 
 def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:

@@ -35,7 +35,7 @@ class WrongWord(NamedTuple):
 
 
 def glued_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> list[WrongWord]:
-    """Return words of `lines` that join several `expected` words that do not touch."""
+    """Return words of `lines` that join several `expected` words that do not touch; signs join figures at any gap."""
     lost, extra = _differences(expected, lines)
     boxes: dict[str, list[Box]] = {}
     for word in expected:
@@ -45,6 +45,7 @@ def glued_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> lis
         WrongWord(word, " ".join(parts))
         for word in extra.elements()
         if (parts := _parts(word, boxes))
+        and all(any(map(str.isalnum, part)) for part in parts)
         and not all(_is_touching(first, second, boxes) for first, second in pairwise(parts))
     ]
 

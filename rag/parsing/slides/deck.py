@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lxml import html as parser
 
 from rag.parsing.conversion import SourceText
-from rag.parsing.html.markup import HIDDEN_CLASS, escaped
+from rag.parsing.html.markup import HIDDEN_CLASS, HIDDEN_HEADING, escaped
 from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.office.paragraphs import bare
@@ -40,9 +40,9 @@ class Slide:
         known = [*self.hidden, *(text for _, paragraphs in self.below for text in paragraphs)]
         there = bare(shown) + "".join(map(bare, known))
         missing = [text for text in self.texts if bare(text) not in there]
-        sections = [*self.below, ("Other text", missing), ("Not visible in the original", self.hidden)]
+        sections = [*self.below, ("Other text", missing), (HIDDEN_HEADING, self.hidden)]
         return "".join(
-            f'<div class="below"><p><b>{title}</b></p><div class="{HIDDEN_CLASS if paragraphs is self.hidden else ""}">'
+            f'<div class="below"><div class="{HIDDEN_CLASS if paragraphs is self.hidden else ""}"><p><b>{title}</b></p>'
             f"{''.join(paragraph(lines(text)) for text in paragraphs)}</div></div>"
             for title, paragraphs in sections
             if paragraphs

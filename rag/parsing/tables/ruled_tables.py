@@ -4,6 +4,7 @@ PyMuPDF's `find_tables` takes 120 to 270 ms a page and would dominate parsing; t
 next to no cost.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,9 @@ MIN_FILLED_ROWS = 0.4
 """Least share of rows with two or more filled cells."""
 MAX_WRAPPED_LINES = 4
 """Adjacent cells with more lines may hold several rows without rules between them."""
+
+
+_BEGINS_FIGURE = re.compile(r"[(\[]?[-–−]?[\d.]|[—–-]$")
 
 
 class Table(NamedTuple):
@@ -63,7 +67,7 @@ def find_ruled_tables(
         ys = _positions(across_group, down_group)
         if len(xs) < 3 or len(ys) < 2:
             continue
-        table = _make_table(rest, xs, ys, down_group)
+        table = _make_table(rest, xs, ys, across_group, down_group)
         if table is not None:
             tables.append(table)
             rest = [piece for piece in rest if not _is_within(piece, xs, ys)]
@@ -162,41 +166,65 @@ def _is_within(piece: Piece, xs: Sequence[float], ys: Sequence[float]) -> bool:
 
 
 def _make_table(
-    pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float], down: Sequence[_Edge]
+    pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float], across: Sequence[_Edge], down: Sequence[_Edge]
 ) -> Table | None:
-    """Make the table with column edges `xs`, row edges `ys` and vertical rules; None if its text is not tabular."""
+    """Make the table with column edges `xs`, row edges `ys` and its rules; None if its text is not tabular."""
     cells: dict[int, dict[int, list[Piece]]] = defaultdict(lambda: defaultdict(list))
     inside = [piece for piece in pieces if _is_within(piece, xs, ys)]
     for piece in inside:
         row = bisect_right(ys, (piece.bbox.y0 + piece.bbox.y1) / 2)
         column = bisect_right(xs, (piece.bbox.x0 + piece.bbox.x1) / 2)
         cells[row][column].append(piece)
+    used = {column for columns in cells.values() for column in columns}
+    for columns in cells.values():
+        _join_signs(columns)
     filled = sum(len(columns) > 1 for columns in cells.values())
     if not filled or filled < MIN_FILLED_ROWS * len(cells):
         return None
     if any(_length(cell) > MAX_CELL_CHARS for columns in cells.values() for cell in columns.values()):
         return None
     lines = [
-        line for row in sorted(cells) for line in _row_lines(cells[row], _merged_cells(row, cells[row], xs, ys, down))
+        line._replace(label=_label_over(row, cells, xs, ys, across))
+        for row in sorted(cells)
+        for line in _row_lines(cells[row], _merged_cells(row, cells[row], xs, ys, down))
     ]
     if len(lines) < 2 and max(piece.bbox.y1 for piece in pieces) > ys[-1]:
         return None  # one row is a table only at the end of the page
     box = text_lines.bounds(line.bbox for line in lines)
-    if _is_of_shading(lines, len(xs) - 1):
+    if _is_of_shading(lines, len(used), len(xs) - 1):
         return None
     block = text_lines.RawBlock(BlockKind.TABLE, lines, inside[0].size, False, tuple(pairwise(xs)))
     return Table(box, "", min(piece.order for piece in inside), block)
+
+
+def _join_signs(columns: dict[int, list[Piece]]) -> None:
+    """Move signs with a column of their own, "$" and ")", to the figure beside them."""
+    for before, column in pairwise(sorted(columns)):
+        (sign, *more), figure = columns[before], columns[column]
+        if not more and text_lines.SIGN.fullmatch(sign.text) and _BEGINS_FIGURE.match(figure[0].text):
+            gap = "" if sign.text[-1] in "([" else " "
+            figure[0] = _joined(sign, figure[0], f"{sign.text}{gap}{figure[0].text}")
+            del columns[before]
+    numbers = sorted(columns)
+    for before, column in pairwise(numbers):
+        (sign, *more), figure = columns[column], columns.get(before, [])
+        if figure and not more and text_lines.CLOSING.fullmatch(sign.text) and figure[-1].text[-1:].isdigit():
+            figure[-1] = _joined(sign, figure[-1], figure[-1].text + sign.text)
+            del columns[column]
+
+
+def _joined(sign: Piece, figure: Piece, text: str) -> Piece:
+    return figure._replace(text=text, bbox=sign.bbox.union(figure.bbox))
 
 
 def _length(cell: Sequence[Piece]) -> int:
     return sum(len(piece.text) for piece in cell)
 
 
-def _is_of_shading(lines: Sequence[text_lines.RawLine], count: int) -> bool:
-    """Whether the boxes of a table of figures are no cells but shaded parts of rows, or columns of signs and gaps."""
-    used = {cell.first for line in lines for cell in line.cells}
+def _is_of_shading(lines: Sequence[text_lines.RawLine], used: int, count: int) -> bool:
+    """Whether the boxes of a table of figures are no cells but shaded parts of rows, so that many columns are empty."""
     figures = sum(tables.is_data(line.text) for line in lines)
-    return bool(used) and len(used) < count - 1 and 3 * figures >= len(lines)
+    return bool(used) and used < count - 1 and 3 * figures >= len(lines)
 
 
 def _merged_cells(
@@ -214,6 +242,27 @@ def _merged_cells(
             right += 1
         found[column] = TableCell(left, right - 1)
     return found
+
+
+def _label_over(
+    row: int,
+    cells: Mapping[int, Mapping[int, Sequence[Piece]]],
+    xs: Sequence[float],
+    ys: Sequence[float],
+    across: Sequence[_Edge],
+) -> str:
+    """Return the label that spans this row from above: no rule in the first column parts them."""
+    middle = (xs[0] + xs[1]) / 2
+    first = 1
+    if first in cells[row]:
+        return ""
+    for above in range(row - 1, 0, -1):
+        edge = ys[above]
+        if any(abs(rule.at - edge) <= TOUCH_PT and rule.start <= middle <= rule.end for rule in across):
+            return ""
+        if first in cells.get(above, {}):
+            return " ".join(text_lines.join(line.pieces) for line in text_lines.make_rows(cells[above][first]))
+    return ""
 
 
 def _row_lines(columns: Mapping[int, list[Piece]], merged: Mapping[int, TableCell]) -> list[text_lines.RawLine]:

@@ -69,7 +69,7 @@ def _placed(block: RawBlock, places: Sequence[int] | None) -> Iterator[tables.Pl
         cells = line.cells
         if places is not None:
             cells = tuple(cell._replace(first=places[cell.first], last=places[cell.last]) for cell in cells)
-        yield tables.PlacedRow(line.text, line.bbox, cells, line.is_head)
+        yield tables.PlacedRow(line.text, line.bbox, cells, line.is_head, line.label)
 
 
 def _same_columns(columns: Columns, begun: Columns) -> list[int] | None:

@@ -50,8 +50,8 @@ def _load_block(value: Any) -> RawBlock:
 
 
 def _load_line(value: Any) -> RawLine:
-    box, text, _, _, cells, is_head = value
-    return RawLine(Rect(*box), text, cells=tuple(TableCell(*cell) for cell in cells), is_head=is_head)
+    box, text, _, _, cells, is_head, label = value
+    return RawLine(Rect(*box), text, cells=tuple(TableCell(*cell) for cell in cells), is_head=is_head, label=label)
 
 
 def dump_metadata(metadata: Metadata) -> bytes:

@@ -250,8 +250,8 @@ def frame(inner: str, x: float = 2.0, y: float = 2.0, width: float = 20.0, heigh
     return f"<draw:frame {place}>{inner}</draw:frame>"
 
 
-def epub(*chapters: str, metadata: str = "<dc:title>A Book</dc:title>") -> bytes:
-    """An EPUB; `chapters` are the bodies of its XHTML files."""
+def epub(*chapters: str, metadata: str = "<dc:title>A Book</dc:title>", look: str = "") -> bytes:
+    """An EPUB; `chapters` are the bodies of its XHTML files, `look` is their style sheet."""
     names = [f"c{number}.xhtml" for number in range(len(chapters))]
     items = "".join(f'<item id="{name}" href="{name}" media-type="application/xhtml+xml"/>' for name in names)
     spine = "".join(f'<itemref idref="{name}"/>' for name in names)
@@ -263,12 +263,15 @@ def epub(*chapters: str, metadata: str = "<dc:title>A Book</dc:title>") -> bytes
         '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles>'
         '<rootfile full-path="OPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
     )
-    head = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body>'
+    head = (
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><title/><link rel="stylesheet" href="look.css"/></head><body>'
+    )
     return archive(
         {
             "mimetype": file_types.EPUB,
             "META-INF/container.xml": container,
             "OPS/book.opf": package,
+            "OPS/look.css": look,
             **{f"OPS/{name}": f"{head}{body}</body></html>" for name, body in zip(names, chapters, strict=True)},
         }
     )

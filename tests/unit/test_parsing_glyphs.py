@@ -103,6 +103,11 @@ def test_a_glyph_is_read_as_what_it_shows(tmp_path: Path, document: Callable[[],
     assert line_of(tmp_path, document()) == text
 
 
+def test_glyphs_drawn_by_a_font_without_resources_are_read(tmp_path: Path) -> None:
+    font = type3("g141", 141).replace("/Resources<<>>", "")
+    assert line_of(tmp_path, with_font(font, "8D", charprocs=BAR)) == "Result −12.5 percent"
+
+
 def test_unknown_glyphs_are_counted() -> None:
     document = with_font(type3("C1", 2), "020202", charprocs=TRIANGLE)
     assert name_glyphs(document).has_unknown
@@ -258,6 +263,17 @@ def test_a_minus_that_is_drawn_as_a_bar_is_read(tmp_path: Path, drawn: str) -> N
     page.draw_rect(pymupdf.Rect(x, 96.5, x + 6, 97.1), fill=(0, 0, 0), color=None)
     pdfs.write(page, x + 7, 100, "12.5 percent")
     assert line_of(tmp_path, document) == f"{drawn}−12.5 percent"
+
+
+def test_a_bar_that_strikes_out_a_figure_is_no_minus(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
+    pdfs.write(page, 72, 100, "The rate is")
+    pdfs.write(page, 130, 100, "5")
+    page.draw_rect(pymupdf.Rect(130, 96.5, 136.1, 97.1), fill=(0, 0, 0), color=None)
+    pdfs.write(page, 136.2, 100, "6")
+    pdfs.write(page, 146, 100, "percent.")
+    assert "−" not in line_of(tmp_path, document)
 
 
 def test_dashes_of_a_line_are_no_minus(tmp_path: Path) -> None:

@@ -26,6 +26,17 @@ def is_complete(document: ParsedDocument) -> bool:
     return document.completeness is not None and not document.completeness.missing
 
 
+def test_fields_of_forms_show_their_state(tmp_path: Path) -> None:
+    html = (
+        "<p><input type=checkbox checked> Fire cover</p><p><input type='checkbox'> Flood cover</p>"
+        "<p><input type=radio checked>Monthly</p><p>Name: <input value='Miller'></p><input type=hidden value='secret'>"
+    )
+    (tmp_path / "a.html").write_text(html, encoding="utf-8")
+    document = parsing.read_file(tmp_path / "a.html", name="a.html", rendition=tmp_path / "r.pdf")
+    lines = [line.text for block in document.blocks for line in block.lines]
+    assert lines == ["☒ Fire cover", "☐ Flood cover", "☒ Monthly", "Name: Miller"]
+
+
 @pytest.mark.parametrize(
     "hidden",
     [

@@ -215,9 +215,33 @@ def test_rich_text_has_its_numbers_and_what_is_struck_out_or_hidden_apart(tmp_pa
         "Area 25 m² in C:\\v",
     ]
     assert kinds[BlockKind.STRUCK] == ["4,500", "Old deposit."]
-    assert "\n".join(kinds[BlockKind.HIDDEN]).split("\n") == ["We would take 4,900.", "by nobody not this"]
+    assert "\n".join(kinds[BlockKind.HIDDEN]).split("\n")[1:] == ["We would take 4,900.", "by nobody not this"]
     assert document.note is not None
     assert "(insertions: 1, deletions: 1)" in document.note
+
+
+UNSEEN = ["99 months.", "tiny words"]
+
+
+@pytest.mark.parametrize("name", ["a.rtf", "a.odt"])
+def test_white_and_tiny_text_is_hidden(tmp_path: Path, name: str) -> None:
+    if name == "a.rtf":
+        colors = "{\\colortbl;\\red255\\green255\\blue255;\\red0\\green0\\blue0;}"
+        content = offices.rtf(f"{colors}Term: {{\\cf1 99 months.\\par }}{{\\fs2 tiny words}}{{\\cf2 24}} months.\\par ")
+    else:
+        looks = {"W": "fo:color='#ffffff'", "T": "fo:font-size='1pt'"}
+        looks["B"] = f"{looks['W']} fo:background-color='#000080'"
+        automatic = "".join(
+            f"<style:style style:name='{style}' style:family='text'><style:text-properties {look}/></style:style>"
+            for style, look in looks.items()
+        )
+        spans = [f"<text:span text:style-name='{style}'>{{}}</text:span>" for style in looks]
+        body = odt_p(spans[0].format(UNSEEN[0]) + spans[1].format(UNSEEN[1]) + f"Term: {spans[2].format('24')} months.")
+        content = offices.odt(body, automatic=automatic)
+    document = read(tmp_path, content, name)
+    assert " ".join(block.text for block in document.blocks if block.kind is BlockKind.TEXT) == "Term: 24 months."
+    hidden = " ".join(block.text for block in document.blocks if block.kind is BlockKind.HIDDEN)
+    assert all(text in hidden for text in UNSEEN)
 
 
 LIST_STYLE = (
@@ -276,7 +300,7 @@ def test_changes_and_hidden_text_of_an_open_document_stand_apart(tmp_path: Path)
     kinds = {kind: [block.text for block in document.blocks if block.kind is kind] for kind in BlockKind}
     assert kinds[BlockKind.TEXT] == ["The rent is 5,200 euro.", "Seen by all.", "25 m²"]
     assert kinds[BlockKind.STRUCK] == ["4,500", "Subletting is free."]
-    assert "\n".join(kinds[BlockKind.HIDDEN]).split("\n") == ["by nobody", "A hidden section."]
+    assert "\n".join(kinds[BlockKind.HIDDEN]).split("\n")[1:] == ["by nobody", "A hidden section."]
     assert document.note is not None
     assert "(insertions: 1, deletions: 2)" in document.note
 
@@ -289,6 +313,20 @@ def test_a_book_is_read_in_its_order(tmp_path: Path) -> None:
     assert document.title == "A Book"
     assert text(document).index("It began.") < text(document).index("It ended.")
     assert lost(tmp_path, content, "book.epub") == []
+
+
+def test_the_style_sheets_of_a_book_count(tmp_path: Path) -> None:
+    chapter = (
+        '<a id="x"/><p>We have 1,240<span class="note">4</span> employees.</p>'
+        '<p>Pay in <span class="old">30 days</span> 60 days.</p><p class="gone">The rent is 1 euro.</p>'
+    )
+    look = ".note {vertical-align: super; font-size: .7em} .old {text-decoration: line-through} .gone {display: none}"
+    document = read(tmp_path, offices.epub(chapter, look=look), "book.epub")
+    kinds = {block.kind: block.text for block in document.blocks}
+    found = [line.text for block in document.blocks if block.kind is BlockKind.TEXT for line in block.lines]
+    assert found == ["We have 1,240⁴ employees.", "Pay in 60 days."]
+    assert kinds[BlockKind.STRUCK] == "30 days"
+    assert "The rent is 1 euro." in kinds[BlockKind.HIDDEN]
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ from typing import Any
 
 import hypothesis
 import pytest
+import xlwt
 from hypothesis import strategies as st
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
-from openpyxl.styles import Font
+from openpyxl.styles import Font, PatternFill
 
 from rag import errors, parsing
 from rag.parsing import file_types
@@ -358,6 +359,48 @@ def test_workbooks_that_spreadsheet_programs_open_are_read(tmp_path: Path, name:
     member, before, after = REFUSED_BY_LIBRARIES[name]
     content = sheets.with_member(sheets.balance(), member, lambda xml: xml.replace(before, after))
     assert "Total assets\t5,210\t6,145\t" in texts(read(tmp_path, content))[0]
+
+
+def _colored(*, is_old: bool) -> bytes:
+    """A workbook with a white figure on white, and one on blue."""
+    if is_old:
+        old = xlwt.Workbook()
+        sheet = old.add_sheet("Data")
+        looks = "font: color white", "font: color white; pattern: pattern solid, fore_color dark_blue"
+        for row, (value, look) in enumerate(zip((991, 12), looks, strict=True)):
+            sheet.write(row, 0, "Rent")
+            sheet.write(row, 1, value, xlwt.easyxf(look))
+        return sheets.saved(old)
+
+    def change(book: Any) -> None:
+        cells = book["Data"]
+        cells["B1"].font = cells["B2"].font = Font(color="FFFFFFFF")
+        cells["B2"].fill = PatternFill("solid", fgColor="FF000080")
+        cells["B3"].number_format = ";;;"
+
+    return sheets.workbook(change, Data=[["Rent", 991], ["Rent", 12], ["Rent", 994]])
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.xls", "a.ods"])
+def test_figures_in_the_colour_of_their_cell_are_hidden(tmp_path: Path, name: str) -> None:
+    if name == "a.ods":
+        cells = "".join(
+            "<table:table-row><table:table-cell><text:p>Rent</text:p></table:table-cell>"
+            f'<table:table-cell table:style-name="{look}">'
+            f"<text:p>{value}</text:p></table:table-cell></table:table-row>"
+            for look, value in (("white", 991), ("blue", 12))
+        )
+        color = 'fo:color="#ffffff"'
+        fill = f'{color} fo:background-color="#000080"'
+        style = '<style:style style:name="{}" style:family="table-cell"><style:text-properties {}/></style:style>'
+        content = sheets.opendocument(cells, styles=style.format("white", color) + style.format("blue", fill))
+    else:
+        content = _colored(is_old=name == "a.xls")
+    (tmp_path / name).write_bytes(content)
+    document = parsing.read_file(tmp_path / name, name=name, rendition=tmp_path / "r.pdf")
+    words = {kind: " ".join(b.text for b in document.blocks if b.kind is kind).split() for kind in BlockKind}
+    assert words[BlockKind.HIDDEN] == (["991", "994"] if name == "a.xlsx" else ["991"])
+    assert "12" in words[BlockKind.TABLE] + words[BlockKind.TEXT]
 
 
 def test_struck_out_and_raised_parts_of_cells_are_kept_apart(tmp_path: Path) -> None:

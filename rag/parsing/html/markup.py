@@ -44,6 +44,8 @@ _LIKE_A_BLOCK = _names(
 _DROPPED = _names("base head ix:references ix:resources link meta object script style template title")
 """Elements whose content is no text; those of inline XBRL describe its facts."""
 _EMPTY = frozenset(("br", "hr"))
+_TICKED, _UNTICKED = "☒", "☐"
+_TYPED_FIELDS = _names("date datetime-local email month number search tel text time url week")
 _END = "\0"
 """Ends a paragraph of hidden text; no text has this character."""
 _INDENTING = frozenset(("blockquote", "dd", "ol", "ul"))
@@ -145,8 +147,9 @@ class _Writer:
             self._start_shown(element, name, style)
         elif name.startswith("ix:") and (fact := element.get("name")):
             self._hidden.append(f"{fact}: ")
-        if element.text:
-            self._text(element.text)
+        text = _field(element) if name == "input" else element.text
+        if text:
+            self._text(text)
         return True
 
     def _start_shown(self, element: Any, name: str, style: Style) -> None:
@@ -250,6 +253,14 @@ class _Writer:
         sizes = {key: element.get(key, "") for key in ("width", "height")}
         kept = all(not size or (_DIGITS.fullmatch(size) and int(size) <= MAX_PICTURE_PX) for size in sizes.values())
         return f'<img src="{name}"' + "".join(f' {k}="{size}"' for k, size in sizes.items() if size and kept) + ">"
+
+
+def _field(element: Any) -> str:
+    """Return what a field of a form shows: its state or its text."""
+    kind = element.get("type", "text").lower()
+    if kind in {"checkbox", "radio"}:
+        return f"{_TICKED if 'checked' in element.attrib else _UNTICKED} "
+    return str(element.get("value", "")) if kind in _TYPED_FIELDS else ""
 
 
 def _alternative(element: Any) -> str:

@@ -1,4 +1,4 @@
-"""Convert DOCX, ODT, RTF and EPUB to PDF: Pandoc makes HTML, and text that it leaves out is added."""
+"""Convert DOCX, ODT and RTF to PDF: Pandoc makes HTML, and text that it leaves out is added. EPUB is HTML itself."""
 
 import html
 import re
@@ -31,7 +31,7 @@ from rag.types import ParsingConfig
 
 MAX_IMPORT_DEPTH = 3
 """Documents imported into imported documents deeper than this are left out."""
-_FORMATS = {file_types.DOCX: "docx", file_types.ODT: "odt", file_types.EPUB: "epub", file_types.RTF: "rtf"}
+_FORMATS = {file_types.DOCX: "docx", file_types.ODT: "odt", file_types.RTF: "rtf"}
 _MIME_START = re.compile(rb"\s*(MIME-Version|From):", re.I)
 """The beginning of a web page in one file (MHTML, RFC 2557)."""
 _TITLES = {
@@ -62,6 +62,12 @@ def to_pdf(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpac
         errors.UnreadableFileError: the file is damaged, or exceeds the limits of time or memory.
     """
     contents = read(source, mime_type)
+    if mime_type == file_types.EPUB:
+        with Package(source) as package:
+            chapters, pictures = epub.html(package)
+        document = lay_out(*chapters, images=pictures)
+        contents.about.set_on(document)
+        return Conversion(document, tuple(paragraphs.located(contents.paragraphs)))
     before, body, after = completed(_body(source, mime_type, config), contents.paragraphs)
     files = list_of_files(contents, unpacking)
     document = lay_out(before, body, after, files.html)
@@ -173,8 +179,6 @@ _MARKUP: dict[str, Callable[[Path], str]] = {
 def _body(source: Path, mime_type: str, config: ParsingConfig, depth: int = 0) -> str:
     """Return the document as HTML, "" if Pandoc does not understand it."""
     try:
-        if mime_type == file_types.EPUB:
-            return pandoc.to_html(source, _FORMATS[mime_type], config)
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             prepared = Path(folder) / "prepared"
             if mime_type == file_types.RTF:

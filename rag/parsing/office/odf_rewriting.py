@@ -3,6 +3,7 @@
 Numbers of lists and headings become text, deletions become struck out text, and hidden text is taken out.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -13,11 +14,14 @@ from rag.parsing.office.list_numbers import formatted
 from rag.parsing.office.package import local
 
 _PREFIX = "{urn:oasis:names:tc:opendocument:xmlns:"
-TEXT, STYLE, _OFFICE = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office"))
+TEXT, STYLE, _OFFICE, _FO = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office", "xsl-fo-compatible"))
 _STRUCK = "Pagelight-struck-out"
 """The name of a style that is added for deleted text."""
 _FORMATS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "": "none"}
 _MAX_CHAIN = 50
+_POINTS = re.compile(r"(\d+(?:\.\d+)?)pt")
+MIN_POINTS = 2.0
+"""Smaller text cannot be seen."""
 LEVELS = 10
 
 
@@ -124,7 +128,29 @@ class Rewriting:
         if any(one.get(f"{TEXT}is-hidden") == "true" for one in element.findall(f"{TEXT}hidden-paragraph")):
             return True
         family = "text" if local(element) == "span" else "paragraph"
-        return self._property(family, element.get(f"{TEXT}style-name"), f"{TEXT}display") == "none"
+        style = element.get(f"{TEXT}style-name")
+        return self._property(family, style, f"{TEXT}display") == "none" or self._is_invisible(element, family, style)
+
+    def _is_invisible(self, element: Any, family: str, style: str | None) -> bool:
+        """Whether the text of a style is too small to be seen, or white on the white page."""
+        if family == "paragraph" and element.find(f"{TEXT}span") is not None:
+            return False  # spans may look different
+        size = _POINTS.fullmatch(self._property(family, style, f"{_FO}font-size") or "")
+        if size and float(size[1]) < MIN_POINTS:
+            return True
+        if (self._property(family, style, f"{_FO}color") or "").lower() != "#ffffff":
+            return False
+        # Tables and frames mostly have a background of their own.
+        above = [element, *element.iterancestors()]
+        looks = [
+            properties
+            for one in above
+            for kind in ("text", "paragraph")
+            for found in self._chain(kind, one.get(f"{TEXT}style-name"))
+            for properties in found
+        ]
+        is_backed = any(one.get(f"{_FO}background-color", "transparent") != "transparent" for one in looks)
+        return not is_backed and not any(local(one) in {"table-cell", "frame", "custom-shape"} for one in above)
 
     def _number_headings(self) -> None:
         """Write the numbers of headings that are numbered as chapters, outside of lists."""

@@ -1,7 +1,7 @@
 """Read the text of RTF files, and rewrite what other readers do not understand."""
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from striprtf.striprtf import rtf_to_text
 
@@ -9,11 +9,18 @@ from rag.parsing.office import embedded, paragraphs, rtf_code_pages
 from rag.parsing.office.changes import Changes
 from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.paragraphs import Paragraph
+from rag.parsing.office.word.rewriting import MAX_INVISIBLE_HALF_POINTS
 
 _TOKEN = re.compile(rb"\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[{}]|[^\\{}]+", re.S)
 _LABEL = re.compile(rb"\{\\(?:listtext|pntext)\b([^{}]*)\}")
 _CONTROL = re.compile(rb"\\(?:'[0-9a-fA-F]{2}|[a-z]+-?\d* ?|[^a-z])")
 _HEAD = re.compile(rb"\\(?:ansi|mac|pc|pca|ansicpg\d+|uc\d+)(?![a-z0-9])")
+_COLORS = re.compile(rb"\{\\colortbl\b([^{}]*)\}")
+_WHITE = re.compile(rb"\\red255\s*\\green255\s*\\blue255")
+_BACKGROUND = re.compile(
+    rb"\\(?:highlight|cb|chcbpat|cbpat|clcbpat|shading|clshdng|background)[1-9]|\\(?:background|shp)\b"
+)
+"""White text may stand on these."""
 _APART = frozenset((b"stylesheet", b"listtable", b"fonttbl", b"colortbl", b"info", b"xe", b"tc", b"pict", b"revtbl"))
 """Groups whose content is not text of the document."""
 _INSERTED = frozenset((b"revised", b"mvt"))
@@ -32,6 +39,24 @@ class _State(NamedTuple):
 
     is_hidden: bool = False
     is_apart: bool = False
+    is_tiny: bool = False
+    is_white: bool = False
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether nobody sees the text."""
+        return self.is_hidden or self.is_tiny or self.is_white
+
+    def after(self, word: bytes, number: bytes | None, whites: set[int]) -> Self:
+        """Return the state behind a word about the looks of text; `whites` are the numbers of white colours."""
+        match word:
+            case b"v":
+                return self._replace(is_hidden=number != b"0")
+            case b"fs":
+                return self._replace(is_tiny=int(number or 24) <= MAX_INVISIBLE_HALF_POINTS)
+            case b"cf":
+                return self._replace(is_white=int(number or 0) in whites)
+        return self._replace(is_hidden=False, is_tiny=False, is_white=False)
 
 
 class _Rewriting(NamedTuple):
@@ -66,6 +91,7 @@ def _texts(content: bytes) -> list[str]:
 
 def _rewrite(content: bytes) -> _Rewriting:
     content = _LABEL.sub(_label, rtf_code_pages.to_unicode(content))
+    whites = set() if _BACKGROUND.search(content) else _whites(content)
     kept: list[bytes] = []
     hidden: list[bytes] = []
     insertions = deletions = 0
@@ -85,13 +111,13 @@ def _rewrite(content: bytes) -> _Rewriting:
             state = state._replace(is_apart=state.is_apart or is_apart)
         elif token == b"}":
             state = stack.pop() if stack else state
-        elif word in {b"v", b"plain"}:
-            state = state._replace(is_hidden=word == b"v" and not is_off)
+        elif word in {b"v", b"plain", b"fs", b"cf"}:
+            state = state.after(word, number, whites)
         elif word in _CHANGES and not state.is_apart:
             insertions += word in _INSERTED and not is_off
             deletions += word in _DELETED and not is_off
         is_text = token not in {b"{", b"}"} and word in {None, b"u"}
-        if state.is_hidden and not state.is_apart and is_text:
+        if state.is_unseen and not state.is_apart and is_text:
             hidden.append(token)
         else:
             kept.append(_replaced(token, word, is_off=is_off, is_apart=state.is_apart))
@@ -99,6 +125,13 @@ def _rewrite(content: bytes) -> _Rewriting:
             if hidden and hidden[-1] not in {gap, _PARAGRAPH}:
                 hidden.append(gap)
     return _Rewriting(b"".join(kept), b"".join(hidden), Changes(insertions, deletions))
+
+
+def _whites(content: bytes) -> set[int]:
+    """Return the numbers of the white colours in the table of colours."""
+    colors = _COLORS.search(content)
+    entries = colors[1].split(b";") if colors else []
+    return {number for number, entry in enumerate(entries) if _WHITE.fullmatch(entry.strip())}
 
 
 def _replaced(token: bytes, word: bytes | None, *, is_off: bool, is_apart: bool) -> bytes:

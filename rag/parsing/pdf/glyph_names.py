@@ -131,7 +131,8 @@ def load_font(document: Any, font: Any) -> tuple[Any, Any]:
     """Load the font that MuPDF's object `font` describes, as MuPDF's PdfFontDesc and FzFont."""
     mupdf = pymupdf.mupdf
     pdf = mupdf.pdf_document_from_fz_document(document)
-    loaded = mupdf.PdfFontDesc(mupdf.ll_pdf_load_font(pdf.m_internal, None, font.m_internal))
+    resources = mupdf.pdf_resource_stack()  # MuPDF looks here for what the glyphs of a Type 3 font do not bring along
+    loaded = mupdf.PdfFontDesc(mupdf.ll_pdf_load_font(pdf.m_internal, resources, font.m_internal))
     return loaded, mupdf.FzFont(mupdf.ll_fz_keep_font(loaded.m_internal.font))
 
 

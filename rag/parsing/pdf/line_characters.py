@@ -114,6 +114,7 @@ def _add_minuses(blocks: Sequence[Mapping[str, Any]], bars: Sequence[Box]) -> No
     for span in spans:
         size = span["size"]
         beside = [bar for bar in bars if _is_beside(bar, span) and _is_alone(bar, bars, size)]
+        beside = [bar for bar in beside if not any(_strikes(bar, other) for other in spans)]
         chars: list[Mapping[str, Any]] = []
         for char in span["chars"]:
             if char["c"].isdigit() and not (chars and chars[-1]["c"].isdigit()):
@@ -133,6 +134,13 @@ def _is_beside(bar: Box, span: Mapping[str, Any]) -> bool:
         and MINUS_WIDTH_EM[0] * size < bar[2] - bar[0] < MINUS_WIDTH_EM[1] * size
         and span["bbox"][0] - MINUS_GAP_EM * size < bar[2] < span["bbox"][2]
     )
+
+
+def _strikes(bar: Box, span: Mapping[str, Any]) -> bool:
+    """Whether a bar goes through a character, which it strikes out."""
+    x, y = (bar[0] + bar[2]) / 2, (bar[1] + bar[3]) / 2
+    boxes = (char["bbox"] for char in span["chars"] if not char["c"].isspace())
+    return any(box[0] < x < box[2] and box[1] < y < box[3] for box in boxes)
 
 
 def _is_before(bar: Box, char: Mapping[str, Any], size: float) -> bool:

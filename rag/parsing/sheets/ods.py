@@ -23,7 +23,7 @@ _TABLE, _TEXT, _OFFICE, _STYLE, _DRAW, _CHART = (
     f"{{{_OASIS}{name}:1.0}}" for name in ("table", "text", "office", "style", "drawing", "chart")
 )
 _HREF = "{http://www.w3.org/1999/xlink}href"
-_WEIGHT = f"{{{_OASIS}xsl-fo-compatible:1.0}}font-weight"
+_FO = f"{{{_OASIS}xsl-fo-compatible:1.0}}"
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 _NUMBERS = {"float", "currency", "percentage", "date", "time", "boolean"}
 _HIDDEN = {"collapse", "filter"}
@@ -93,12 +93,15 @@ class _Reader:
         name = style.get(f"{_STYLE}name", "")
         if any(properties.get(f"{_TABLE}display") == "false" for properties in style):
             self._undisplayed.add(name)
-        if any(properties.get(_WEIGHT) == "bold" for properties in style):
+        if any(properties.get(f"{_FO}font-weight") == "bold" for properties in style):
             self._bold.add(name)
+        papers = {one.get(f"{_FO}background-color", "").lower() for one in style} - {"", "transparent"} or {"#ffffff"}
         for properties in style:
             position = properties.get(f"{_STYLE}text-position", "").split(" ")[0]
             if properties.get(f"{_STYLE}text-line-through-style", "none") != "none":
                 self._tags[name] = "s"
+            elif properties.get(f"{_FO}color", "").lower() in papers:
+                self._tags[name] = "hidden"
             elif position.startswith(("super", "sub")):
                 self._tags[name] = "sup" if position.startswith("super") else "sub"
         self._master_pages[name] = style.get(f"{_STYLE}master-page-name", "")

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from rag.parsing.html.layout import MARGIN_PT, PageWriter, Paper
 from rag.parsing.html.line_breaks import BREAK
-from rag.parsing.html.markup import escaped
+from rag.parsing.html.markup import HIDDEN_CLASS, escaped
 from rag.parsing.office.charts import Chart
+from rag.parsing.pdf.mupdf import HIDDEN_COLOR
 from rag.parsing.sheets.cell_names import Area, column_letters
 from rag.parsing.sheets.page_grid import CONTINUED_PT, REMARKS, Band, Block, PageGrid
-from rag.parsing.sheets.sheet import Cell, Sheet
+from rag.parsing.sheets.sheet import Cell, Sheet, Tag
 from rag.parsing.sheets.tables import Region, regions, titles
 from rag.types import Rect
 
@@ -59,6 +60,7 @@ th {{ background-color: #ededed }}
 .label {{ border: none; background-color: #ededed; color: #737373; font-size: 6.5pt; text-align: center }}
 .pale {{ color: #c7c7c7 }}
 .room {{ border: none }}
+.{HIDDEN_CLASS} {{ color: #{HIDDEN_COLOR:06x} }}
 """
 
 
@@ -380,7 +382,7 @@ def _content(cell: Cell, characters: int) -> str:
     """Return a cell's text as HTML. A line that continues a cut word is indented, which `page_grid` recognizes."""
     if cell.runs:
         texts = ((run.tag, "<br>".join(map(_escaped, _LINE_END.split(run.text)))) for run in cell.runs)
-        content = "".join(f"<{tag}>{text}</{tag}>" if tag else text for tag, text in texts)
+        content = "".join(_tagged(text, tag) for tag, text in texts)
     elif _length(cell.text) <= characters and _LINE_END.search(cell.text) is None:
         content = _escaped(cell.text)
     else:
@@ -389,6 +391,12 @@ def _content(cell: Cell, characters: int) -> str:
             for line, continues in _lines(cell.text, characters)
         )
     return f"<b>{content}</b>" if cell.bold else content
+
+
+def _tagged(text: str, tag: Tag) -> str:
+    if tag == "hidden":
+        return f'<span class="{HIDDEN_CLASS}">{text}</span>'
+    return f"<{tag}>{text}</{tag}>" if tag else text
 
 
 def _escaped(text: str) -> str:

@@ -16,11 +16,11 @@ MAX_CELLS = 2_000_000
 """Maximum number of filled cells, for the memory limit of a parsing process."""
 
 
-Tag = Literal["", "sup", "sub", "s"]
+Tag = Literal["", "sup", "sub", "s", "hidden"]
 
 
 class Run(NamedTuple):
-    """A part of a cell's text: raised, lowered, struck out, or plain (tag "")."""
+    """A part of a cell's text: raised, lowered, struck out, hidden by its colour, or plain (tag "")."""
 
     text: str
     tag: Tag = ""
@@ -29,7 +29,7 @@ class Run(NamedTuple):
 class Cell(NamedTuple):
     """The displayed text of a cell. `is_number` is true for numbers, dates and booleans, which do not name columns.
 
-    `runs` are the parts of a text of which some are raised, lowered or struck out.
+    `runs` are the parts of a text of which some are marked by a tag.
     """
 
     text: str
@@ -80,6 +80,13 @@ class Sheet:
     def spans(self) -> dict[tuple[int, int], Area]:
         """The merged areas by their first cell."""
         return {(area.top, area.left): area for area in self.merged}
+
+    def show_hidden(self) -> None:
+        """Take the text that is hidden by its colour as shown."""
+        for cells in self.cells.values():
+            for column, cell in cells.items():
+                shown = marked(run._replace(tag="") if run.tag == "hidden" else run for run in cell.runs)
+                cells[column] = cell._replace(runs=shown)
 
     def texts(self) -> Iterator[SourceText]:
         """Yield the sheet's name, header, rows, footer, notes and charts, with their places."""

@@ -15,12 +15,13 @@ from rag.parsing.office.metadata import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name
 from rag.parsing.sheets.header_codes import lines
 from rag.parsing.sheets.number_formats import GENERAL, SHORT_DATE, formatted, from_serial
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Workbook, marked
+from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
 
 _FAILURES = (XLRDError, CompDocError, struct.error, ValueError, LookupError, AssertionError, ArithmeticError, TypeError)
 """Exceptions of xlrd and olefile for damaged files."""
 _SHORT_DATE_KEY = 14
 _RAISED, _LOWERED = 1, 2
+_WHITES = (1, 9)
 _BOUND_SHEET, _HEADER, _FOOTER, _BOF, _EOF = 0x85, 0x14, 0x15, 0x809, 0x0A
 _WORKSHEET = 0
 
@@ -83,6 +84,8 @@ def _cell(book: Any, sheet: Any, row: int, column: int) -> Cell | None:
     font = book.font_list[style.font_index]
     if source.ctype == xlrd.XL_CELL_TEXT:
         runs = _runs(book, source.value, sheet.rich_text_runlist_map.get((row, column), ()), font)
+        if _is_hidden(style, font):
+            runs = (Run(source.value, "hidden"),)
         return Cell(source.value, bold=bool(font.bold), runs=runs)
     if source.ctype == xlrd.XL_CELL_ERROR:
         text = xlrd.error_text_from_code.get(source.value, "#N/A")
@@ -93,7 +96,15 @@ def _cell(book: Any, sheet: Any, row: int, column: int) -> Cell | None:
         code = SHORT_DATE if style.format_key == _SHORT_DATE_KEY else about.format_str if about else GENERAL
         value = from_serial(source.value, code, is_1904=book.datemode == 1)
         text = formatted(value, code) or formatted(source.value)
-    return Cell(text, True, bool(font.bold), (Run(text, "s"),) if font.struck_out else ())
+    tag: Tag = "s" if font.struck_out else "hidden" if _is_hidden(style, font) else ""
+    return Cell(text, True, bool(font.bold), marked([Run(text, tag)]))
+
+
+def _is_hidden(style: Any, font: Any) -> bool:
+    """Whether a font has the colour of the cell."""
+    fill = style.background
+    papers = {0: _WHITES, 1: (fill.pattern_colour_index,)}
+    return font.colour_index in papers.get(fill.fill_pattern, ())
 
 
 def _runs(book: Any, text: str, changes: Any, font: Any) -> tuple[Run, ...]:

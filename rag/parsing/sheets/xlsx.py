@@ -23,6 +23,9 @@ _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _HEADERS = ("oddHeader", "evenHeader", "firstHeader")
 _FOOTERS = ("oddFooter", "evenFooter", "firstFooter")
 _TRUE = ("1", "true")
+_NOTHING = ";;;"
+"""The number format that shows nothing."""
+_WHITE, _WHITE_INDEXES = "FFFFFF", ("1", "9")
 _POSITIONS: dict[str, Tag] = {"superscript": "sup", "subscript": "sub"}
 _FAILURES = (etree.XMLSyntaxError, ValueError, LookupError, ArithmeticError)
 """Exceptions for parts that are damaged."""
@@ -78,16 +81,23 @@ class _Reader:
                 yield _rich_text(item)
                 item.clear()
 
-    def _read_styles(self) -> Iterator[tuple[str, bool, bool]]:
-        """Yield the number format of each style, and whether it is bold and struck out."""
+    def _read_styles(self) -> Iterator[tuple[str, bool, Tag]]:
+        """Yield the number format of each style, whether it is bold, and whether it is struck out or hidden."""
         for content in self._related("styles"):
             root = etree.fromstring(content, etree.XMLParser(resolve_entities=False))
             formats = {one.get("numFmtId"): one.get("formatCode", "") for one in root.iterfind("{*}numFmts/{*}numFmt")}
-            fonts = [(_is_on(font, "b"), _is_on(font, "strike")) for font in root.iterfind("{*}fonts/{*}font")]
+            fonts = root.findall("{*}fonts/{*}font")
+            fills = root.findall("{*}fills/{*}fill")
             for style in root.iterfind("{*}cellXfs/{*}xf"):
-                number, font = style.get("numFmtId", "0"), style.get("fontId", "0")
-                bold, struck = fonts[int(font)] if font.isdigit() and int(font) < len(fonts) else (False, False)
-                yield formats.get(number) or BUILTIN.get(int(number), GENERAL), bold, struck
+                font, fill = _numbered(fonts, style.get("fontId")), _numbered(fills, style.get("fillId"))
+                tag: Tag = ""
+                if font is not None and _is_on(font, "strike"):
+                    tag = "s"
+                elif font is not None and _color(font.find("{*}color")) in {_paper(fill)} - {None}:
+                    tag = "hidden"
+                number = style.get("numFmtId", "0")
+                code = formats.get(number) or BUILTIN.get(int(number), GENERAL)
+                yield code, font is not None and _is_on(font, "b"), "hidden" if code == _NOTHING else tag
 
     def _fill(self, sheet: Sheet, part: str) -> None:
         row = 0
@@ -108,6 +118,8 @@ class _Reader:
                     sheet.hidden_columns.update(range(int(element.get("min", "1")), last + 1))
                 case "pane" if element.get("state") in ("frozen", "frozenSplit"):
                     sheet.frozen_rows = int(float(element.get("ySplit", "0")))
+                case "conditionalFormatting" | "tableParts":
+                    sheet.show_hidden()  # white text may stand on their colours
                 case "headerFooter":
                     sheet.header = [line for name in _HEADERS for line in _margin(element, name, sheet.name)]
                     sheet.footer = [line for name in _FOOTERS for line in _margin(element, name, sheet.name)]
@@ -126,7 +138,7 @@ class _Reader:
 
     def _cell(self, element: Any) -> Cell | None:
         style = int(element.get("s", "0"))
-        number_format, bold, struck = self._styles[style] if style < len(self._styles) else (GENERAL, False, False)
+        number_format, bold, tag = self._styles[style] if style < len(self._styles) else (GENERAL, False, "")
         kind, value = element.get("t", "n"), element.findtext("{*}v")
         text, is_text = "", False
         runs: tuple[Run, ...] = ()
@@ -142,10 +154,10 @@ class _Reader:
         else:
             formula = element.find("{*}f")
             text = f"={formula.text or ''}" if formula is not None else ""
-        if is_text and not runs:
+        if is_text and not runs and number_format != _NOTHING:
             text = formatted(text, number_format) or text
-        if struck:
-            runs = (Run(text, "s"),)
+        if tag:
+            runs = (Run(text, tag),)
         return Cell(text, not is_text, bold, runs) if text else None
 
     def _value(self, kind: str, value: str, number_format: str) -> str:
@@ -172,6 +184,29 @@ class _Reader:
 def _is_on(element: Any, name: str) -> bool:
     found = element.find(f"{{*}}{name}")
     return found is not None and found.get("val", "1") in _TRUE
+
+
+def _numbered(elements: list[Any], number: str | None) -> Any:
+    return elements[int(number)] if number and number.isdigit() and int(number) < len(elements) else None
+
+
+def _color(element: Any) -> str | None:
+    """Return a colour in one form, None if it is not given."""
+    if element is None:
+        return None
+    if element.get("tint") is None and (element.get("theme") == "0" or element.get("indexed") in _WHITE_INDEXES):
+        return _WHITE
+    return element.get("rgb", "")[-6:].upper() or str(sorted(element.attrib.items()))
+
+
+def _paper(fill: Any) -> str | None:
+    """Return the colour of a cell with a fill, None if it is not of one colour."""
+    pattern = fill.find("{*}patternFill") if fill is not None else None
+    if fill is None or (pattern is not None and pattern.get("patternType", "none") == "none"):
+        return _WHITE
+    if pattern is None or pattern.get("patternType") != "solid":
+        return None
+    return _color(pattern.find("{*}fgColor"))
 
 
 def _tag(font: Any) -> Tag:

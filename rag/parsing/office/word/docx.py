@@ -1,6 +1,7 @@
 """Read the text of DOCX files, and rewrite what Pandoc does not understand."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from lxml import etree
@@ -91,14 +92,24 @@ def _of_part(root: Any, part: str) -> Iterator[Paragraph]:
     for element in _seen(root):
         if local(element) == "p":
             text = "".join(_texts(element, is_struck=False))
-            struck = "".join(_texts(element, is_struck=True))
             imported = rewriting.imported_part(text)
             if imported is not None:
                 yield Paragraph(paragraphs.IMPORTED, imported)
             elif text.strip():
                 yield Paragraph(part, text, heading=_is_heading(element))
-            if struck.strip():
-                yield Paragraph(part, struck)
+            yield from (Paragraph(part, struck) for struck in _struck(element) if struck.strip())
+
+
+def _struck(paragraph: Any) -> Iterator[str]:
+    """Yield each stretch of struck out text of a paragraph; what stands between them is valid."""
+    runs = (run for run in paragraph.iter(f"{W}r") if next(run.iterancestors(f"{W}p"), None) is paragraph)
+    for is_struck, group in groupby(runs, key=_is_struck):
+        if is_struck:
+            yield "".join(text for run in group for text in _texts(run, is_struck=True))
+
+
+def _is_struck(run: Any) -> bool:
+    return is_on(run.find(f"{W}rPr"), "strike") is True
 
 
 def _seen(element: Any) -> Iterator[Any]:
@@ -116,7 +127,7 @@ def _texts(element: Any, *, is_struck: bool) -> Iterator[str]:
         name = local(child)
         if name in _UNSEEN or name in {"p", "pPr", "rPr"}:
             continue
-        if name == "r" and bool(is_on(child.find(f"{W}rPr"), "strike")) != is_struck:
+        if name == "r" and _is_struck(child) != is_struck:
             continue
         if name == "t":
             yield child.text or ""

@@ -25,6 +25,8 @@ _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relations
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 MAX_INVISIBLE_HALF_POINTS = 3
 """Text up to this size cannot be seen."""
+MAX_COLUMNS = 63
+"""Word's limit of columns in a table."""
 TICKED, EMPTY = "☒", "☐"
 
 
@@ -56,6 +58,7 @@ class Rewriting:
         self._number(numbering)
         self._unwrap()
         self._part_nested_tables()
+        self._complete_grids()
 
     def _all(self, *names: str) -> list[Any]:
         return list(self._root.iter(*(f"{W}{name}" for name in names)))
@@ -149,8 +152,11 @@ class Rewriting:
 
     def _is_invisible(self, run: Any) -> bool:
         """Whether a run is too small to be seen, or white on the white page."""
-        properties = run.find(f"{W}rPr")
-        size, color = (properties.find(f"{W}{name}") if properties is not None else None for name in ("sz", "color"))
+        said = self._styles.of_run(run)
+        size, color = (
+            next((found for one in said if (found := one.find(f"{W}{name}")) is not None), None)
+            for name in ("sz", "color")
+        )
         half_points = size.get(VALUE, "") if size is not None else ""
         if half_points.isdecimal() and int(half_points) <= MAX_INVISIBLE_HALF_POINTS:
             return True
@@ -161,7 +167,7 @@ class Rewriting:
         if next(run.iterancestors(*holders), None) is not None:
             return False
         paragraph = next(run.iterancestors(f"{W}p"), None)
-        shades = [properties.find(f"{W}{name}") for name in ("shd", "highlight")]
+        shades = [one.find(f"{W}{name}") for one in said for name in ("shd", "highlight")]
         shades += [
             one.find(f"{W}pPr/{W}shd") for one in (paragraph, *self._styles.of_paragraph(paragraph)) if one is not None
         ]
@@ -223,6 +229,25 @@ class Rewriting:
             if table.getnext() is None:
                 table.addnext(etree.Element(f"{W}p"))
             outer.addnext(table)
+
+    def _complete_grids(self) -> None:
+        """Give each table columns for its widest row; Word works them out where a file leaves them out."""
+        for table in self._all("tbl"):
+            grid = table.find(f"{W}tblGrid")
+            if grid is None:
+                grid = etree.Element(f"{W}tblGrid")
+                table.insert(1 if table.find(f"{W}tblPr") is not None else 0, grid)
+            spans = (
+                [cell.find(f"{W}tcPr/{W}gridSpan") for cell in row.findall(f"{W}tc")] for row in table.findall(f"{W}tr")
+            )
+            widest = max((sum(_span(span) for span in row) for row in spans), default=0)
+            for _ in range(len(grid), min(widest, MAX_COLUMNS)):
+                etree.SubElement(grid, f"{W}gridCol", {f"{W}w": "1000"})  # Pandoc ignores columns without a width
+
+
+def _span(span: Any) -> int:
+    value = span.get(VALUE, "1") if span is not None else "1"
+    return int(value) if value.isdecimal() and len(value) < 4 else 1
 
 
 def _has_data(table: Any) -> bool:

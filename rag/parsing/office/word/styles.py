@@ -40,6 +40,15 @@ class Styles:
             base = style.find(f"{W}basedOn")
             style = self._by_id.get(base.get(VALUE)) if base is not None else None
 
+    def of_run(self, run: Any) -> list[Any]:
+        """Return what a run, its own style and that of its paragraph say about its looks, the nearest first."""
+        properties = run.find(f"{W}rPr")
+        reference = properties.find(f"{W}rStyle") if properties is not None else None
+        of_run = self.chain(reference, "character") if reference is not None else ()
+        styles = (*of_run, *self.of_paragraph(next(run.iterancestors(f"{W}p"), None)))
+        said = (properties, *(style.find(f"{W}rPr") for style in styles))
+        return [one for one in said if one is not None]
+
     def is_on(self, run: Any, name: str) -> bool:
         """Whether a toggle is on for a run: set there, or by either its own style or that of its paragraph."""
         properties = run.find(f"{W}rPr")

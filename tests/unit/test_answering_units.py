@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from rag.answering.passages.quotable_units import Unit, split_passage
+from rag.answering.passages.statements import display_text
 from rag.types import BlockKind, Passage, Span
 from tests import sources
 
@@ -63,6 +64,12 @@ def table(text: str, *above: str) -> Passage:
 )
 def test_a_cell_knows_its_column(text: str, cells: list[tuple[str, str]]) -> None:
     assert rows(table(text))[-1].cells == cells
+
+
+def test_a_column_name_is_shown_with_one_colon() -> None:
+    passage = table("Ship:\tCaptain:\tHome:\nAurora\tA. Lind\tTollhaven")
+    *_, row = (unit for unit in split_passage(passage) if unit.cells)
+    assert display_text(passage.text, row) == "Aurora – Captain: A. Lind; Home: Tollhaven"
 
 
 def test_a_row_that_begins_with_its_period_is_called_by_it() -> None:

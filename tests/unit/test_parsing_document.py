@@ -203,6 +203,14 @@ def test_a_list_is_no_table(tmp_path: Path) -> None:
     assert {block.kind for block in document.blocks} == {BlockKind.TEXT}
 
 
+@pytest.mark.parametrize("mark", ["-", "−", "•", "☒", "☐", "(a)"])
+def test_a_mark_far_before_a_line_is_no_cell(mark: str) -> None:
+    first = Piece(Rect(0, 0, 8, 10), mark, 10, False, Direction.RIGHT, 0)
+    second = Piece(Rect(40, 0, 200, 10), "annual report", 10, False, Direction.RIGHT, 1)
+    (row,) = text_lines.make_rows([first, second])
+    assert len(row.cells) == 1
+
+
 def test_line_numbers_are_kept_apart_from_the_text(tmp_path: Path) -> None:
     read = lines(parse(tmp_path, pdfs.numbered_lines()))
     first = [line.text for line in read if line.page_number == 1]

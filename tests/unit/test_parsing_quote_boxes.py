@@ -113,14 +113,29 @@ def test_a_rendition_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     assert after[0].rects[0].y0 == pytest.approx(before[0].rects[0].y0 + 16, abs=0.1)
 
 
-def test_runs_are_laid_longest_first() -> None:
+def test_runs_are_laid_longest_first_at_ends_of_words() -> None:
     def run(text: str, x: float) -> quote_boxes.Run:
         boxes = tuple(Rect(x + n, 0, x + n + 1, 10) for n in range(len(text)))
         return quote_boxes.Run(Rect(x, 0, x + len(text), 10), text, boxes, False)
 
     boxes = quote_boxes.align_runs([run("1", 50), run("10", 70), run("1", 90)], "1101")
     assert [box and box.x0 for box in boxes] == [50, 70, 71, 90]
+    boxes = quote_boxes.align_runs([run("1", 50), run("30", 70), run("13", 90)], "1\t30\t13")
+    assert [box and box.x0 for box in boxes] == [50, 70, 71, 90, 91]
+    boxes = quote_boxes.align_runs([run("p < 10−4,".replace(" ", ""), 50)], "p < 10⁻⁴,")
+    assert None not in boxes
     assert quote_boxes.align_runs([run("b", 0)], "abc") == [None, Rect(0, 0, 1, 10), None]
+
+
+def test_a_mark_in_a_gap_of_a_run_divides_it(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
+    pdfs.write(page, 72, 100, "Trials in the 2   line")
+    page.insert_text((72 + width("Trials in the 2"), 96), "nd", fontname="helv", fontsize=6)
+    pdfs.write(page, 72, 400, "Loss  (69)  (70)")  # on pages with glued figures, runs are split at wide gaps
+    path = saved(tmp_path, pdfs.finish(document))
+    (region,) = locate(path, "Trials in the 2nd line")
+    assert region.rects[0].x0 == pytest.approx(72, abs=0.2)
 
 
 def test_boxes_merge_by_line_and_keep_cells_apart() -> None:

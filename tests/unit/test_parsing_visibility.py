@@ -135,6 +135,17 @@ def with_a_marker(page: Any) -> None:
     page.add_highlight_annot(page.search_for("12 months"))
 
 
+def beside_an_arrow(page: Any) -> None:
+    page.insert_text((72, 200), "It is 12 months.", color=(0.5, 0.5, 0.5))
+    corners = ((60, 180), (220, 180), (220, 215), (218, 215), (218, 182), (60, 182))  # a bent line, as a shape
+    page.draw_polyline([*corners, corners[0]], color=None, fill=(0, 0, 0))
+
+
+def below_a_dark_glass(page: Any) -> None:
+    page.insert_text((72, 200), "It is 12 months.")
+    page.draw_rect((70, 188, 200, 205), color=None, fill=(0, 0, 0), fill_opacity=0.2)
+
+
 def recognised(page: Any) -> None:
     picture = pymupdf.Pixmap(pymupdf.csRGB, (0, 0, 40, 40), False)
     picture.set_rect(picture.irect, (250, 250, 250))
@@ -142,7 +153,18 @@ def recognised(page: Any) -> None:
     page.insert_text((72, 200), "It is 12 months.", render_mode=3)
 
 
-@pytest.mark.parametrize("draw", [white_on_a_bar, white_on_a_picture, in_a_frame, with_a_marker, recognised])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        white_on_a_bar,
+        white_on_a_picture,
+        in_a_frame,
+        with_a_marker,
+        beside_an_arrow,
+        below_a_dark_glass,
+        recognised,
+    ],
+)
 def test_words_that_are_seen_are_not_hidden(tmp_path: Path, draw: Callable[[Any], None]) -> None:
     found = read(tmp_path, draw)
     assert BlockKind.HIDDEN not in found

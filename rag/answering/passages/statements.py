@@ -68,7 +68,7 @@ def quoted_row(text: str, unit: Unit) -> QuotedRow | None:
         return None
     return QuotedRow(
         label=words_at(text, unit.label),
-        columns=tuple(cell.column for cell in unit.cells),
+        columns=tuple(cell.column.rstrip(" :") for cell in unit.cells),  # shown with a colon behind it
         cells=tuple(one_line(_BESIDE_SIGN.sub(" ", text[slice(*cell.span)])) for cell in unit.cells),
         caption=_scale(words_at(text, unit.caption)),
     )

@@ -18,7 +18,7 @@ _BRACKETS = _LEFT + _RIGHT
 _MIRRORED = str.maketrans(_BRACKETS, _RIGHT + _LEFT)
 _OPENING = str.maketrans(_RIGHT, _LEFT)
 _PLAIN = _OPENING | str.maketrans(
-    {raised: plain.translate(_OPENING) for raised, plain in SUPERSCRIPTS.items()} | {"⁻": "-"}
+    {raised: plain.translate(_OPENING) for raised, plain in SUPERSCRIPTS.items()} | {"⁻": "-", "−": "-"}
 )
 _RAISED_ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.?")
 MAX_MARK_CHARS = 12
@@ -58,7 +58,7 @@ def is_right_to_left(text: str) -> bool:
 
 
 def normalize_drawing(text: str) -> str:
-    """Replace closing brackets by opening ones, and superscripts by characters on the line.
+    """Replace closing brackets by opening ones, superscripts by characters on the line, and minus signs by hyphens.
 
     The direction of the text decides which bracket is drawn, and the place of a character whether it is raised.
     """

@@ -5,7 +5,9 @@ characters, without white space, which gives each character its box.
 """
 
 import functools
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -83,7 +85,6 @@ def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, 
 def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect]:
     if line.kind is BlockKind.NOTE:
         return [line.bbox]  # the words of a comment are not drawn on the page
-    target = character_cleaning.remove_whitespace(line.text)
     before = len(character_cleaning.remove_whitespace(line.text[:first]))
     chosen = len(character_cleaning.remove_whitespace(line.text[first:last]))
     near = [
@@ -91,28 +92,48 @@ def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect
         for raw in _read_cached(_read_lines, rendition, line.page_number)
         if line.bbox.contains_center(raw.bbox, TOLERANCE_PT)
     ]
-    boxes = align_runs(near, target)[before : before + chosen]
+    boxes = align_runs(near, line.text)
+    if None in boxes:  # such as "2nd line", whose raised letters stand in a gap of the run "2 line"
+        boxes = min(boxes, align_runs(_divided(near), line.text), key=lambda found: found.count(None))
+    boxes = boxes[before : before + chosen]
     vertical = sum(run.is_vertical for run in near) * 2 > len(near)
     gap = CELL_GAP_EM if line.kind is BlockKind.TABLE else WORD_GAP_EM
     return merge_boxes((box for box in boxes if box is not None), vertical, gap_em=gap)
 
 
-def align_runs(runs: Iterable[Run], target: str) -> list[Rect | None]:
-    """Return a box for each character of `target` from `runs` in any order; None where no run fits."""
+def align_runs(runs: Iterable[Run], text: str) -> list[Rect | None]:
+    """Return a box for each character of `text` but white space from `runs` in any order; None where no run fits.
+
+    Of the runs that fit, one that ends where a word ends is better than a longer one: "1  30  13" has no 13 in front.
+    """
     # brackets of right-to-left text may have been mirrored, and raised marks written as superscripts
-    target = character_cleaning.normalize_drawing(target)
+    words = [character_cleaning.remove_whitespace(word) for word in text.split()]
+    ends = {*accumulate(map(len, words))}
+    target = character_cleaning.normalize_drawing("".join(words))
     runs = [run._replace(text=character_cleaning.normalize_drawing(run.text)) for run in runs]
     boxes: list[Rect | None] = []
     free = sorted(runs, key=lambda run: run.bbox.x0, reverse=character_cleaning.is_right_to_left(target))
     while len(boxes) < len(target):
         fitting = [run for run in free if target.startswith(run.text, len(boxes))]
         if fitting:
-            run = max(fitting, key=lambda run: len(run.text))
+            run = max(fitting, key=lambda run: (len(boxes) + len(run.text) in ends, len(run.text)))
             free.remove(run)
             boxes.extend(run.boxes)
         else:
             boxes.append(None)
     return boxes
+
+
+def _divided(runs: Sequence[Run]) -> Iterator[Run]:
+    """Divide runs where another run stands between their characters."""
+    for run in runs:
+        inside = [other.bbox for other in runs if other is not run and run.bbox.contains_center(other.bbox)]
+        places = [(box.x0 + box.x1) / 2 for box in inside]
+        middles = [(box.x0 + box.x1) / 2 for box in run.boxes]
+        cuts = sorted({0, len(middles), *(bisect(middles, place) for place in places)})
+        for start, end in pairwise(cuts):
+            boxes = run.boxes[start:end]
+            yield run._replace(bbox=functools.reduce(Rect.union, boxes), text=run.text[start:end], boxes=boxes)
 
 
 def merge_boxes(boxes: Iterable[Rect], vertical: bool, *, gap_em: float) -> list[Rect]:

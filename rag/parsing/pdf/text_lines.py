@@ -40,8 +40,8 @@ SIGN = re.compile(r"(US|A|C|HK)?[$€£¥]|[(\[]+|(US|A|C|HK)?[$€£¥]\s?[(\[]
 """Currency signs and opening brackets, which belong to the figure after them at any gap."""
 CLOSING = re.compile(r"%|[)\]]+%?|%[)\]]+")
 """Percent signs and closing brackets, which belong to the figure before them."""
-MAXCLOSING_GAP_EM = 2.5
-_LEAD = re.compile(r"[–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
+MAX_CLOSING_GAP_EM = 2.5
+_LEAD = re.compile(r"[–—−-]+|[•●○▪■◦‣⁃*o§·☐☑☒]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
 """Bullets and list numbers, which belong to the text after them at any gap."""
 _DASHES = frozenset("—–-")
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -132,7 +132,7 @@ def _belong_together(cell: Sequence[Piece], piece: Piece, count: int, gap: float
     if SIGN.fullmatch(before):
         return _begins_with_digit(piece)
     if CLOSING.fullmatch(piece.text):
-        return gap < MAXCLOSING_GAP_EM * piece.size and any(map(str.isdigit, before))
+        return gap < MAX_CLOSING_GAP_EM * piece.size and any(map(str.isdigit, before))
     is_first = count == 1 and len(cell) == 1
     return is_first and _LEAD.fullmatch(before) is not None and _WORD.search(piece.text) is not None
 

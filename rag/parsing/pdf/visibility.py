@@ -5,6 +5,7 @@ in the rendered page is hidden, whatever the reason. Invisible text over a pictu
 """
 
 import functools
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -217,9 +218,16 @@ class _Marks:
             return True
         if not span["char_flags"] & _INKED or span["alpha"] < MIN_ALPHA:
             return not self._is_recognised(index, box)
+        return self._is_below_ink(index, box) or not self._has_contrast(box)
+
+    def _is_below_ink(self, index: int, box: Box) -> bool:
+        """Whether a dark shape covers a word, whatever is written on it; an arrow leaves most of its box free."""
         x0, y0, x1, y1 = self._upright(box)
         place = (x0 + x1) / 2, (y0 + y1) / 2
-        return any(_contains(dark, place) for dark in self._dark.get(index, ())) or not self._has_contrast(box)
+        if not any(_contains(dark, place) for dark in self._dark.get(index, ())):
+            return False
+        pixels = self._pixels(box)
+        return bool(pixels) and statistics.median(pixels) < DARK + MIN_CONTRAST
 
     def _is_recognised(self, index: int, box: Box) -> bool:
         """Whether invisible text lies over a picture, or over drawn letters that are no text or unknown."""
@@ -244,7 +252,12 @@ class _Marks:
         return self._page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False), zoom
 
     def _has_contrast(self, box: Box) -> bool:
-        """Whether there is ink in the middle of a word's box, without its edges, which other ink may touch."""
+        """Whether there is ink in a word's box."""
+        pixels = self._pixels(box)
+        return bool(pixels) and max(pixels) - min(pixels) >= MIN_CONTRAST
+
+    def _pixels(self, box: Box) -> bytes:
+        """Return the pixels in the middle of a word's box, without its edges, which other ink may touch."""
         picture, zoom = self._picture
         matrix = display_matrix(self._page)
         shown = pymupdf.Rect(box) if matrix is None else pymupdf.Rect(box) * matrix
@@ -255,8 +268,7 @@ class _Marks:
             picture.samples_mv[y * picture.stride + area.x0 : y * picture.stride + area.x1]
             for y in range(area.y0, area.y1)
         ]
-        pixels = b"".join(rows)
-        return bool(pixels) and max(pixels) - min(pixels) >= MIN_CONTRAST
+        return b"".join(rows)
 
 
 def _is_faint(span: Mapping[str, Any]) -> bool:

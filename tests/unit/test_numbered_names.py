@@ -35,8 +35,10 @@ def test_names_of_a_word_and_a_number(question: str, names: list[str]) -> None:
     assert [name.text for name in find_numbered_names(question) if name.is_sure] == names
 
 
-@pytest.mark.parametrize("question", ["Which stations sold 500?", "Who employed 63 pilots?", "Who bought lot 3?"])
-def test_what_may_be_a_quantity_is_not_sure_to_be_a_name(question: str) -> None:
+@pytest.mark.parametrize(
+    "question", ["Which stations sold 500?", "Who employed 63 pilots?", "Who bought lot 3?", "What does port 0-3 do?"]
+)
+def test_what_may_be_a_quantity_or_a_range_is_not_sure_to_be_a_name(question: str) -> None:
     assert [name.is_sure for name in find_numbered_names(question)] == [False]
 
 

@@ -18,6 +18,9 @@ _NAMED = re.compile(
 )
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/]\d{1,3})?")
 
+_RANGE = re.compile(r"(\d+)-(\d+)")
+"""Names several things, "port 0-3", unless other labels are of this form, too: "Figure 4-7"."""
+
 _COUNTING = word_set(
     "about above after all almost any approximately around at before below between beyond bis circa during each every "
     "exceed exceeds fewer first fiscal for last least less max maximum mehr min minimum more most nearly next of only "
@@ -98,7 +101,8 @@ def find_numbered_names(question: str) -> Iterator[NumberedName]:
         if (label == "I" and not is_at_end) or (label == "A" and not is_closed):  # a pronoun, an article
             continue
         is_closed = is_closed or follows_auxiliary
-        yield NumberedName(word, label, is_sure=is_noun and (is_closed or is_capital))
+        is_range = (ends := _RANGE.fullmatch(label)) is not None and int(ends[1]) < int(ends[2])
+        yield NumberedName(word, label, is_sure=is_noun and (is_closed or is_capital) and not is_range)
 
 
 def _labels_of(word: str, text: str) -> Iterator[str]:

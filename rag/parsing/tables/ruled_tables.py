@@ -175,9 +175,10 @@ def _make_table(
         row = bisect_right(ys, (piece.bbox.y0 + piece.bbox.y1) / 2)
         column = bisect_right(xs, (piece.bbox.x0 + piece.bbox.x1) / 2)
         cells[row][column].append(piece)
-    used = {column for columns in cells.values() for column in columns}
+    before = {column for columns in cells.values() for column in columns}
     for columns in cells.values():
         _join_signs(columns)
+    of_signs = before.difference(*cells.values())
     filled = sum(len(columns) > 1 for columns in cells.values())
     if not filled or filled < MIN_FILLED_ROWS * len(cells):
         return None
@@ -191,7 +192,7 @@ def _make_table(
     if len(lines) < 2 and max(piece.bbox.y1 for piece in pieces) > ys[-1]:
         return None  # one row is a table only at the end of the page
     box = text_lines.bounds(line.bbox for line in lines)
-    if _is_of_shading(lines, len(used), len(xs) - 1):
+    if _is_of_shading(lines, len(xs) - 1 - len(of_signs)):
         return None
     block = text_lines.RawBlock(BlockKind.TABLE, lines, inside[0].size, False, tuple(pairwise(xs)))
     return Table(box, "", min(piece.order for piece in inside), block)
@@ -221,10 +222,11 @@ def _length(cell: Sequence[Piece]) -> int:
     return sum(len(piece.text) for piece in cell)
 
 
-def _is_of_shading(lines: Sequence[text_lines.RawLine], used: int, count: int) -> bool:
+def _is_of_shading(lines: Sequence[text_lines.RawLine], count: int) -> bool:
     """Whether the boxes of a table of figures are no cells but shaded parts of rows, so that many columns are empty."""
+    used = {cell.first for line in lines for cell in line.cells}
     figures = sum(tables.is_data(line.text) for line in lines)
-    return bool(used) and used < count - 1 and 3 * figures >= len(lines)
+    return bool(used) and len(used) < count - 1 and 3 * figures >= len(lines)
 
 
 def _merged_cells(

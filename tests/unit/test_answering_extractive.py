@@ -74,6 +74,22 @@ def test_the_asked_column_of_a_row_is_marked(year: str, column: int | None, rera
     assert best.row.asked == column
 
 
+@pytest.mark.parametrize(
+    ("question", "column"),
+    [
+        ("What was North's figure in H2 2024?", 1),
+        ("What was North's figure in the second half of 2023?", 3),
+        ("What was North's figure in 2024?", None),
+        ("What was North's figure in H1?", None),
+    ],
+)
+def test_the_asked_column_below_heads_of_two_levels_is_marked(question: str, column: int | None) -> None:
+    table = "\t2024 H1\t2024 H2\t2023 H1\t2023 H2\nNorth\t10\t12\t9\t11\nSouth\t7\t8\t6\t5"
+    best = choose(question, [sources.hit((BlockKind.TABLE, table))]).extracts[0]
+    assert best.row is not None
+    assert best.row.asked == column
+
+
 def test_the_only_cell_of_a_row_is_the_asked_one() -> None:
     hit = sources.hit((BlockKind.TABLE, "Auditor\tStrand & Sons\nSeat\tTollhaven"))
     best = choose("Who is the auditor?", [hit]).extracts[0]

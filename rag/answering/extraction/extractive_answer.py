@@ -16,7 +16,7 @@ from rag.answering.extraction.candidates import (
     scaled_logit,
 )
 from rag.answering.extraction.question_intent import Kind, ParsedQuestion
-from rag.answering.text import term_weights
+from rag.answering.text import periods, term_weights
 from rag.answering.text.numbered_names import NumberedName
 from rag.retrieval import Reranker
 from rag.types import Hit, QuotedRow, Rewriting
@@ -314,11 +314,15 @@ def _score(candidate: Candidate) -> float:
 
 
 def asked_row(question: ParsedQuestion, candidate: Candidate) -> QuotedRow | None:
-    """Return the candidate's row with the column of the requested year, if there is exactly one."""
+    """Return the candidate's row with the column of the requested year, or with a head that the question has."""
     row = candidate.row
     if row is None:
         return None
     columns = [i for i, name in enumerate(row.columns) if question.years & question_intent.years_of(name)]
+    if len(columns) != 1:
+        said = {*term_weights.words(periods.normalize_periods(question.text))}
+        heads = [{*term_weights.words(periods.normalize_periods(name))} for name in row.columns]
+        columns = [i for i, head in enumerate(heads) if head and head <= said and (not columns or i in columns)]
     if len(row.cells) == 1:
         columns = [0]
     return row.model_copy(update={"asked": columns[0]}) if len(columns) == 1 else row

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from rag.parsing.pdf.character_cleaning import normalize_drawing
+from rag.parsing.pdf.character_cleaning import UNKNOWN, normalize_drawing
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
 from rag.parsing.second_reading import SecondReading
@@ -30,8 +30,6 @@ MIN_SHARE = 0.5
 """Least share of a word's characters to count as its part; any share of a long word counts."""
 MAX_PLACES = 50
 """Maximum number of missing places and of word errors to report."""
-UNKNOWN = "\ufffd"
-"""Stands for a glyph whose character is not known."""
 EXCERPT_CHARS = 80
 """Reported length of a missing text."""
 

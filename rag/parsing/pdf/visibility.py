@@ -41,7 +41,6 @@ MIN_COVER_EM = 0.3
 _STEP_PT = 4.0
 _SHAPE = 3
 """PyMuPDF's type of blocks of shapes."""
-_OPAQUE = 255
 _INKED = 16 | 32
 """MuPDF's flags of filled and of stroked characters."""
 
@@ -142,7 +141,7 @@ class _Marks:
         self._dark: dict[int, list[Box]] = defaultdict(list)
         faint = {n for n, (line, _) in enumerate(self._lines) if any(map(_is_faint, line["spans"]))}
         grounded = self._compare([(block, n) for n, block in enumerate(blocks) if block["type"] == _SHAPE])
-        self.doubtful |= {n for n in faint if n not in grounded or not _is_only_pale(self._lines[n][0]["spans"])}
+        self.doubtful |= {n for n in faint if n not in grounded or any(map(_lacks_ink, self._lines[n][0]["spans"]))}
 
     def _upright(self, box: Box) -> Box:
         """Return a box on the page turned so that most of its text is level."""
@@ -272,17 +271,18 @@ class _Marks:
 
 
 def _is_faint(span: Mapping[str, Any]) -> bool:
-    """Whether a span may be invisible by itself: without ink, tiny, pale, or in the colour of hidden text."""
-    is_plain = span["color"] == 0 and span["alpha"] == _OPAQUE and span["size"] >= MIN_SIZE_PT
-    if is_plain and span["char_flags"] & _INKED:
-        return False
-    return _has_words(span) and (
+    """Whether a span with words may be invisible by itself, or is so pale that its ground decides."""
+    return (span["color"] != 0 and _brightness(span["color"]) >= PALE and _has_words(span)) or _lacks_ink(span)
+
+
+def _lacks_ink(span: Mapping[str, Any]) -> bool:
+    """Whether a span with words may be invisible on any ground: not drawn, tiny, or in the colour of hidden text."""
+    return (
         not span["char_flags"] & _INKED
         or span["alpha"] < MIN_ALPHA
         or span["size"] < MIN_SIZE_PT
         or span["color"] == HIDDEN_COLOR
-        or _brightness(span["color"]) >= PALE
-    )
+    ) and _has_words(span)
 
 
 def _has_words(span: Mapping[str, Any]) -> bool:
@@ -291,19 +291,7 @@ def _has_words(span: Mapping[str, Any]) -> bool:
     return any(not char["c"].isspace() for char in span["chars"])
 
 
-def _is_only_pale(spans: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the faint ones of `spans` are pale and nothing else."""
-    return all(
-        span["char_flags"] & _INKED
-        and span["alpha"] >= MIN_ALPHA
-        and span["size"] >= MIN_SIZE_PT
-        and span["color"] != HIDDEN_COLOR
-        for span in spans
-        if _is_faint(span)
-    )
-
-
-@functools.cache
+@functools.lru_cache(4096)
 def _brightness(color: int) -> float:
     """Return the brightness of an sRGB colour, of 255 (luma of ITU-R BT.601)."""
     return 0.299 * (color >> 16 & 255) + 0.587 * (color >> 8 & 255) + 0.114 * (color & 255)

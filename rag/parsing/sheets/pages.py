@@ -340,11 +340,9 @@ class _Table:
             lambda other: row.number < other.number <= area.bottom and other.cells.keys().isdisjoint(covered),
             self._rows[index + 1 :],
         )
-        bottom, down = row.number, 1
-        for bottom, _ in below:  # noqa: B007
-            down += 1
-        self._merged.append(Area(row.number, column, bottom, covered[-1]))
-        return down, len(covered) + (is_title and self._room > 0)
+        rows = [row, *below]
+        self._merged.append(Area(row.number, column, rows[-1].number, covered[-1]))
+        return len(rows), len(covered) + (is_title and self._room > 0)
 
     def _cell(self, row: _Row, column: int, span: tuple[int, int], *, is_head: bool) -> str:
         cell = row.cells.get(column)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.office.package import local
+from rag.parsing.pdf.visibility import MIN_SIZE_PT
 
-MIN_SIZE = 150
-"""Smaller type, in hundredths of a point, is a dot to the eye."""
 _TRUE = frozenset({"1", "true"})
 _FILLS = frozenset({"solidFill", "gradFill", "blipFill", "pattFill", "grpFill"})
 _WHITE_NAMES = frozenset({"bg1", "lt1"})
@@ -80,7 +79,7 @@ def _is_filled(shape: Any) -> bool:
 def _is_tiny(run: Any) -> bool:
     properties = run.find("{*}rPr")
     size = properties.get("sz", "") if properties is not None else ""
-    return size.isdigit() and int(size) < MIN_SIZE
+    return size.isdigit() and int(size) < 100 * MIN_SIZE_PT  # in hundredths of a point
 
 
 def _is_white(run: Any) -> bool:

@@ -117,6 +117,17 @@ def test_a_table_that_fits_stays_whole() -> None:
     assert table[1] in chunks[-1].text
 
 
+def test_no_chunk_mixes_what_is_set_apart_with_other_text() -> None:
+    kinds = (BlockKind.TEXT, BlockKind.STRUCK, BlockKind.TEXT, BlockKind.HIDDEN, BlockKind.NOTE, BlockKind.STRUCK)
+    chunks = split(make_blocks(*((kind, f"{kind.value} {number}") for number, kind in enumerate(kinds))))
+    assert [({line.kind for line in chunk.lines}, len(chunk.lines)) for chunk in chunks] == [
+        ({BlockKind.TEXT}, 2),
+        ({BlockKind.STRUCK}, 2),
+        ({BlockKind.HIDDEN}, 1),
+        ({BlockKind.NOTE}, 1),
+    ]
+
+
 def test_words_of_pictures_are_chunks_of_their_own_and_leave_the_others_as_they_are() -> None:
     text = [(BlockKind.HEADING, "Ships"), paragraph("ship", 3), (BlockKind.HEADING, "Quays"), paragraph("quay", 3)]
     pictures = [(BlockKind.PICTURE, "Lindmark 4812"), (BlockKind.PICTURE, "Ostrand 1730")]

@@ -15,7 +15,7 @@ USABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test wheel-test site lint format messages bench mutants lock clean
+.PHONY: help run setup test wheel-test site lint budget format messages bench mutants lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ lint: $(VENV)/installed-dev ## Check style, types and layers
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m tests.line_budget
+
+budget: $(VENV)/installed-dev ## Lower the budgets of lines per package to today's figures
+	@$(BIN)/python -m tests.line_budget --lower
 
 format: $(VENV)/installed-dev ## Format the code
 	@$(BIN)/ruff check --fix .

@@ -13,9 +13,7 @@ import platformdirs
 import pydantic
 import pydantic_settings
 
-from rag import errors
-from rag.types import LOCAL_USER, ChunkingOptions, ParsingConfig
-from rag.types.base import field_errors
+from rag import errors, types
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """The default data folder of root, whose embedded database runs as an unprivileged user and needs access."""
@@ -125,8 +123,8 @@ class Config(pydantic_settings.BaseSettings):
     otel_exporter_otlp_endpoint: str | None = None  # OpenTelemetry's variable; None: no traces are sent
 
     # Documents
-    rag_parsing: ParsingConfig = ParsingConfig()
-    rag_chunking: ChunkingOptions = ChunkingOptions()
+    rag_parsing: types.ParsingConfig = types.ParsingConfig()
+    rag_chunking: types.ChunkingOptions = types.ChunkingOptions()
 
     @property
     def database_dir(self) -> Path:
@@ -150,7 +148,7 @@ class Config(pydantic_settings.BaseSettings):
         They are admins whatever their account says, so that an installation always has one. People who log in are no
         admins unless they are named.
         """
-        return frozenset(_split(self.rag_admins)) or frozenset({LOCAL_USER})
+        return frozenset(_split(self.rag_admins)) or frozenset({types.LOCAL_USER})
 
     @property
     def quota_bytes(self) -> int | None:
@@ -225,7 +223,7 @@ def load_config(**overrides: object) -> Config:
     try:
         return Config(**overrides)  # type: ignore[arg-type]  # validated by pydantic right here
     except pydantic.ValidationError as error:
-        found = field_errors(error.errors())
+        found = types.field_errors(error.errors())
         problems = [
             f"{problem['field'].upper().replace('.', NESTED_DELIMITER)}: {problem['message']}" for problem in found
         ]

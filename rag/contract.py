@@ -11,43 +11,9 @@ from typing import Any, Literal, Self, TypeVar, get_args
 
 import pydantic
 
-from rag.types import (
-    PRESENTATIONS,
-    AnswerResponse,
-    AnswerStatus,
-    ChatMessage,
-    Citation,
-    ClaimChange,
-    Difference,
-    DocumentStatus,
-    FileReport,
-    FileState,
-    FilledMatrix,
-    Hit,
-    Index,
-    Job,
-    LaterPlace,
-    Line,
-    Matrix,
-    Model,
-    Passage,
-    QuotedRow,
-    Region,
-    Rerun,
-    SearchMode,
-    SearchResponse,
-    SearchTrace,
-    Sentence,
-    ShownCell,
-    SyncReport,
-    Usage,
-    Verdict,
-    set_apart_labels,
-)
-from rag.types.answers import RetrievalSummary
-from rag.types.conversations import Rating
+from rag import types
 
-NOTHING_LATER: Mapping[int, LaterPlace] = MappingProxyType({})
+NOTHING_LATER: Mapping[int, types.LaterPlace] = MappingProxyType({})
 
 SNIPPET_CHARS = 300
 """Length of the snippet of a chunk that replaces a missing quote."""
@@ -62,7 +28,7 @@ def copy_fields(model: type[Body], source: object, /, **others: Any) -> Body:
     return model(**shared, **others)
 
 
-class Place(Model):
+class Place(types.Model):
     """The place of a passage, with its scores.
 
     `page` is null in a presentation, `slide` in any other document; `page_label` is the number printed on the page,
@@ -81,7 +47,7 @@ class Place(Model):
     slide: int | None
     line_start: int
     line_end: int
-    regions: tuple[Region, ...]
+    regions: tuple[types.Region, ...]
     set_apart: tuple[str, ...] = pydantic.Field(default=(), exclude_if=lambda labels: not labels)
     score: float
     vector_score: float | None
@@ -89,9 +55,9 @@ class Place(Model):
     final_score: float
 
 
-def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
+def _place(hit: types.Hit, lines: Sequence[types.Line]) -> dict[str, Any]:
     """Return the fields of the place of some lines of a hit, except the boxes."""
-    number, is_slide = lines[0].page_number, hit.mime_type in PRESENTATIONS
+    number, is_slide = lines[0].page_number, hit.mime_type in types.PRESENTATIONS
     return {
         "chunk_id": hit.chunk.id,
         "file_id": hit.chunk.document_id,
@@ -102,7 +68,7 @@ def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
         "slide": number if is_slide else None,
         "line_start": lines[0].number,
         "line_end": lines[-1].end,
-        "set_apart": set_apart_labels(lines),
+        "set_apart": types.set_apart_labels(lines),
         "score": hit.final_score,
         "vector_score": hit.vector_score,
         "lexical_score": hit.lexical_score,
@@ -110,7 +76,7 @@ def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
     }
 
 
-def source_of(hit: Hit) -> str:
+def source_of(hit: types.Hit) -> str:
     """Return the displayed source of a hit's document, never a path of this machine; of an upload its name."""
     return hit.shown_source or hit.document_name
 
@@ -127,7 +93,7 @@ class FoundChunk(Place):
     lexical_rank: int | None
 
     @classmethod
-    def of(cls, hit: Hit) -> Self:
+    def of(cls, hit: types.Hit) -> Self:
         """Convert a hit."""
         chunk = hit.chunk
         more = {"regions": chunk.regions, "section": chunk.section, "text": chunk.text}
@@ -137,22 +103,22 @@ class FoundChunk(Place):
 class SearchResult(FoundChunk):
     """A chunk that was found, and the passage around it."""
 
-    passage: Passage
+    passage: types.Passage
 
 
-class SearchBody(Model):
+class SearchBody(types.Model):
     """Search results, best first."""
 
     query: str
     top_k: int
     min_score: float
-    mode: SearchMode
+    mode: types.SearchMode
     results: tuple[SearchResult, ...]
-    usage: Usage
-    trace: SearchTrace | None
+    usage: types.Usage
+    trace: types.SearchTrace | None
 
     @classmethod
-    def of(cls, response: SearchResponse) -> Self:
+    def of(cls, response: types.SearchResponse) -> Self:
         """Convert a search response."""
         return copy_fields(cls, response, results=tuple(map(SearchResult.of, response.results)))
 
@@ -170,20 +136,20 @@ class CitationBody(Place):
     sentence: int
     quote: str | None
     snippet: str
-    verdict: Verdict
+    verdict: types.Verdict
     unsupported_numbers: tuple[str, ...]
-    row: QuotedRow | None
+    row: types.QuotedRow | None
     cells: str | None
-    later: LaterPlace | None = pydantic.Field(default=None, exclude_if=lambda later: later is None)
+    later: types.LaterPlace | None = pydantic.Field(default=None, exclude_if=lambda later: later is None)
 
     @classmethod
-    def of(cls, citation: Citation, hit: Hit, later: LaterPlace | None = None) -> Self:
+    def of(cls, citation: types.Citation, hit: types.Hit, later: types.LaterPlace | None = None) -> Self:
         """Convert a citation of a hit."""
         snippet = citation.quote or hit.chunk.text[:SNIPPET_CHARS]
         return copy_fields(cls, citation, **_place(hit, citation.lines_in(hit)), snippet=snippet, later=later)
 
 
-class SourceBody(Model):
+class SourceBody(types.Model):
     """The source of a citation id: the whole passage around the chunk that was found."""
 
     citation_id: str
@@ -191,10 +157,10 @@ class SourceBody(Model):
     file_id: uuid.UUID
     file_name: str
     source: str
-    passage: Passage
+    passage: types.Passage
 
     @classmethod
-    def of(cls, citation_id: str, hit: Hit) -> Self:
+    def of(cls, citation_id: str, hit: types.Hit) -> Self:
         """Convert a cited hit."""
         return cls(
             citation_id=citation_id,
@@ -206,7 +172,7 @@ class SourceBody(Model):
         )
 
 
-class AnswerBody(Model):
+class AnswerBody(types.Model):
     """A grounded answer with its marks [S1]…, its citations, and each cited source once.
 
     `contexts` are the chunks of the sources, in the same order. An insufficient answer has none of these; then
@@ -218,10 +184,10 @@ class AnswerBody(Model):
     that the quoted documents can answer next.
     """
 
-    status: AnswerStatus
+    status: types.AnswerStatus
     answer: str
     question: str | None
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[types.Sentence, ...]
     struck: tuple[int, ...]
     citations: tuple[CitationBody, ...]
     sources: tuple[SourceBody, ...]
@@ -231,12 +197,12 @@ class AnswerBody(Model):
     likelihood: float | None
     stopped: bool
     follow_ups: tuple[str, ...]
-    retrieval: RetrievalSummary
+    retrieval: types.RetrievalSummary
     model: str
-    usage: Usage
+    usage: types.Usage
 
     @classmethod
-    def of(cls, response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
+    def of(cls, response: types.AnswerResponse, later: Mapping[int, types.LaterPlace] = NOTHING_LATER) -> Self:
         """Convert an answer, with the later places of its quotes by citation number."""
         return copy_fields(
             cls,
@@ -249,7 +215,7 @@ class AnswerBody(Model):
         )
 
 
-class MessageBody(Model):
+class MessageBody(types.Model):
     """A saved turn of a chat; an assistant's turn has its whole answer and the user's rating.
 
     An assistant's turn without a `response` is an answer that is being written in the app, or that broke off there.
@@ -263,17 +229,17 @@ class MessageBody(Model):
     response: AnswerBody | None
     created_at: dt.datetime
     versions: tuple[uuid.UUID, ...]
-    rating: Rating | None
+    rating: types.Rating | None
     reason: str | None
 
     @classmethod
-    def of(cls, message: ChatMessage, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
+    def of(cls, message: types.ChatMessage, later: Mapping[int, types.LaterPlace] = NOTHING_LATER) -> Self:
         """Convert a turn, with the later places of its answer's quotes by citation number."""
         response = AnswerBody.of(message.response, later) if message.response else None
         return copy_fields(cls, message, response=response)
 
 
-class AgainBody(Model):
+class AgainBody(types.Model):
     """The new answer to a saved answer's question, and how it differs; `summary` is a sentence about this.
 
     `differences` are those of the settings and documents of both, null if the old ones were not recorded.
@@ -282,40 +248,40 @@ class AgainBody(Model):
     asked_at: dt.datetime
     same: bool
     summary: str
-    differences: tuple[Difference, ...] | None
-    claims: tuple[ClaimChange, ...]
+    differences: tuple[types.Difference, ...] | None
+    claims: tuple[types.ClaimChange, ...]
     response: AnswerBody
 
     @classmethod
-    def of(cls, again: Rerun) -> Self:
+    def of(cls, again: types.Rerun) -> Self:
         """Convert a re-run."""
         return copy_fields(cls, again, response=AnswerBody.of(again.response))
 
 
-class MatrixRow(Model):
+class MatrixRow(types.Model):
     """A document of a matrix, in its current version."""
 
     lineage_id: uuid.UUID
     document_id: uuid.UUID
     name: str
     version: int
-    status: DocumentStatus
+    status: types.DocumentStatus
 
 
-class MatrixBody(Model):
+class MatrixBody(types.Model):
     """A matrix with its answers so far: `rows` are documents; cells refer to them by `lineageId`.
 
     `toAsk` is the number of empty or stale cells of documents that can be asked.
     """
 
-    matrix: Matrix
+    matrix: types.Matrix
     rows: tuple[MatrixRow, ...]
-    cells: tuple[ShownCell, ...]
+    cells: tuple[types.ShownCell, ...]
     to_ask: int
-    job: Job | None
+    job: types.Job | None
 
     @classmethod
-    def of(cls, filled: FilledMatrix) -> Self:
+    def of(cls, filled: types.FilledMatrix) -> Self:
         """Convert a matrix, with the identifying fields of its documents."""
         rows = [
             copy_fields(MatrixRow, document, lineage_id=document.lineage_id or document.id, document_id=document.id)
@@ -324,7 +290,7 @@ class MatrixBody(Model):
         return copy_fields(cls, filled, rows=tuple(rows))
 
 
-class SyncBody(Model):
+class SyncBody(types.Model):
     """The outcome of each file of a synced folder, and their counts.
 
     `added` are new and returned files, `removed` documents whose file is gone (now in the trash), `left_out` files
@@ -333,8 +299,8 @@ class SyncBody(Model):
 
     index_file_id: str
     index_name: str
-    index: Index
-    files: tuple[FileReport, ...]
+    index: types.Index
+    files: tuple[types.FileReport, ...]
     added: int
     changed: int
     unchanged: int
@@ -342,16 +308,16 @@ class SyncBody(Model):
     failed: int
     left_out: int
     chunk_count: int
-    usage: Usage
+    usage: types.Usage
 
     @classmethod
-    def of(cls, report: SyncReport) -> Self:
+    def of(cls, report: types.SyncReport) -> Self:
         """Convert a report."""
         return copy_fields(
             cls,
             report,
             index_file_id=str(report.index.id),
             index_name=report.index.name,
-            **{state: report.count(state) for state in get_args(FileState)},
+            **{state: report.count(state) for state in get_args(types.FileState)},
             chunk_count=sum(file.chunks for file in report.files),
         )

@@ -7,9 +7,8 @@ web socket to any address, and show our pages in a frame to have them clicked.
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
 
-from rag import errors
+from rag import errors, types
 from rag.hosts import host_name, is_address
-from rag.types import ErrorBody, ErrorResponse
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -73,8 +72,8 @@ def _unframed(send: Send) -> Send:
 
 
 async def _refuse(send: Send) -> None:
-    error = ErrorBody(type=UNKNOWN_HOST.code, message=UNKNOWN_HOST.message)
-    body = ErrorResponse(error=error).model_dump_json().encode()
+    error = types.ErrorBody(type=UNKNOWN_HOST.code, message=UNKNOWN_HOST.message)
+    body = types.ErrorResponse(error=error).model_dump_json().encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": MISDIRECTED, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -17,8 +17,7 @@ from prometheus_client import registry
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
-from rag import tracing
-from rag.types import Usage
+from rag import tracing, types
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -71,7 +70,7 @@ class Metrics:
         for collector in collectors:
             self.registry.register(collector)
 
-    def count_tokens(self, usage: Usage) -> None:
+    def count_tokens(self, usage: types.Usage) -> None:
         """Add the tokens of a request."""
         self.tokens.labels("input").inc(usage.input_tokens)
         self.tokens.labels("output").inc(usage.output_tokens)
@@ -120,7 +119,7 @@ class RequestLogger:
         self._metrics.requests.labels(scope["method"], route, status).inc()
         self._metrics.seconds.labels(route).observe(seconds)
         state = scope["state"]
-        usage: Usage | None = state.get("usage")
+        usage: types.Usage | None = state.get("usage")
         if usage:
             self._metrics.count_tokens(usage)
         self._logger.info(

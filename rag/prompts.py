@@ -1,6 +1,6 @@
 """All prompts, and the texts that prompts, code and tests share."""
 
-from rag.types import BlockKind
+from rag import types
 
 NOT_FOUND_SENTINEL = "I don't know from the provided documents."
 """A model's required reply if the context does not contain the answer."""
@@ -85,9 +85,9 @@ CONTEXT_PAGE = "[Page {number}]"
 """Stands in a source of several pages where a page begins."""
 
 CONTEXT_KINDS = {
-    BlockKind.STRUCK: "[struck out on the page]",
-    BlockKind.HIDDEN: "[not visible on the page]",
-    BlockKind.NOTE: "[comment on the page]",
+    types.BlockKind.STRUCK: "[struck out on the page]",
+    types.BlockKind.HIDDEN: "[not visible on the page]",
+    types.BlockKind.NOTE: "[comment on the page]",
 }
 """Stand in a source before each line of these kinds."""
 

@@ -15,9 +15,8 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from rag import errors
+from rag import errors, types
 from rag.config import Config
-from rag.types import ErrorBody, ErrorResponse
 
 HEAD_SECONDS = 10.0
 """Time for the head of a request to arrive."""
@@ -39,7 +38,7 @@ RETRY_SECONDS = 5
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
     """Respond that there are too many connections."""
     message = "Too many connections are open. Close some, or try again in a few seconds."
-    body = ErrorResponse(error=ErrorBody(type=errors.BusyError.code, message=message, details={}))
+    body = types.ErrorResponse(error=types.ErrorBody(type=errors.BusyError.code, message=message, details={}))
     headers = {"connection": "close", "retry-after": str(RETRY_SECONDS)}
     await JSONResponse(body.model_dump(mode="json"), errors.BusyError.http_status, headers)(scope, receive, send)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from rag.types import BlockKind, Line, Rect, TableCell, TableRow, TextBlock
+from rag import types
 
 MAX_HEADER_ROWS = 8
 MAX_CAPTION_CHARS = 200
@@ -50,7 +50,7 @@ class Row(Protocol):
         """Its text."""
 
     @property
-    def bbox(self) -> Rect:
+    def bbox(self) -> types.Rect:
         """Its box."""
 
 
@@ -152,8 +152,8 @@ class PlacedRow(NamedTuple):
     """A row of a table whose cells have columns."""
 
     text: str
-    bbox: Rect
-    cells: tuple[TableCell, ...]
+    bbox: types.Rect
+    cells: tuple[types.TableCell, ...]
     is_head: bool
     label: str = ""
     """A label that spans the row from above."""
@@ -164,23 +164,23 @@ class Heading:
 
     def __init__(self, caption: str = "") -> None:
         self.caption = caption
-        self.heads: list[tuple[TableCell, str]] = []
+        self.heads: list[tuple[types.TableCell, str]] = []
         self._sections: list[tuple[float, str]] = []
         self._was_head = False
 
-    def explain(self, row: PlacedRow) -> TableRow:
+    def explain(self, row: PlacedRow) -> types.TableRow:
         """Return what `row` means, and apply it to those that follow if it is a head or a section."""
         texts = row.text.split("\t")
         if row.is_head:
             found = [(cell, text.strip()) for cell, text in zip(row.cells, texts, strict=True) if text.strip()]
             if len(found) == 1 and _declares_unit(found[0][1]):
-                found = [(TableCell(0, max(found[0][0].last, 1)), found[0][1])]
+                found = [(types.TableCell(0, max(found[0][0].last, 1)), found[0][1])]
             if not set(found) <= set(self.heads):  # else they are repeated on another page
                 if not self._was_head:
                     self.heads, self._sections = [], []
                 self.heads += found
                 self._was_head = True
-            return TableRow(cells=row.cells, is_head=True, caption=self._full_caption())
+            return types.TableRow(cells=row.cells, is_head=True, caption=self._full_caption())
         self._was_head = False
         filled = [text.strip() for text in texts if text.strip()]
         left = row.bbox.x0
@@ -194,11 +194,11 @@ class Heading:
         if is_section:
             self._sections.append((left, filled[0]))
         cells = tuple(cell._replace(head=self.head_of(cell)) for cell in row.cells)
-        return TableRow(cells=cells, section=section, caption=self._full_caption())
+        return types.TableRow(cells=cells, section=section, caption=self._full_caption())
 
-    def head_of(self, cell: TableCell) -> str:
+    def head_of(self, cell: types.TableCell) -> str:
         """Return the heads above a cell, from top to bottom; one above both the labels and columns is a caption."""
-        parts: list[tuple[TableCell, str]] = []
+        parts: list[tuple[types.TableCell, str]] = []
         for head, text in self.heads:
             if head.first <= cell.last and cell.first <= head.last and not _is_across(head):
                 if parts and parts[-1][0] == head:  # one head on several lines
@@ -212,7 +212,7 @@ class Heading:
         return SEPARATOR.join(filter(None, (self.caption, *across)))
 
 
-def _is_across(head: TableCell) -> bool:
+def _is_across(head: types.TableCell) -> bool:
     return head.first == 0 < head.last
 
 
@@ -226,7 +226,7 @@ def _is_name(text: str) -> bool:
     return len(text) <= MAX_LABEL_CHARS and not is_data(text) and any(map(str.isalpha, text)) and text[-1:] not in ".;"
 
 
-def rows_of(lines: Sequence[Line], caption: str = "") -> list[TableRow]:
+def rows_of(lines: Sequence[types.Line], caption: str = "") -> list[types.TableRow]:
     """Return what the lines of a table mean, where it is not known from their texts alone, below `caption`."""
     known = [line.row for line in lines if line.row is not None]
     if len(known) == len(lines):
@@ -235,12 +235,12 @@ def rows_of(lines: Sequence[Line], caption: str = "") -> list[TableRow]:
     return [heading.explain(row) for row in _number_cells(lines)]
 
 
-def with_rows(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+def with_rows(blocks: Iterable[types.TextBlock]) -> Iterator[types.TextBlock]:
     """Explain the rows of tables in blocks that were not made by our parser."""
-    above: list[TextBlock] = []
+    above: list[types.TextBlock] = []
     for block in blocks:
         made = block
-        if block.kind is BlockKind.TABLE:
+        if block.kind is types.BlockKind.TABLE:
             lines = block.to_lines()
             near = [text.text.replace("\n", " ") for text in above if text.page_number == block.page_number]
             rows = rows_of(lines, SEPARATOR.join(caption_rows(near)))
@@ -249,7 +249,7 @@ def with_rows(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
                     "lines": tuple(line.model_copy(update={"row": row}) for line, row in zip(lines, rows, strict=True))
                 }
             )
-        above = [*above[-MAX_CAPTION_BLOCKS:], block] if block.kind is BlockKind.TEXT else []
+        above = [*above[-MAX_CAPTION_BLOCKS:], block] if block.kind is types.BlockKind.TEXT else []
         yield made
 
 
@@ -259,5 +259,5 @@ def _number_cells(placed: Sequence[Row]) -> Iterator[PlacedRow]:
     for row, is_head in zip(placed, find_heads(placed), strict=True):
         fields = row.text.count("\t")
         first = 1 if is_head and fields == count - 1 > 0 else 0  # the labels have no head
-        cells = tuple(TableCell(first + index, first + index) for index in range(fields + 1))
+        cells = tuple(types.TableCell(first + index, first + index) for index in range(fields + 1))
         yield PlacedRow(row.text, row.bbox, cells, is_head)

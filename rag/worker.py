@@ -16,11 +16,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from rag import errors, lazy_imports
+from rag import errors, lazy_imports, types
 from rag.config import load_config
 from rag.engine import Installation
 from rag.providers.onnx_models import usable_cores
-from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane
 
 logger = logging.getLogger("rag.worker")
 
@@ -100,22 +99,22 @@ class Lanes:
         self._silent_steps: Sequence[Callable[[], bool]] = ()
         stopping = self._stopping.is_set
 
-        def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
+        def lane(which: types.Lane, most_bytes: int | None = None) -> Callable[[], bool]:
             def step() -> bool:
                 done = installation.worker_tasks.process_next(which, stopping, most_bytes=most_bytes)
-                if done and done.status is not DocumentStatus.EMBEDDING:
+                if done and done.status is not types.DocumentStatus.EMBEDDING:
                     self.wake()  # a job may wait for it
                 return _log_outcome(done)
 
             return step
 
         reading = installation.config.rag_worker_readers or usable_cores()
-        steps = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}
-        steps["small"] = lane(Lane.READING, SMALL_BYTES)
-        embedding = {f"embedding-{number}": lane(Lane.EMBEDDING) for number in range(EMBEDDING_THREADS)}
+        steps = {f"reading-{number}": lane(types.Lane.READING) for number in range(reading)}
+        steps["small"] = lane(types.Lane.READING, SMALL_BYTES)
+        embedding = {f"embedding-{number}": lane(types.Lane.EMBEDDING) for number in range(EMBEDDING_THREADS)}
         steps |= embedding
         self._silent_steps = [*embedding.values()]  # a batch of vectors gives others no work
-        steps["renewing"] = lane(Lane.RENEWING)
+        steps["renewing"] = lane(types.Lane.RENEWING)
         for number in range(concurrency or installation.config.rag_worker_concurrency):
             steps[f"jobs-{number}"] = lambda: _log_outcome(installation.worker_tasks.run_next_job(stopping))
         steps["pictures"] = installation.worker_tasks.read_pictures
@@ -180,11 +179,11 @@ class Lanes:
             return False
 
 
-def _log_outcome(done: Document | Job | None) -> bool:
+def _log_outcome(done: types.Document | types.Job | None) -> bool:
     """Log what has finished. Returns False if there was nothing to do."""
-    if isinstance(done, Job):
+    if isinstance(done, types.Job):
         logger.info("job %s: %s %s", done.id, done.kind, done.status)
-    elif done and done.status not in UNFINISHED:
+    elif done and done.status not in types.UNFINISHED:
         logger.info("document %s: %s, %d chunks", done.id, done.status, done.chunk_count)
     return done is not None
 

@@ -5,9 +5,8 @@ import threading
 import uuid
 from typing import TYPE_CHECKING
 
-from rag import errors
+from rag import errors, types
 from rag.access.oidc_claims import LOGIN_NAMESPACE, identity
-from rag.types import ApiKey, Permission
 
 if TYPE_CHECKING:
     from rag.engine import Installation
@@ -25,7 +24,7 @@ class TokenVerifier:
         self._lock = threading.Lock()
         self._provider: OpenIdProvider | None = None
 
-    def key(self, installation: "Installation", secret: str) -> ApiKey | None:
+    def key(self, installation: "Installation", secret: str) -> types.ApiKey | None:
         """Return a key for the token's user with the permissions of their role; None if `secret` is no token.
 
         Raises:
@@ -43,8 +42,8 @@ class TokenVerifier:
         if not installation.logins.accepts(user.user_id, user.issued_at):
             raise errors.AuthError("All logins of this user were ended since. Log in again for another token.")
         accounts.see(user.user_id)
-        permission: Permission = "admin" if accounts.get(user.user_id).role.may_administer else "write"
-        return ApiKey(
+        permission: types.Permission = "admin" if accounts.get(user.user_id).role.may_administer else "write"
+        return types.ApiKey(
             id=uuid.uuid5(LOGIN_NAMESPACE, user.user_id),
             user_id=user.user_id,
             name="OpenID Connect",

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from rag import errors
+from rag import errors, types
 from rag.access import permissions
 from rag.access.bearer_tokens import TokenVerifier
 from rag.access.rate_limits import RateLimiter
 from rag.hosts import host_name, is_loopback
-from rag.types import LOCAL_USER, ApiKey, Door, Permission, RequestOrigin
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
@@ -42,7 +41,7 @@ class Caller(NamedTuple):
     """
 
     engine: "RAGEngine"
-    key: ApiKey | None
+    key: types.ApiKey | None
 
     @property
     def user_id(self) -> str:
@@ -54,11 +53,11 @@ class Caller(NamedTuple):
         """The key's id, or "none"."""
         return str(self.key.id) if self.key else "none"
 
-    def may(self, permission: Permission) -> bool:
+    def may(self, permission: types.Permission) -> bool:
         """Return whether the key has this permission, or one that implies it."""
         return self.key is None or self.key.allows(permission)
 
-    def require(self, permission: Permission) -> None:
+    def require(self, permission: types.Permission) -> None:
         """Raise ForbiddenError without this permission."""
         if not self.may(permission):
             raise errors.ForbiddenError(
@@ -97,14 +96,14 @@ class Gate:
     """
 
     def __init__(
-        self, installation: "Callable[[], Installation]", *, needs_key: bool = False, door: Door = "rest"
+        self, installation: "Callable[[], Installation]", *, needs_key: bool = False, door: types.Door = "rest"
     ) -> None:
         """`installation` is called for each request; with `needs_key` requests need a key even if none exists.
 
         The audit log names `door` as the origin.
         """
         self._installation = installation
-        self._door: Door = door
+        self._door: types.Door = door
         self._needs_key = needs_key
         self._limiter = RateLimiter(lambda: installation().rates)
         self._tokens = TokenVerifier()
@@ -134,7 +133,7 @@ class Gate:
             if installation.config.rag_rate_limit_per_minute:
                 self._limiter.count_failure(address)
             raise
-        return Caller(installation.for_user(key.user_id, RequestOrigin(self._door, address)), key)
+        return Caller(installation.for_user(key.user_id, types.RequestOrigin(self._door, address)), key)
 
     def _without_key(self, visitor: Visitor) -> Caller:
         if self._needs_key or self._installation().keys_exist():
@@ -148,7 +147,9 @@ class Gate:
             raise errors.ForbiddenError(
                 "Pages of other sites are not answered without a key. Make one, and for REST set CORS_ORIGIN."
             )
-        return Caller(self._installation().for_user(LOCAL_USER, RequestOrigin(self._door, visitor.address)), None)
+        return Caller(
+            self._installation().for_user(types.LOCAL_USER, types.RequestOrigin(self._door, visitor.address)), None
+        )
 
     def _is_foreign(self, visitor: Visitor) -> bool:
         """Return whether a browser sent the request for a page of another site that is not in `CORS_ORIGIN`."""

@@ -9,8 +9,7 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rag import errors
-from rag.types import Identity, Role
+from rag import errors, types
 
 if TYPE_CHECKING:
     from rag.config import Config
@@ -26,7 +25,7 @@ LOGIN_CLAIMS = ("iat", "auth_time", "nonce", "sid", "jti")
 """Claims that differ between logins of the same user."""
 
 
-def identity(claims: Mapping[str, Any], config: "Config") -> Identity:
+def identity(claims: Mapping[str, Any], config: "Config") -> types.Identity:
     """Return the identity in verified claims.
 
     Raises:
@@ -36,7 +35,7 @@ def identity(claims: Mapping[str, Any], config: "Config") -> Identity:
     if SEPARATOR in str(claims["iss"]) or len(user_id.encode()) > MAX_USER_BYTES:
         raise _invalid_claim("iss")
     login = "\n".join([user_id, *(f"{name}={claims.get(name)}" for name in LOGIN_CLAIMS)])
-    return Identity(
+    return types.Identity(
         user_id=user_id,
         login_id=uuid.uuid5(LOGIN_NAMESPACE, login),
         issued_at=_issued_at(claims),
@@ -82,12 +81,12 @@ def _display_text(claims: Mapping[str, Any], name: str) -> str | None:
     return " ".join("".join(char if char.isprintable() else " " for char in value).split())[:MAX_NAME_CHARS] or None
 
 
-def _role(claims: Mapping[str, Any], claim: str | None) -> Role | None:
+def _role(claims: Mapping[str, Any], claim: str | None) -> types.Role | None:
     """Return the highest role in the claim, or member if it has none; None if no claim is configured."""
     if not claim:
         return None
     named = set(_texts(claims, claim))
-    return next((role for role in (Role.ADMIN, Role.CURATOR) if role.value in named), Role.MEMBER)
+    return next((role for role in (types.Role.ADMIN, types.Role.CURATOR) if role.value in named), types.Role.MEMBER)
 
 
 def _groups(claims: Mapping[str, Any], claim: str | None) -> tuple[str, ...] | None:

@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from rag import errors
-from rag.types import Role
+from rag import errors, types
 
 if TYPE_CHECKING:
     from rag.engine import Installation
 
 
-def role_of(installation: "Installation", user_id: str) -> Role:
+def role_of(installation: "Installation", user_id: str) -> types.Role:
     """Return a user's current role; checked again before each action that needs it."""
     return installation.accounts.get(user_id).role
 

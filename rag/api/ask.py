@@ -6,29 +6,8 @@ from typing import Any
 
 import pydantic
 
-from rag import prompts
+from rag import prompts, types
 from rag.contract import copy_fields, source_of
-from rag.types import (
-    DEFAULT_INDEX,
-    AnswerOptions,
-    AnswerRequest,
-    AnswerResponse,
-    AnswerStatus,
-    Citation,
-    Filters,
-    History,
-    Hit,
-    IndexName,
-    Keyword,
-    Model,
-    MustIncludeMode,
-    QuestionText,
-    Region,
-    RetrievalOptions,
-    Support,
-    Verdict,
-    set_apart_labels,
-)
 from rag.types.search import AuthorPart, FilterDocuments, FilterSources, FilterTags, SavedName, SourcePrefix
 
 REWRITES = 3
@@ -38,7 +17,7 @@ DIVERSITY = 0.3
 with reciprocal rank fusion, and six diverse results."""
 
 
-class AskFilters(Model):
+class AskFilters(types.Model):
     """The documents to read: a subset of `Filters`."""
 
     sources: FilterSources = ()
@@ -51,19 +30,19 @@ class AskFilters(Model):
     saved: SavedName | None = None
 
 
-class AskRequest(Model):
+class AskRequest(types.Model):
     """A question to one index."""
 
-    question: QuestionText
+    question: types.QuestionText
     filters: AskFilters = AskFilters()
-    must_include: tuple[Keyword, ...] = pydantic.Field(default=(), max_length=20)
-    must_include_mode: MustIncludeMode = "all"
-    index_name: IndexName = DEFAULT_INDEX
-    history: History = ()
+    must_include: tuple[types.Keyword, ...] = pydantic.Field(default=(), max_length=20)
+    must_include_mode: types.MustIncludeMode = "all"
+    index_name: types.IndexName = types.DEFAULT_INDEX
+    history: types.History = ()
 
-    def to_answer_request(self, *, has_language_model: bool) -> AnswerRequest:
+    def to_answer_request(self, *, has_language_model: bool) -> types.AnswerRequest:
         """Convert to the engine's request."""
-        options = RetrievalOptions(
+        options = types.RetrievalOptions(
             top_k=TOP_K,
             min_score=0.0,
             fusion="rrf",
@@ -72,18 +51,18 @@ class AskRequest(Model):
             must_include=self.must_include,
             must_include_mode=self.must_include_mode,
             diversity=DIVERSITY,
-            filters=Filters(**self.filters.model_dump()),
+            filters=types.Filters(**self.filters.model_dump()),
         )
-        return AnswerRequest(
+        return types.AnswerRequest(
             question=self.question,
             index_name=self.index_name,
             history=self.history,
             retrieval=options,
-            options=AnswerOptions(insufficient_evidence_message=prompts.NOT_FOUND_SENTINEL),
+            options=types.AnswerOptions(insufficient_evidence_message=prompts.NOT_FOUND_SENTINEL),
         )
 
 
-class AskCitation(Model):
+class AskCitation(types.Model):
     """The quote that supports a sentence of the answer, and its place. Boxes are points of the displayed page.
 
     `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence.
@@ -101,13 +80,13 @@ class AskCitation(Model):
     cells: str | None
     lines: tuple[int, int]
     quote: str | None
-    boxes: tuple[Region, ...]
-    verdict: Verdict
+    boxes: tuple[types.Region, ...]
+    verdict: types.Verdict
     unsupported_numbers: tuple[str, ...]
     set_apart: tuple[str, ...] = pydantic.Field(default=(), exclude_if=lambda labels: not labels)
 
     @classmethod
-    def of(cls, citation: Citation, hit: Hit) -> "AskCitation":
+    def of(cls, citation: types.Citation, hit: types.Hit) -> "AskCitation":
         """Convert a citation of a hit."""
         lines = citation.lines_in(hit)
         return copy_fields(
@@ -119,27 +98,27 @@ class AskCitation(Model):
             name=hit.document_name,
             page=lines[0].page_number,
             lines=(lines[0].number, lines[-1].end),
-            set_apart=set_apart_labels(lines),
+            set_apart=types.set_apart_labels(lines),
             boxes=citation.regions,
         )
 
 
-class AskSentence(Model):
+class AskSentence(types.Model):
     """A sentence of an answer: whether its quotes prove it (null if it states no fact), and what is missing in them.
 
     A `struck` sentence is unreliable: it has no citation, or none that supports it.
     """
 
     text: str
-    support: Support | None
+    support: types.Support | None
     missing: tuple[str, ...]
     struck: bool
 
 
-class AskResponse(Model):
+class AskResponse(types.Model):
     """An answer from the documents alone. `debug` is present only if the server runs with RAG_DEBUG."""
 
-    status: AnswerStatus
+    status: types.AnswerStatus
     answer: str
     sources: tuple[str, ...]
     sentences: tuple[AskSentence, ...]
@@ -147,7 +126,7 @@ class AskResponse(Model):
     debug: dict[str, Any] | None = pydantic.Field(default=None, exclude_if=lambda debug: debug is None)
 
     @classmethod
-    def of(cls, response: AnswerResponse, *, debug: bool) -> "AskResponse":
+    def of(cls, response: types.AnswerResponse, *, debug: bool) -> "AskResponse":
         """Convert an answer."""
         return copy_fields(
             cls,
@@ -162,12 +141,12 @@ class AskResponse(Model):
         )
 
 
-def source(hit: Hit) -> str:
+def source(hit: types.Hit) -> str:
     """Name a chunk as `name#chunk`: the displayed source of its document, and its number from 0."""
     return f"{source_of(hit)}#{hit.chunk.ordinal}"
 
 
-def _debug(response: AnswerResponse) -> dict[str, Any]:
+def _debug(response: types.AnswerResponse) -> dict[str, Any]:
     """Describe how an answer was made."""
     scores = [
         {

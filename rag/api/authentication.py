@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
+from rag import types
 from rag.access.gate import Caller, Gate, Visitor
 from rag.engine import RAGEngine
-from rag.types import DEFAULT_INDEX, Permission
 
 _KEY = APIKeyHeader(name="x-api-key", auto_error=False, description="A key of `pagelight keys create`, or RAG_API_KEY.")
 _BEARER = HTTPBearer(auto_error=False, description="The same key as a bearer token.")
@@ -28,7 +28,7 @@ def caller(
     return found
 
 
-def _permitted(permission: Permission) -> Callable[[Request, Caller], Caller]:
+def _permitted(permission: types.Permission) -> Callable[[Request, Caller], Caller]:
     def check(request: Request, sender: Annotated[Caller, Depends(caller)]) -> Caller:
         sender.require(permission)
         return sender._replace(engine=_engine_for(request, sender.engine))
@@ -46,7 +46,7 @@ def _engine_for(request: Request, engine: RAGEngine) -> RAGEngine:
         return engine.access.document(document_id)
     if conversation_id := _as_id(request.path_params.get("conversation_id", "")):
         return engine.access.conversation(conversation_id)
-    return engine.access.index(request.query_params.get("indexName", DEFAULT_INDEX))
+    return engine.access.index(request.query_params.get("indexName", types.DEFAULT_INDEX))
 
 
 def _as_id(text: str) -> uuid.UUID | None:

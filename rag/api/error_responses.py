@@ -12,9 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
-from rag import errors
-from rag.types import ErrorBody, ErrorResponse
-from rag.types.base import error_summary, field_errors
+from rag import errors, types
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +39,7 @@ TYPES = {HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "content_too_large"}
 """Error types whose name in Python depends on its version."""
 
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorResponse, "description": words}
+    status: {"model": types.ErrorResponse, "description": words}
     for status, words in {
         400: "The body cannot be read",
         401: "A key is missing or wrong",
@@ -70,7 +68,7 @@ def problem(
 ) -> JSONResponse:
     """Make an error response."""
     plain = pydantic_core.to_jsonable_python(dict(details or {}), fallback=str)
-    body = ErrorResponse(error=ErrorBody(type=kind, message=message, details=plain))
+    body = types.ErrorResponse(error=types.ErrorBody(type=kind, message=message, details=plain))
     return JSONResponse(body.model_dump(mode="json"), status, headers=dict(headers or {}))
 
 
@@ -113,8 +111,8 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         found = [
             {**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()
         ]  # without the part of the request
-        message = f"The request is malformed. {error_summary(found)}."
-        details = {"problems": field_errors(found)}
+        message = f"The request is malformed. {types.error_summary(found)}."
+        details = {"problems": types.field_errors(found)}
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, _type(request, "validation"), message, details)
 
     @app.exception_handler(HTTPException)

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from prometheus_client import Metric, registry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from rag import errors
+from rag import errors, types
 from rag.engine import Installation
-from rag.types import Status
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ class InstallationMetrics(registry.Collector):
         yield from _sizes(status)
 
 
-def _queue(status: Status) -> Iterator[Metric]:
+def _queue(status: types.Status) -> Iterator[Metric]:
     waiting = GaugeMetricFamily(
         "pagelight_queue_waiting", "Documents and jobs that wait for a worker.", labels=["lane"]
     )
@@ -51,7 +50,7 @@ def _queue(status: Status) -> Iterator[Metric]:
     yield GaugeMetricFamily("pagelight_workers", "Workers that are alive.", value=len(status.workers))
 
 
-def _work(status: Status) -> Iterator[Metric]:
+def _work(status: types.Status) -> Iterator[Metric]:
     done = status.counts
     for name, words, count in (
         ("documents_read", "Documents that workers have read.", done.documents_read),
@@ -66,7 +65,7 @@ def _work(status: Status) -> Iterator[Metric]:
     yield failures
 
 
-def _sizes(status: Status) -> Iterator[Metric]:
+def _sizes(status: types.Status) -> Iterator[Metric]:
     database, library = status.database, status.library
     for name, words, value in (
         ("database_bytes", "Size of the database.", database.bytes),

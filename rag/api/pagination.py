@@ -5,7 +5,7 @@ from typing import Annotated, Generic, TypeVar
 
 from fastapi import Query
 
-from rag.types import Model
+from rag import types
 
 Item = TypeVar("Item")
 
@@ -13,7 +13,7 @@ Limit = Annotated[int, Query(ge=1, le=500, description="How many to list.")]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="How many to skip.")]
 
 
-class Page(Model, Generic[Item]):
+class Page(types.Model, Generic[Item]):
     """A page of a list. `next_offset` is the offset of the next page, null on the last."""
 
     items: tuple[Item, ...]

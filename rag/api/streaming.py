@@ -9,9 +9,8 @@ import pydantic_core
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 
-from rag import errors
+from rag import errors, types
 from rag.contract import AnswerBody
-from rag.types import AnswerEvent, AnswerResponse, AnswerStage, AnswerToken
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +30,7 @@ def wants_events(request: Request) -> bool:
     return EVENT_STREAM in request.headers.get("accept", "")
 
 
-def stream(events: Iterator[AnswerEvent], to_body: Callable[[AnswerResponse], object]) -> StreamingResponse:
+def stream(events: Iterator[types.AnswerEvent], to_body: Callable[[types.AnswerResponse], object]) -> StreamingResponse:
     """Stream events as they come; `to_body` makes the last one from the checked answer.
 
     An error before the first event is raised here; a later one becomes the event `error`.
@@ -52,11 +51,11 @@ def stream(events: Iterator[AnswerEvent], to_body: Callable[[AnswerResponse], ob
     return StreamingResponse(body(), media_type=EVENT_STREAM, headers={"cache-control": "no-store"})
 
 
-def _events(event: AnswerEvent, to_body: Callable[[AnswerResponse], object]) -> Iterator[str]:
-    if isinstance(event, AnswerToken):
+def _events(event: types.AnswerEvent, to_body: Callable[[types.AnswerResponse], object]) -> Iterator[str]:
+    if isinstance(event, types.AnswerToken):
         yield _event("token", {"text": event.text})
         return
-    if isinstance(event, AnswerStage):
+    if isinstance(event, types.AnswerStage):
         so_far = {"soFar": to_body(event.so_far)} if event.so_far else {}
         yield _event("stage", {"name": event.name, "seconds": event.seconds, **so_far})
         return

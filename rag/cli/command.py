@@ -14,10 +14,8 @@ import pydantic
 import typer
 
 import rag
-from rag import config, errors
+from rag import config, errors, types
 from rag.cli import output
-from rag.types import DEFAULT_INDEX, RequestOrigin
-from rag.types.base import error_summary
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -30,10 +28,10 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 
 
 @contextlib.contextmanager
-def open_engine(index_name: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":
+def open_engine(index_name: str = types.DEFAULT_INDEX) -> "Iterator[RAGEngine]":
     """Open the local user's engine, or the one of the shared collection that `index_name` names."""
     with rag.RAGEngine(config.load_config()) as engine:
-        yield engine.installation.for_user(engine.user_id, RequestOrigin("cli")).access.index(index_name)
+        yield engine.installation.for_user(engine.user_id, types.RequestOrigin("cli")).access.index(index_name)
 
 
 def validated(model: type[Model], **fields: object) -> Model:
@@ -45,7 +43,7 @@ def validated(model: type[Model], **fields: object) -> Model:
     try:
         return model.model_validate(fields)
     except pydantic.ValidationError as error:
-        raise errors.ValidationError(f"Invalid request: {error_summary(error.errors())}.") from error
+        raise errors.ValidationError(f"Invalid request: {types.error_summary(error.errors())}.") from error
 
 
 def add_command(app: typer.Typer, function: Command, name: str | None = None) -> None:

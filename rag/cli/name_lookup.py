@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import typer
 
-from rag import config, errors
+from rag import config, errors, types
 from rag.cli.command import open_engine
-from rag.types import DEFAULT_INDEX, Document, RetrievalOptions
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -64,14 +63,14 @@ def require_index(engine: "RAGEngine", name: str) -> None:
     """
     if engine.access.is_shared:  # then it is the shared collection that was named
         return
-    names = [DEFAULT_INDEX, *(index.name for index in engine.indexes.list() if index.name != DEFAULT_INDEX)]
+    names = [types.DEFAULT_INDEX, *(index.name for index in engine.indexes.list() if index.name != types.DEFAULT_INDEX)]
     if name not in names:
         raise errors.NotFoundError(f"There is no index “{name}”. Existing indexes: {', '.join(names)}.")
 
 
 def find_documents(
     engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False
-) -> list[Document]:
+) -> list[types.Document]:
     """Return the documents that `names` mean: listed names (all documents of that name), ids, or beginnings of ids.
 
     Raises:
@@ -83,7 +82,7 @@ def find_documents(
     return list(found.values())
 
 
-def find_document(engine: "RAGEngine", index_name: str, name: str) -> Document:
+def find_document(engine: "RAGEngine", index_name: str, name: str) -> types.Document:
     """Return the one document that `name` means.
 
     Raises:
@@ -95,7 +94,7 @@ def find_document(engine: "RAGEngine", index_name: str, name: str) -> Document:
     return found[0]
 
 
-def require_unambiguous(documents: Sequence[Document]) -> None:
+def require_unambiguous(documents: Sequence[types.Document]) -> None:
     """Raise ValidationError if several of these documents have the same name; the message gives their ids."""
     for document in documents:
         twins = [other for other in documents if other.name == document.name]
@@ -105,15 +104,15 @@ def require_unambiguous(documents: Sequence[Document]) -> None:
 
 
 def restrict(
-    engine: "RAGEngine", index_name: str, names: Sequence[str] | None, options: RetrievalOptions
-) -> RetrievalOptions:
+    engine: "RAGEngine", index_name: str, names: Sequence[str] | None, options: types.RetrievalOptions
+) -> types.RetrievalOptions:
     """Restrict `options` to the documents that `names` mean; no names mean all. Raises as `find_documents`."""
     found = find_documents(engine, index_name, names or ())
     filters = options.filters.model_copy(update={"document_ids": tuple(document.id for document in found)})
     return options.model_copy(update={"filters": filters})
 
 
-def _matching(documents: Sequence[Document], name: str, *, in_trash: bool) -> list[Document]:
+def _matching(documents: Sequence[types.Document], name: str, *, in_trash: bool) -> list[types.Document]:
     name = unicodedata.normalize("NFC", name)
     if named := [document for document in documents if document.name == name]:
         # A new version that is not ready yet can be named by its id.
@@ -142,7 +141,7 @@ def complete_document_name(context: typer.Context, incomplete: str) -> list[str]
     """Return the names of documents of the chosen index that begin with `incomplete`."""
     if not _has_database():
         return []
-    index_name = context.params.get("index_name") or DEFAULT_INDEX
+    index_name = context.params.get("index_name") or types.DEFAULT_INDEX
     in_trash = context.command.name in {"restore", "purge"}
     try:
         with open_engine() as engine:

@@ -10,9 +10,9 @@ import pydantic
 import typer
 from pydantic.fields import FieldInfo
 
+from rag import types
 from rag.cli.command import Command, validated, with_parameters
 from rag.cli.name_lookup import complete_document_name, complete_index_name
-from rag.types import Filters, OnSameName, RetrievalOptions
 
 IndexName = Annotated[
     str,
@@ -23,7 +23,7 @@ Password = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not stored.", show_default=False)
 ]
 SameName = Annotated[
-    OnSameName,
+    types.OnSameName,
     typer.Option(
         help="What to do with a file that has the name of a document: keep both, make it a new version, or ask."
     ),
@@ -84,19 +84,23 @@ def takes_retrieval(*, without: Collection[str] = (), **defaults: object) -> Cal
     `without` are fields left out, `defaults` override the model's. A field with an `Open` default stays unset unless it
     is given, so that the command can choose.
     """
-    fields = {name: field for name, field in _fields(RetrievalOptions) if name not in (*HIDDEN, *without)}
+    fields = {name: field for name, field in _fields(types.RetrievalOptions) if name not in (*HIDDEN, *without)}
     options = [_option(name, field, defaults.get(name, field.default)) for name, field in fields.items()]
-    return functools.partial(_with_options, "retrieval", options, lambda given: validated(RetrievalOptions, **given))
+    return functools.partial(
+        _with_options, "retrieval", options, lambda given: validated(types.RetrievalOptions, **given)
+    )
 
 
 def takes_filters(command: Command) -> Command:
     """Give a command the options of a search that say which documents are meant, for its parameter `filters`."""
     options = [
         _option(name, field, field.default)
-        for name, field in _fields(RetrievalOptions)
+        for name, field in _fields(types.RetrievalOptions)
         if name.startswith("filters__") and name not in HIDDEN
     ]
-    return _with_options("filters", options, lambda given: validated(Filters, **given.get("filters", {})), command)
+    return _with_options(
+        "filters", options, lambda given: validated(types.Filters, **given.get("filters", {})), command
+    )
 
 
 def _with_options(

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rag import errors
-from rag.types import Completeness, Rewriting, Variant
+from rag import errors, types
 
 WIDTH_WITHOUT_TERMINAL = 160
 """Columns of a table that is written to a file or a pipe."""
@@ -39,7 +38,7 @@ def print_note(text: str, *, style: str = "dim") -> None:
     console(stderr=True).print(Text(text, style=style), soft_wrap=True)
 
 
-def print_lookups(variants: Iterable[Variant]) -> None:
+def print_lookups(variants: Iterable[types.Variant]) -> None:
     """Print the look-ups made for a question on one line of stderr, step by step."""
     steps: dict[int, list[str]] = {}
     for variant in variants:
@@ -49,7 +48,7 @@ def print_lookups(variants: Iterable[Variant]) -> None:
         print_note(f"Looked up: {'; then '.join(', '.join(texts) for texts in steps.values())}")
 
 
-def print_rewritings(rewritings: Sequence[Rewriting]) -> None:
+def print_rewritings(rewritings: Sequence[types.Rewriting]) -> None:
     """Print the expansions of a question on one line of stderr; nothing if there are none."""
     parts = [
         f"{rewriting.found} → {_abbreviated(rewriting.added)}"
@@ -109,7 +108,7 @@ def write_new(file: Path, content: bytes) -> None:
     print_text(f"Written: {file}")
 
 
-def print_reading(completeness: Completeness | None) -> None:
+def print_reading(completeness: types.Completeness | None) -> None:
     """Print what was not read as a person sees it, with places; nothing of a file that was read truly."""
     if completeness is None:
         return

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from rag import answering, lazy_imports, retrieval, vocabulary
+from rag import answering, lazy_imports, retrieval, types, vocabulary
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.saved_answers import Answers
@@ -48,28 +48,6 @@ from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import Caches, Health, PartialFiles, RateLimits
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
-from rag.types import (
-    DEFAULT_INDEX,
-    LOCAL_USER,
-    AnswerRequest,
-    AnswerResponse,
-    ApiKey,
-    BackupManifest,
-    Document,
-    IndexRequest,
-    IndexStats,
-    OnProgress,
-    RequestOrigin,
-    RetrievalOptions,
-    RetrievalRequest,
-    RetrievalResult,
-    SearchRequest,
-    SearchResponse,
-    Status,
-    SyncReport,
-    TextBlock,
-    ignore_progress,
-)
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -80,7 +58,7 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.response_synthesizers import BaseSynthesizer
 
 WARM_UP = "warm up"
-DEFAULT_RETRIEVAL = RetrievalOptions()
+DEFAULT_RETRIEVAL = types.RetrievalOptions()
 
 
 class Installation:
@@ -103,17 +81,17 @@ class Installation:
         """The settings from the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> "RAGEngine":
+    def for_user(self, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> "RAGEngine":
         """Return a user's engine; `origin` is recorded in the audit log."""
         return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> Workspace:
+    def workspace(self, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> Workspace:
         """Return a user's workspace."""
         return Workspace(self._resources, user_id, origin)
 
     # --- authentication ---
 
-    def authenticate(self, secret: str) -> ApiKey | None:
+    def authenticate(self, secret: str) -> types.ApiKey | None:
         """Return the valid API key with this secret, or None. See `api_keys.authenticate`."""
         return api_keys.authenticate(self.config, lambda: self._resources.store, secret)
 
@@ -144,7 +122,7 @@ class Installation:
         """
         return self._resources.store.health(seconds)
 
-    def status(self) -> Status:
+    def status(self) -> types.Status:
         """Return the state of the installation, for administrators. Raises as `health`."""
         return status.read(self._resources.store, self.config)
 
@@ -171,11 +149,11 @@ class Installation:
     def backup(
         self,
         path: Path,
-        on_progress: OnProgress = ignore_progress,
+        on_progress: types.OnProgress = types.ignore_progress,
         *,
-        actor: str = LOCAL_USER,
-        origin: RequestOrigin = UNKNOWN_ORIGIN,
-    ) -> BackupManifest:
+        actor: str = types.LOCAL_USER,
+        origin: types.RequestOrigin = UNKNOWN_ORIGIN,
+    ) -> types.BackupManifest:
         """Write the database and all files into a new archive. The app can stay in use.
 
         The audit log records it (in the database, not in the archive).
@@ -194,7 +172,7 @@ class Installation:
         )
         return manifest
 
-    def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+    def restore(self, path: Path, on_progress: types.OnProgress = types.ignore_progress) -> types.BackupManifest:
         """Restore an archive into an empty installation; it is checked completely before anything is changed.
 
         It can be repeated after an interruption, which leaves nothing behind. Raises as `check_backup`, and:
@@ -215,7 +193,7 @@ class Installation:
         self.close()
 
 
-def check_backup(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+def check_backup(path: Path, on_progress: types.OnProgress = types.ignore_progress) -> types.BackupManifest:
     """Verify an archive against its manifest, and that this version can restore it. Needs no database.
 
     Raises:
@@ -239,7 +217,7 @@ class RAGEngine:
         self,
         config: Config | None = None,
         *,
-        user_id: str = LOCAL_USER,
+        user_id: str = types.LOCAL_USER,
         installation: Installation | None = None,
         workspace: Workspace | None = None,
         **parts: Unpack[ResourceOverrides],
@@ -288,7 +266,7 @@ class RAGEngine:
         return self.installation.config
 
     @property
-    def origin(self) -> RequestOrigin:
+    def origin(self) -> types.RequestOrigin:
         """The user's origin, as recorded in the audit log."""
         return self._workspace.origin
 
@@ -305,7 +283,7 @@ class RAGEngine:
 
     # --- documents ---
 
-    def ingest(self, file_paths: Sequence[str | Path], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
+    def ingest(self, file_paths: Sequence[str | Path], index_name: str = types.DEFAULT_INDEX) -> dict[str, Any]:
         """Ingest files by path; a changed file replaces its earlier version. A failed file does not stop the others.
 
         Returns `ingested_count`, `failed_count`, `chunk_count` (new chunks) and `failed_files` (paths as given). Raises
@@ -315,7 +293,7 @@ class RAGEngine:
         index = self._workspace.ensure_index(index_name)
         return ingest_result(paths, Folders(self._workspace).ingest_files([Path(path) for path in paths], index))
 
-    def delete(self, document_ids: Sequence[str | uuid.UUID], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
+    def delete(self, document_ids: Sequence[str | uuid.UUID], index_name: str = types.DEFAULT_INDEX) -> dict[str, Any]:
         """Move documents to the trash, given by id, path or URL, or the SHA-256 of a path or URL.
 
         Returns `deleted_count`, and `deleted_ids` and `not_found_ids` as given. Raises ValidationError if no ids are
@@ -327,7 +305,7 @@ class RAGEngine:
         touched = self.documents.trash([document_id for ids in found.values() for document_id in ids])
         return delete_result(references, found, touched)
 
-    def index_document(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
+    def index_document(self, document_id: uuid.UUID, blocks: Sequence[types.TextBlock]) -> types.Document:
         """Replace a document's content with blocks that the caller parsed.
 
         Raises:
@@ -339,62 +317,66 @@ class RAGEngine:
 
     # --- indexes ---
 
-    def build_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
+    def build_index(
+        self, request: types.IndexRequest | Mapping[str, Any], on_file: OnFile | None = None
+    ) -> types.SyncReport:
         """Ingest a folder's files into an index. Documents of files that left the folder stay.
 
         `on_file` is called after each file. Raises as `Folders.ingest_folder`.
         """
-        return Folders(self._workspace).ingest_folder(parse(IndexRequest, request), remove=False, on_file=on_file)
+        return Folders(self._workspace).ingest_folder(parse(types.IndexRequest, request), remove=False, on_file=on_file)
 
-    def sync_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
+    def sync_index(
+        self, request: types.IndexRequest | Mapping[str, Any], on_file: OnFile | None = None
+    ) -> types.SyncReport:
         """Make an index mirror a folder: ingest new and changed files, and trash documents whose files are gone.
 
         Files are compared by content. Raises as `Folders.ingest_folder`.
         """
-        return Folders(self._workspace).ingest_folder(parse(IndexRequest, request), remove=True, on_file=on_file)
+        return Folders(self._workspace).ingest_folder(parse(types.IndexRequest, request), remove=True, on_file=on_file)
 
-    def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
+    def inspect_index(self, name: str = types.DEFAULT_INDEX) -> types.IndexStats:
         """Return the statistics of an index. Raises NotFoundError."""
         return self.access.index(name).indexes.stats(name)
 
     # --- questions ---
 
-    def query(self, query_text: str, index_name: str = DEFAULT_INDEX) -> list[RetrievalResult]:
+    def query(self, query_text: str, index_name: str = types.DEFAULT_INDEX) -> list[types.RetrievalResult]:
         """Return up to five chunks with a cosine similarity of at least 0.5, best first.
 
         Raises ValidationError if the query has fewer than three characters.
         """
-        request = SearchRequest(index_name=index_name, query=require_query(query_text), retrieval=BY_SIMILARITY)
+        request = types.SearchRequest(index_name=index_name, query=require_query(query_text), retrieval=BY_SIMILARITY)
         hits = self.search(request).results
-        return [RetrievalResult.of(hit, rank) for rank, hit in enumerate(hits, start=1)]
+        return [types.RetrievalResult.of(hit, rank) for rank, hit in enumerate(hits, start=1)]
 
-    def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
+    def search(self, request: types.SearchRequest | Mapping[str, Any]) -> types.SearchResponse:
         """Return the passages that match a query, best first. Raises as `Questions.search`."""
-        parsed = parse(SearchRequest, request)
+        parsed = parse(types.SearchRequest, request)
         return self.access.index(parsed.index_name).questions.search(parsed)
 
     def answer(
-        self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
-    ) -> AnswerResponse:
+        self, request: types.AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
+    ) -> types.AnswerResponse:
         """Answer a question from the documents, with citations. See `Questions.answer`."""
         if isinstance(request, str):
             return self.questions.answer(request, document_id)
-        parsed = parse(AnswerRequest, request)
+        parsed = parse(types.AnswerRequest, request)
         return self.access.index(parsed.index_name).questions.answer(parsed, document_id)
 
     # --- LlamaIndex ---
 
     def as_retriever(
-        self, index_name: str = DEFAULT_INDEX, options: RetrievalOptions = DEFAULT_RETRIEVAL
+        self, index_name: str = types.DEFAULT_INDEX, options: types.RetrievalOptions = DEFAULT_RETRIEVAL
     ) -> "retrieval.HybridRetriever":
         """Return the search as a LlamaIndex retriever of the `top_k` best chunks by fused score."""
-        request = RetrievalRequest(index_name=index_name, retrieval=options)
+        request = types.RetrievalRequest(index_name=index_name, retrieval=options)
         return Search(self._workspace, self._workspace.requested_index(index_name), request).retriever(options.top_k)
 
     def as_query_engine(
         self,
-        index_name: str = DEFAULT_INDEX,
-        options: RetrievalOptions = DEFAULT_RETRIEVAL,
+        index_name: str = types.DEFAULT_INDEX,
+        options: types.RetrievalOptions = DEFAULT_RETRIEVAL,
         *,
         retriever: "BaseRetriever | None" = None,
         node_postprocessors: "Sequence[BaseNodePostprocessor] | None" = None,
@@ -409,7 +391,7 @@ class RAGEngine:
         `GroundedAsyncStream`), unless another synthesizer is given.
         """
         # each query has a question of its own
-        request = AnswerRequest.model_construct(index_name=index_name, question="", retrieval=options)
+        request = types.AnswerRequest.model_construct(index_name=index_name, question="", retrieval=options)
         index, llm = self._workspace.requested_index(index_name), llm or self._workspace.models.language_model()
         return Answerer(self._workspace, index, request, llm=llm).query_engine(
             streaming=streaming,
@@ -420,8 +402,8 @@ class RAGEngine:
 
     def as_chat_engine(
         self,
-        index_name: str = DEFAULT_INDEX,
-        options: RetrievalOptions = DEFAULT_RETRIEVAL,
+        index_name: str = types.DEFAULT_INDEX,
+        options: types.RetrievalOptions = DEFAULT_RETRIEVAL,
         *,
         llm: "LLM | None" = None,
         query_engine: "BaseQueryEngine | None" = None,

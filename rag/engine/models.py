@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 import pydantic
 
-from rag import answering, errors, providers
+from rag import answering, errors, providers, types
 from rag.config import Config
 from rag.retrieval import Scales
 from rag.store import Preferences, SavedPreferences
-from rag.types import AnswerOptions, Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
     from llama_index.core.llms import LLM
 
-DEFAULT_AUTH = Auth()
-DEFAULT_PROVIDER_OPTIONS = ProviderOptions()
+DEFAULT_AUTH = types.Auth()
+DEFAULT_PROVIDER_OPTIONS = types.ProviderOptions()
 """For requests without their own keys and limits: those of the settings apply."""
 
 
@@ -34,7 +33,7 @@ class Models:
         registry: providers.Registry,
         *,
         preferences: Preferences | None = None,
-        embedders: "Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None" = None,
+        embedders: "Mapping[types.EmbeddingSpace, embeddings.BaseEmbedding] | None" = None,
         llm: "LLM | None" = None,
         reranker: "providers.CrossEncoder | None" = None,
     ) -> None:
@@ -43,7 +42,7 @@ class Models:
         self._saved = SavedPreferences()
         self._preferences = preferences
         self.registry = registry
-        self._embedders: dict[EmbeddingSpace, embeddings.BaseEmbedding] = {
+        self._embedders: dict[types.EmbeddingSpace, embeddings.BaseEmbedding] = {
             space: providers.wrap_custom_embedding(embedder, space) for space, embedder in (embedders or {}).items()
         }
         self._given = tuple(self._embedders)
@@ -67,7 +66,7 @@ class Models:
 
     # --- embedding ---
 
-    def default_space(self) -> EmbeddingSpace:
+    def default_space(self) -> types.EmbeddingSpace:
         """Return the embedding space of new indexes: the first given one, else that of the settings."""
         with self._lock:
             config = self.config
@@ -88,7 +87,7 @@ class Models:
         """
         return config if config.rag_embed_model else self._environment
 
-    def find_space(self, model: str, auth: Auth = DEFAULT_AUTH) -> EmbeddingSpace:
+    def find_space(self, model: str, auth: types.Auth = DEFAULT_AUTH) -> types.EmbeddingSpace:
         """Return the embedding space of a model given as in `RAG_EMBED_MODEL`.
 
         Raises:
@@ -118,7 +117,10 @@ class Models:
             return space
 
     def embedder(
-        self, space: EmbeddingSpace, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
+        self,
+        space: types.EmbeddingSpace,
+        auth: types.Auth = DEFAULT_AUTH,
+        options: types.ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> "embeddings.BaseEmbedding":
         """Return the embedding model of `space`. One opened with a request's own key or limits is not cached.
 
@@ -153,20 +155,20 @@ class Models:
         """Whether new indexes use the embedded model, which runs in this process at no cost."""
         return self.default_model().partition(":")[0] == providers.LOCAL.name
 
-    def languages(self, space: EmbeddingSpace) -> frozenset[str]:
+    def languages(self, space: types.EmbeddingSpace) -> frozenset[str]:
         """Return the languages of the model of `space`; empty if it is multilingual or unknown."""
         return self.registry.languages(space)
 
     # --- writing and reranking ---
 
-    def language_model(self, options: GenerationOptions | None = None) -> "LLM | None":
+    def language_model(self, options: types.GenerationOptions | None = None) -> "LLM | None":
         """Return the language model that writes answers, or None for extractive answers.
 
         Raises ValidationError if the options have a key but no provider.
         """
         if self._llm:
             return self._llm
-        options = options or GenerationOptions()
+        options = options or types.GenerationOptions()
         if options.auth.api_key and not options.provider:
             raise errors.ValidationError(
                 "generation.provider is missing: name the provider that generation.auth is for.",
@@ -175,7 +177,7 @@ class Models:
         config = self._config_for(options.provider, options.auth, options.provider_options)
         return self.registry.language_model(config, options)
 
-    def with_context_budget(self, options: AnswerOptions, llm: "LLM | None") -> AnswerOptions:
+    def with_context_budget(self, options: types.AnswerOptions, llm: "LLM | None") -> types.AnswerOptions:
         """Return `options` with their tokens of sources, else those of the settings, else what suits the model."""
         chosen = self.config.rag_max_context_tokens if llm else None
         tokens = options.max_context_tokens or chosen or answering.default_budget(llm)
@@ -203,7 +205,7 @@ class Models:
         """
         return providers.open_entailment_model(self._environment)
 
-    def _config_for(self, provider_name: str | None, auth: Auth, options: ProviderOptions) -> Config:
+    def _config_for(self, provider_name: str | None, auth: types.Auth, options: types.ProviderOptions) -> Config:
         """Return the settings with a request's own key for one provider, and its limits."""
         limits = options.model_dump(include={"timeout_seconds", "max_retries"}, exclude_none=True)
         changes: dict[str, object] = {f"provider_{name}": value for name, value in limits.items()}

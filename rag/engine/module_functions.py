@@ -9,21 +9,12 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rag import errors, providers
+from rag import errors, providers, types
 from rag.config import Config, load_config
 from rag.contract import AnswerBody, SearchBody, SyncBody
 from rag.engine.engine import RAGEngine
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.request_parsing import parse
-from rag.types import (
-    DEFAULT_INDEX,
-    AdapterOptions,
-    AnswerRequest,
-    IndexReference,
-    IndexRequest,
-    IndexStats,
-    SearchRequest,
-)
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
@@ -125,31 +116,31 @@ def clear_config() -> None:
 # --- indexes ---
 
 
-def build_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncBody:
+def build_index(request: types.IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncBody:
     """Ingest a folder's files into an index. See `RAGEngine.build_index`."""
     return SyncBody.of(_process.engine.build_index(request, on_file))
 
 
-def sync_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncBody:
+def sync_index(request: types.IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncBody:
     """Make an index mirror a folder. See `RAGEngine.sync_index`."""
     return SyncBody.of(_process.engine.sync_index(request, on_file))
 
 
-def inspect_index(index: str | IndexReference | Mapping[str, Any] = DEFAULT_INDEX) -> IndexStats:
+def inspect_index(index: str | types.IndexReference | Mapping[str, Any] = types.DEFAULT_INDEX) -> types.IndexStats:
     """Return the statistics of an index given by name or id, also as `{"indexFileId": …}`."""
-    name = index if isinstance(index, str) else parse(IndexReference, index).index_name
+    name = index if isinstance(index, str) else parse(types.IndexReference, index).index_name
     return _process.engine.inspect_index(name)
 
 
 # --- questions ---
 
 
-def search(request: SearchRequest | Mapping[str, Any]) -> SearchBody:
+def search(request: types.SearchRequest | Mapping[str, Any]) -> SearchBody:
     """Return the passages that match a query. See `RAGEngine.search`."""
     return SearchBody.of(_process.engine.search(request))
 
 
-def answer(request: AnswerRequest | Mapping[str, Any]) -> AnswerBody:
+def answer(request: types.AnswerRequest | Mapping[str, Any]) -> AnswerBody:
     """Answer a question from the documents. See `RAGEngine.answer`."""
     return AnswerBody.of(_process.engine.answer(request))
 
@@ -170,7 +161,7 @@ def embedding_capabilities(provider: str) -> providers.EmbeddingCapabilities:
 def register_embedding_provider(
     name: str,
     adapter: "embeddings.BaseEmbedding | providers.Embed",
-    options: AdapterOptions | Mapping[str, Any] | None = None,
+    options: types.AdapterOptions | Mapping[str, Any] | None = None,
 ) -> None:
     """Register `adapter`, a LlamaIndex embedding or a function from texts to vectors, as an embedding provider.
 
@@ -184,7 +175,7 @@ def register_embedding_provider(
         raise errors.ValidationError(f"{name!r} cannot name a provider. Use letters, digits, - and _.")
     if not callable(adapter) and not isinstance(adapter, embeddings.BaseEmbedding):
         raise errors.ValidationError("adapter must be a LlamaIndex embedding or a function from texts to vectors.")
-    chosen = parse(AdapterOptions, options or {})
+    chosen = parse(types.AdapterOptions, options or {})
     model = providers.EmbeddingModel(chosen.model, **chosen.model_dump(exclude={"model", "label"}))
     _process.registry.register(name, adapter, model, label=chosen.label)
     _process.forget_provider(name)

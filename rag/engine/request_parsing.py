@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 
 import pydantic
 
-from rag import errors
-from rag.types import AnswerRequest, Auth
-from rag.types.base import to_validation_error
+from rag import errors, types
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
 
@@ -25,12 +23,12 @@ def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request
     try:
         return model.model_validate(request)
     except pydantic.ValidationError as error:
-        refused = to_validation_error(error)
+        refused = types.to_validation_error(error)
     raise refused
 
 
 @contextmanager
-def request_key_errors(auth: Auth) -> Iterator[None]:
+def request_key_errors(auth: types.Auth) -> Iterator[None]:
     """Raise AuthError where a provider rejects the API key that came with the request."""
     try:
         yield
@@ -42,7 +40,7 @@ def request_key_errors(auth: Auth) -> Iterator[None]:
         ) from None
 
 
-def restrict_to_document(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
+def restrict_to_document(request: types.AnswerRequest, document_id: uuid.UUID | str) -> types.AnswerRequest:
     """Restrict `request` to one document. Raises ValidationError if `document_id` is no UUID."""
     try:
         return restrict_to_documents(request, [uuid.UUID(str(document_id))])
@@ -52,7 +50,7 @@ def restrict_to_document(request: AnswerRequest, document_id: uuid.UUID | str) -
         ) from None
 
 
-def restrict_to_documents(request: AnswerRequest, document_ids: Iterable[uuid.UUID]) -> AnswerRequest:
+def restrict_to_documents(request: types.AnswerRequest, document_ids: Iterable[uuid.UUID]) -> types.AnswerRequest:
     """Restrict `request` to some documents."""
     filters = request.retrieval.filters.model_copy(update={"document_ids": (*document_ids,)})
     retrieval = request.retrieval.model_copy(update={"filters": filters})

@@ -4,12 +4,11 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from rag import providers, tracing
+from rag import providers, tracing, types
 from rag.config import Config
 from rag.engine.models import Models
 from rag.store import FileStore, Preferences, Store
 from rag.store.server import database_roles, embedded
-from rag.types import EmbeddingSpace
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
@@ -25,7 +24,7 @@ class ResourceOverrides(TypedDict, total=False):
 
     store: Store | None
     files: FileStore | None
-    embedders: "Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None"
+    embedders: "Mapping[types.EmbeddingSpace, embeddings.BaseEmbedding] | None"
     llm: "LLM | None"
     reranker: "providers.CrossEncoder | None"
     registry: providers.Registry | None

@@ -8,25 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rag import answering, errors, retrieval
+from rag import answering, errors, retrieval, types
 from rag.engine.evaluation.retrieval_validation import validate, vector_chunk
 from rag.engine.questions.search import Search
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import (
-    DEFAULT_QUERY_MODEL,
-    Document,
-    EmbeddingSpace,
-    Hit,
-    QueryVector,
-    RetrievalOptions,
-    RetrievalRequest,
-    RetrieveMetrics,
-    RetrieveRequest,
-    RetrieveResponse,
-    ValidationRequest,
-    ValidationResponse,
-)
 
 VALIDATION_SECONDS = 60.0
 
@@ -39,7 +25,7 @@ class Collections:
         self._workspace = workspace
         self._max_seconds = max_seconds
 
-    def retrieve(self, request: RetrieveRequest | Mapping[str, Any]) -> RetrieveResponse:
+    def retrieve(self, request: types.RetrieveRequest | Mapping[str, Any]) -> types.RetrieveResponse:
         """Return the best chunks for a query, and the query's vector.
 
         Raises:
@@ -48,22 +34,24 @@ class Collections:
             errors.IndexError: the collection was embedded with another model than the one named.
         """
         started = time.perf_counter()
-        parsed = parse(RetrieveRequest, request)
+        parsed = parse(types.RetrieveRequest, request)
         index = self._workspace.requested_index(parsed.collection)
-        if parsed.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
+        if parsed.query_embedding_model not in {types.DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
             raise _wrong_model(parsed, index.space)
         search = Search(self._workspace, index, _options(parsed.top_k))
         query = retrieval.Query(parsed.query)
         hits = self._hits(search, query)
-        return RetrieveResponse(
+        return types.RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
-            query_embedding=QueryVector(vector=query.embedding or [], model=index.space.name),
-            metrics=RetrieveMetrics(response_time_ms=(time.perf_counter() - started) * 1000, retrieval_count=len(hits)),
+            query_embedding=types.QueryVector(vector=query.embedding or [], model=index.space.name),
+            metrics=types.RetrieveMetrics(
+                response_time_ms=(time.perf_counter() - started) * 1000, retrieval_count=len(hits)
+            ),
         )
 
     def validate(
-        self, request: ValidationRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
-    ) -> ValidationResponse:
+        self, request: types.ValidationRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
+    ) -> types.ValidationResponse:
         """Check whether test queries return relevant, correctly attributed and reproducible results.
 
         Raises:
@@ -72,7 +60,7 @@ class Collections:
             errors.LimitError: it takes longer than `max_seconds`.
             errors.CancelledError: `stop`, which is asked before each search and judgement, returned True.
         """
-        parsed = parse(ValidationRequest, request)
+        parsed = parse(types.ValidationRequest, request)
         deadline = time.monotonic() + self._max_seconds
         index = self._workspace.requested_index(parsed.collection)
         indexed = Search(self._workspace, index, _options(parsed.top_k))
@@ -88,7 +76,7 @@ class Collections:
                     details={"max_seconds": self._max_seconds},
                 )
 
-        def search(query: str) -> list[Hit]:
+        def search(query: str) -> list[types.Hit]:
             check()
             return self._hits(indexed, retrieval.Query(query))
 
@@ -104,7 +92,7 @@ class Collections:
             relevance=relevance,
         )
 
-    def _hits(self, search: Search, query: "retrieval.Query") -> list[Hit]:
+    def _hits(self, search: Search, query: "retrieval.Query") -> list[types.Hit]:
         """Return the hits, all with cosine similarities, also those found by keyword or position only."""
         hits = search.run(query).results
         vectors = self._workspace.store.chunks.vectors([hit.chunk.id for hit in hits if hit.vector_score is None])
@@ -115,18 +103,18 @@ class Collections:
             for hit in hits
         ]
 
-    def _document(self, document_id: uuid.UUID) -> Document | None:
+    def _document(self, document_id: uuid.UUID) -> types.Document | None:
         try:
             return self._workspace.store.documents.get(document_id)
         except errors.NotFoundError:
             return None
 
 
-def _options(top_k: int) -> RetrievalRequest:
-    return RetrievalRequest(retrieval=RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk"))
+def _options(top_k: int) -> types.RetrievalRequest:
+    return types.RetrievalRequest(retrieval=types.RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk"))
 
 
-def _wrong_model(asked: RetrieveRequest, space: EmbeddingSpace) -> errors.IndexError:
+def _wrong_model(asked: types.RetrieveRequest, space: types.EmbeddingSpace) -> errors.IndexError:
     return errors.IndexError(
         f"The collection {asked.collection!r} was embedded with {space.name}, not with "
         f"{asked.query_embedding_model!r}. Leave query_embedding_model out, or name the collection's own model.",

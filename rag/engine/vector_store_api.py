@@ -4,10 +4,9 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from rag import errors
-from rag.types import FileReport, RetrievalOptions
+from rag import errors, types
 
-BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage="chunk")
+BY_SIMILARITY = types.RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage="chunk")
 """Retrieval options of `RAGEngine.query`: single chunks, scored by cosine similarity."""
 
 MIN_QUERY_CHARS = 3
@@ -30,7 +29,7 @@ def require_query(text: object) -> str:
     return stripped
 
 
-def ingest_result(paths: Sequence[str], reports: Sequence[FileReport]) -> dict[str, Any]:
+def ingest_result(paths: Sequence[str], reports: Sequence[types.FileReport]) -> dict[str, Any]:
     """Return the result of `RAGEngine.ingest`."""
     failed = [path for path, report in zip(paths, reports, strict=True) if report.state == "failed"]
     return {

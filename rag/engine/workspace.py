@@ -3,21 +3,20 @@
 import uuid
 from typing import TYPE_CHECKING
 
-from rag import errors
+from rag import errors, types
 from rag.engine.resources import Resources
 from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
-from rag.types import DEFAULT_INDEX, Index, RequestOrigin
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
-UNKNOWN_ORIGIN = RequestOrigin()
+UNKNOWN_ORIGIN = types.RequestOrigin()
 
 
 class Workspace:
     """The resources of one user; the user is bound here, once."""
 
-    def __init__(self, resources: Resources, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> None:
+    def __init__(self, resources: Resources, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> None:
         """Bind a user; `origin` is recorded in the audit log."""
         if not user_id:
             raise errors.ValidationError("A user is needed: user_id is empty.")
@@ -48,7 +47,7 @@ class Workspace:
         """The queue of background work."""
         return self._resources.store.queue
 
-    def find_index(self, name: str) -> Index:
+    def find_index(self, name: str) -> types.Index:
         """Return an index by name or id. Raises NotFoundError."""
         return self.store.indexes.find(name)
 
@@ -61,7 +60,7 @@ class Workspace:
         """Whether another user shares the index with this user now."""
         return any(shared.index.id == index_id for shared in self.store.shares.with_me())
 
-    def ensure_index(self, name: str) -> Index:
+    def ensure_index(self, name: str) -> types.Index:
         """Return an index by name or id; create it if there is none.
 
         Raises IndexError if `RAG_EMBED_MODEL` names another embedding model than the one of its documents.
@@ -74,14 +73,14 @@ class Workspace:
             return self.create_or_update_index(index.name)
         return index
 
-    def requested_index(self, name: str) -> Index:
+    def requested_index(self, name: str) -> types.Index:
         """Return the index that a request names. Only the default index is created on demand.
 
         Other indexes are searched with the model they were built with, whatever `RAG_EMBED_MODEL` says.
         """
-        return self.ensure_index(name) if name == DEFAULT_INDEX else self.find_index(name)
+        return self.ensure_index(name) if name == types.DEFAULT_INDEX else self.find_index(name)
 
-    def create_or_update_index(self, name: str) -> Index:
+    def create_or_update_index(self, name: str) -> types.Index:
         """Create an index, or apply the current settings to an empty one.
 
         Raises IndexError if it has documents with vectors of another model.

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 
 import pydantic
 
+from rag import types
 from rag.evaluation.questions import Question
 from rag.evaluation.runs import Checkpoint, no_checkpoint
 from rag.evaluation.statistics import Scores, Value
-from rag.types import AnswerResponse, AnswerStatus, Citation, Hit, OnProgress, Support, Verdict, ignore_progress
 
 LOOKUP_CHARS = 3
 LOOKUP_WORDS = 8
@@ -43,14 +43,14 @@ class CitedPage(pydantic.BaseModel):
     pdf: str
     page: int
     quote: str | None
-    verdict: Verdict
+    verdict: types.Verdict
 
 
 class JudgedSentence(pydantic.BaseModel):
     """A sentence of an answer with its verdict, and the words its quotes lack."""
 
     text: str
-    support: Support | None
+    support: types.Support | None
     missing: tuple[str, ...]
 
 
@@ -58,7 +58,7 @@ class AnswerRow(pydantic.BaseModel):
     """An answer: a line of the run file, with citations in display order."""
 
     id: str
-    status: AnswerStatus
+    status: types.AnswerStatus
     answer: str
     citations: list[CitedPage]
     sentences: list[JudgedSentence]
@@ -73,8 +73,8 @@ class AnswerRow(pydantic.BaseModel):
 
 def ask(
     questions: Sequence[Question],
-    answer: Callable[[Question], AnswerResponse | None],
-    on_progress: OnProgress = ignore_progress,
+    answer: Callable[[Question], types.AnswerResponse | None],
+    on_progress: types.OnProgress = types.ignore_progress,
     remember: Checkpoint = no_checkpoint,
 ) -> list[AnswerRow]:
     """Ask all questions and return the rows of the run; without row if `answer` returns None for a missing document.
@@ -88,13 +88,13 @@ def ask(
     return rows
 
 
-def _answered(question: Question, answer: Callable[[Question], AnswerResponse | None]) -> list[AnswerRow]:
+def _answered(question: Question, answer: Callable[[Question], types.AnswerResponse | None]) -> list[AnswerRow]:
     started = time.perf_counter()
     response = answer(question)
     return [] if response is None else [answer_row(question, response, time.perf_counter() - started)]
 
 
-def answer_row(question: Question, response: AnswerResponse, seconds: float) -> AnswerRow:
+def answer_row(question: Question, response: types.AnswerResponse, seconds: float) -> AnswerRow:
     """Return the row of a question."""
     return AnswerRow(
         id=question.id,
@@ -110,7 +110,7 @@ def answer_row(question: Question, response: AnswerResponse, seconds: float) -> 
     )
 
 
-def _cited_page(citation: Citation, hit: Hit) -> CitedPage:
+def _cited_page(citation: types.Citation, hit: types.Hit) -> CitedPage:
     page = citation.lines_in(hit)[0].page_number
     return CitedPage(pdf=hit.document_name, page=page, quote=citation.quote, verdict=citation.verdict)
 

@@ -10,9 +10,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import alias_generators
 
-from rag import errors
-from rag.types import DEFAULT_INDEX, FilterName, GenerationOptions, IndexName, Input, QuestionText, RetrievalOptions
-from rag.types.base import error_summary
+from rag import errors, types
 
 
 def _as_text(value: object) -> object:
@@ -49,7 +47,7 @@ class Question(pydantic.BaseModel):
     )
 
     id: Annotated[QuestionId, pydantic.Field(min_length=1, max_length=200)]
-    question: QuestionText
+    question: types.QuestionText
     pdf: str
     gold_pages: tuple[Annotated[int, pydantic.Field(strict=True)], ...] = ()
     answer: GoldAnswer | None = None
@@ -71,19 +69,19 @@ EvaluationSubject = Literal["retrieval", "answers"]
 EvaluationScope = Literal["corpus", "document"]
 """Whether a question is asked of all documents, or only of its own."""
 
-DEFAULTS: dict[EvaluationSubject, RetrievalOptions] = {
-    "retrieval": RetrievalOptions(top_k=20, min_score=0.0),
-    "answers": RetrievalOptions(),
+DEFAULTS: dict[EvaluationSubject, types.RetrievalOptions] = {
+    "retrieval": types.RetrievalOptions(top_k=20, min_score=0.0),
+    "answers": types.RetrievalOptions(),
 }
 """Default options: retrieval is scored at deeper ranks; answers use the usual defaults."""
 
 
-def options_for(subject: EvaluationSubject, given: RetrievalOptions) -> RetrievalOptions:
+def options_for(subject: EvaluationSubject, given: types.RetrievalOptions) -> types.RetrievalOptions:
     """Fill the unset options of `given` with the defaults of the subject."""
     return DEFAULTS[subject].model_copy(update={name: getattr(given, name) for name in given.model_fields_set})
 
 
-class EvaluationRequest(Input):
+class EvaluationRequest(types.Input):
     """A request to evaluate retrieval or answers (`subject`) on `questions`.
 
     Questions are asked of all documents, or only of their own (`scope`). By default, retrieval finds `topK` 20 places
@@ -91,22 +89,22 @@ class EvaluationRequest(Input):
     Runs with the same `name` form one history.
     """
 
-    index_name: IndexName = DEFAULT_INDEX
-    name: FilterName | None = None
+    index_name: types.IndexName = types.DEFAULT_INDEX
+    name: types.FilterName | None = None
     subject: EvaluationSubject = "retrieval"
     questions: tuple[Question, ...] = pydantic.Field(min_length=1, max_length=5000)
     scope: EvaluationScope = "corpus"
-    retrieval: RetrievalOptions = pydantic.Field(default=RetrievalOptions(), validate_default=True)
-    generation: GenerationOptions = GenerationOptions()
+    retrieval: types.RetrievalOptions = pydantic.Field(default=types.RetrievalOptions(), validate_default=True)
+    generation: types.GenerationOptions = types.GenerationOptions()
 
     @pydantic.field_validator("retrieval")
     @classmethod
-    def _complete(cls, given: RetrievalOptions, info: pydantic.ValidationInfo) -> RetrievalOptions:
+    def _complete(cls, given: types.RetrievalOptions, info: pydantic.ValidationInfo) -> types.RetrievalOptions:
         return options_for(info.data.get("subject", "retrieval"), given)
 
     @pydantic.field_validator("generation")
     @classmethod
-    def _without_key(cls, given: GenerationOptions) -> GenerationOptions:
+    def _without_key(cls, given: types.GenerationOptions) -> types.GenerationOptions:
         if given.auth.api_key:
             raise ValueError("an evaluation is done later, and no key is kept for it: give the server the key")
         return given
@@ -150,6 +148,6 @@ def parse_questions(content: bytes, name: str) -> list[Question]:
         try:
             questions.append(Question.model_validate_json(line))
         except pydantic.ValidationError as error:
-            words = error_summary(error.errors(), whole="line")
+            words = types.error_summary(error.errors(), whole="line")
             raise errors.ValidationError(f"{name}, line {number} is not a question. {words}.") from error
     return questions

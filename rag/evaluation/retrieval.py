@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pydantic
 
+from rag import types
 from rag.evaluation.questions import Question
 from rag.evaluation.runs import Checkpoint, no_checkpoint
 from rag.evaluation.statistics import Scores, Value
-from rag.types import Hit, OnProgress, ignore_progress
 
 _TOKEN = re.compile(r"\w+")
 
@@ -34,8 +34,8 @@ class ResultRow(pydantic.BaseModel):
 
 def ask(
     questions: Sequence[Question],
-    find: Callable[[Question], Iterable[Hit] | None],
-    on_progress: OnProgress = ignore_progress,
+    find: Callable[[Question], Iterable[types.Hit] | None],
+    on_progress: types.OnProgress = types.ignore_progress,
     remember: Checkpoint = no_checkpoint,
 ) -> list[ResultRow]:
     """Search for all questions and return the rows; `find` returns None if the question's document is missing."""
@@ -46,11 +46,11 @@ def ask(
     return rows
 
 
-def _rows_of(question: Question, find: Callable[[Question], Iterable[Hit] | None]) -> list[ResultRow]:
+def _rows_of(question: Question, find: Callable[[Question], Iterable[types.Hit] | None]) -> list[ResultRow]:
     return result_rows(question, find(question) or ())
 
 
-def result_rows(question: Question, hits: Iterable[Hit]) -> list[ResultRow]:
+def result_rows(question: Question, hits: Iterable[types.Hit]) -> list[ResultRow]:
     """Return the rows of a question, best hit first."""
     return [
         ResultRow(

@@ -7,43 +7,42 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from rag import answering
-from rag.types import SAME_WORDS, AnswerResponse, BlockKind, Sentence, Support
+from rag import answering, types
 
 Translate = Callable[[str], str]
 """A translation function for English words; `str` leaves them untranslated."""
 
 MARKS = {
-    Support.QUOTED: "✓",
-    Support.SUPPORTED: "✓",
-    Support.PARTLY: "◐ partly",
-    Support.NOT_STATED: "✗ not stated",
-    Support.NOT_VERIFIED: "? not verified",
-    Support.CONTRADICTED: "✗ contradicted",
-    Support.UNCITED: "? no source",
+    types.Support.QUOTED: "✓",
+    types.Support.SUPPORTED: "✓",
+    types.Support.PARTLY: "◐ partly",
+    types.Support.NOT_STATED: "✗ not stated",
+    types.Support.NOT_VERIFIED: "? not verified",
+    types.Support.CONTRADICTED: "✗ contradicted",
+    types.Support.UNCITED: "? no source",
 }
 """The mark at the end of a sentence, legible without colour."""
 REASONS = {
-    Support.QUOTED: "These are the document's own words.",
-    Support.SUPPORTED: "The sources say this.",
-    Support.PARTLY: "The sources say only a part of this.",
-    Support.NOT_STATED: "The sources do not say this.",
-    Support.NOT_VERIFIED: "It could not be decided whether the sources say this. Read the page.",
-    Support.CONTRADICTED: "The sources say otherwise.",
-    Support.UNCITED: "No source is named for this.",
+    types.Support.QUOTED: "These are the document's own words.",
+    types.Support.SUPPORTED: "The sources say this.",
+    types.Support.PARTLY: "The sources say only a part of this.",
+    types.Support.NOT_STATED: "The sources do not say this.",
+    types.Support.NOT_VERIFIED: "It could not be decided whether the sources say this. Read the page.",
+    types.Support.CONTRADICTED: "The sources say otherwise.",
+    types.Support.UNCITED: "No source is named for this.",
 }
 RESTS_ON = {
-    BlockKind.STRUCK: "The words are struck out.",
-    BlockKind.HIDDEN: "The words are not visible on the page.",
+    types.BlockKind.STRUCK: "The words are struck out.",
+    types.BlockKind.HIDDEN: "The words are not visible on the page.",
 }
 """The reasons of a sentence that only such words say."""
 IN_OTHER_WORDS = "The sources say this in other words."
 COUNTED = {
-    Support.CONTRADICTED: "contradicted by the sources",
-    Support.NOT_STATED: "not stated in the sources",
-    Support.PARTLY: "only partly stated in the sources",
-    Support.NOT_VERIFIED: "could not be decided",
-    Support.UNCITED: "without a source",
+    types.Support.CONTRADICTED: "contradicted by the sources",
+    types.Support.NOT_STATED: "not stated in the sources",
+    types.Support.PARTLY: "only partly stated in the sources",
+    types.Support.NOT_VERIFIED: "could not be decided",
+    types.Support.UNCITED: "without a source",
 }
 """What follows the number of sentences with a verdict, in this order."""
 
@@ -51,33 +50,33 @@ _CELL = re.compile(r"(?:\\.|[^|\s\\])(?:(?:\\.|[^|\\])*(?:\\.|[^|\s\\]))?")
 _EMPHASIS = "*_"
 
 
-def mark_of(response: AnswerResponse, number: int, say: Translate = str) -> str:
+def mark_of(response: types.AnswerResponse, number: int, say: Translate = str) -> str:
     """Return the mark of a sentence; empty if it states nothing, or is a quotation of an extract."""
     support = response.sentences[number].support
-    is_extract = support is Support.QUOTED and response.model == answering.EXTRACTIVE_MODEL
+    is_extract = support is types.Support.QUOTED and response.model == answering.EXTRACTIVE_MODEL
     return "" if support is None or is_extract else say(MARKS[support])
 
 
-def written_mark(response: AnswerResponse, number: int, say: Translate = str) -> str:
+def written_mark(response: types.AnswerResponse, number: int, say: Translate = str) -> str:
     """Return the mark of a sentence for running text, where its words would be read as part of the next sentence."""
     mark = mark_of(response, number, say)
     return f"({mark})" if " " in mark else mark
 
 
-def plain_words(sentence: Sentence) -> str:
+def plain_words(sentence: types.Sentence) -> str:
     """Return a sentence to be listed by itself: without emphasis, the cells of a row separated by dots."""
     words = sentence.text.replace("**", "")
     return " · ".join(filter(None, map(str.strip, words.split("|")))) if _is_row(sentence.text) else words
 
 
-def reason_of(sentence: Sentence, say: Translate = str) -> str:
+def reason_of(sentence: types.Sentence, say: Translate = str) -> str:
     """Return why a sentence has its verdict, in words; empty if it states nothing."""
     if sentence.support is None:
         return ""
     if sentence.rests_on is not None:
         return say(RESTS_ON[sentence.rests_on])
-    is_same_words = sentence.judged_by in (None, SAME_WORDS)
-    in_other_words = sentence.support is Support.SUPPORTED and not is_same_words
+    is_same_words = sentence.judged_by in (None, types.SAME_WORDS)
+    in_other_words = sentence.support is types.Support.SUPPORTED and not is_same_words
     reason = say(IN_OTHER_WORDS if in_other_words else REASONS[sentence.support])
     if sentence.missing and not sentence.support.is_proved:
         reason += " " + say(f"Not found there: {', '.join(sentence.missing)}.")
@@ -85,7 +84,7 @@ def reason_of(sentence: Sentence, say: Translate = str) -> str:
     return f"{reason} ({basis})" if basis else reason
 
 
-def summary_of(response: AnswerResponse, say: Translate = str) -> str:
+def summary_of(response: types.AnswerResponse, say: Translate = str) -> str:
     """Return one line about the verdicts: “5 of 6 sentences verified; 1 not stated in the sources”.
 
     Empty for a refusal, and for an extract, which says itself that it is quoted.
@@ -107,7 +106,7 @@ def summary_of(response: AnswerResponse, say: Translate = str) -> str:
 
 
 def rewrite(
-    response: AnswerResponse,
+    response: types.AnswerResponse,
     text: str,
     sentence: Callable[[int, str], str],
     between: Callable[[str], str] = str,
@@ -120,7 +119,7 @@ def rewrite(
     return "".join([*parts, between(text[end:])])
 
 
-def cite(response: AnswerResponse, own: str, number: int | None, label: Callable[[int], str]) -> str:
+def cite(response: types.AnswerResponse, own: str, number: int | None, label: Callable[[int], str]) -> str:
     """Replace the citation marks in the text of a sentence by the labels of its citations.
 
     Outside of a sentence (`number` is None), or if the sentence has none with that id, it is the first with the id.

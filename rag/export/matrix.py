@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from rag import types
 from rag.export.marks import Translate
 from rag.export.spreadsheets import Sheet, to_csv, to_sheets
-from rag.types import FilledMatrix, ShownCell
 
 NOT_FOUND = "not found"
 WAITING = ""
@@ -23,7 +23,7 @@ EVIDENCE = (
 )
 
 
-def matrix_xlsx(filled: FilledMatrix, say: Translate = str) -> bytes:
+def matrix_xlsx(filled: types.FilledMatrix, say: Translate = str) -> bytes:
     """Write a workbook of two sheets: the matrix, and the evidence of each cell; `say` translates labels."""
     questions = [(question.text, 36) for question in filled.matrix.questions]
     table = Sheet(say("Matrix"), [(say("Document"), 28), *questions], [*_table(filled, say)])
@@ -31,19 +31,19 @@ def matrix_xlsx(filled: FilledMatrix, say: Translate = str) -> bytes:
     return to_sheets([table, Sheet(say("Evidence"), columns, [*_evidence(filled, say)])])
 
 
-def matrix_csv(filled: FilledMatrix, say: Translate = str) -> bytes:
+def matrix_csv(filled: types.FilledMatrix, say: Translate = str) -> bytes:
     """Write the matrix without evidence as CSV in UTF-8 with a byte order mark."""
     heading = (say("Document"), *(question.text for question in filled.matrix.questions))
     return to_csv([heading, *(map(str, row) for row in _table(filled, say))]).encode("utf-8-sig", errors="replace")
 
 
-def _table(filled: FilledMatrix, say: Translate) -> Iterator[Sequence[object]]:
+def _table(filled: types.FilledMatrix, say: Translate) -> Iterator[Sequence[object]]:
     numbers = range(len(filled.matrix.questions))
     for document in filled.documents:
         yield [document.name, *(_told(filled.at(document, number), say) for number in numbers)]
 
 
-def _told(shown: ShownCell | None, say: Translate) -> str:
+def _told(shown: types.ShownCell | None, say: Translate) -> str:
     """Format a cell: the answer, its page and remarks."""
     if shown is None:
         return WAITING
@@ -57,7 +57,7 @@ def _told(shown: ShownCell | None, say: Translate) -> str:
     return f"{text} ({'; '.join(notes)})" if notes else text
 
 
-def _evidence(filled: FilledMatrix, say: Translate) -> Iterator[Sequence[object]]:
+def _evidence(filled: types.FilledMatrix, say: Translate) -> Iterator[Sequence[object]]:
     for document in filled.documents:
         for number, question in enumerate(filled.matrix.questions):
             shown = filled.at(document, number)
@@ -65,7 +65,7 @@ def _evidence(filled: FilledMatrix, say: Translate) -> Iterator[Sequence[object]
                 yield [document.name, question.text, *_place(shown, say)]
 
 
-def _place(shown: ShownCell, say: Translate) -> Sequence[object]:
+def _place(shown: types.ShownCell, say: Translate) -> Sequence[object]:
     cell = shown.cell
     state = say("stale" if shown.is_stale else cell.status.replace("_", " "))
     label = cell.page_label or (str(cell.page_number) if cell.page_number else None)

@@ -6,26 +6,14 @@ from collections.abc import Callable, Sequence
 
 import pydantic
 
+from rag import types
 from rag.export.marks import Translate, append, cite, mark_of, plain_words, reason_of, rewrite, strike, written_mark
-from rag.types import (
-    AnswerResponse,
-    AnswerStatus,
-    Citation,
-    Hit,
-    Line,
-    Model,
-    Provenance,
-    Region,
-    Support,
-    Verdict,
-    set_apart_labels,
-)
 
 STRIKE = "~~"
 """Begins and ends what is struck through in the Markdown of an answer; the answer's own tildes are escaped."""
 
 
-class Evidence(Model):
+class Evidence(types.Model):
     """The evidence of a claim, with the `label` used in the answer.
 
     `page` counts from 1, `page_label` is the printed page number if it differs; `cells` are those of a sheet.
@@ -47,8 +35,8 @@ class Evidence(Model):
     line_end: int
     set_apart: tuple[str, ...]
     quote: str | None
-    verdict: Verdict
-    regions: tuple[Region, ...]
+    verdict: types.Verdict
+    regions: tuple[types.Region, ...]
     pictures: tuple[bytes, ...] = ()
 
     @pydantic.field_serializer("pictures", when_used="json")
@@ -56,7 +44,7 @@ class Evidence(Model):
         return [data_url(picture) for picture in pictures]
 
 
-class Claim(Model):
+class Claim(types.Model):
     """A sentence of an answer, its verdict and evidence.
 
     `mark` and `reason` are the verdict in words, as in the answer; `missing` are the words that the sources lack. A
@@ -64,7 +52,7 @@ class Claim(Model):
     """
 
     text: str
-    support: Support | None
+    support: types.Support | None
     mark: str
     reason: str
     missing: tuple[str, ...]
@@ -72,7 +60,7 @@ class Claim(Model):
     evidence: tuple[Evidence, ...]
 
 
-class Turn(Model):
+class Turn(types.Model):
     """A question and its answer, in Markdown with the labels of its evidence and the marks of its sentences.
 
     `summary` counts the verdicts in one line.
@@ -83,11 +71,11 @@ class Turn(Model):
     understood: str | None
     answer: str
     summary: str
-    status: AnswerStatus
+    status: types.AnswerStatus
     model: str
     at: dt.datetime
     claims: tuple[Claim, ...]
-    provenance: Provenance | None
+    provenance: types.Provenance | None
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -95,7 +83,7 @@ class Turn(Model):
         return tuple(one for claim in self.claims for one in claim.evidence)
 
 
-class Report(Model):
+class Report(types.Model):
     """A report of a conversation, or of one answer."""
 
     title: str
@@ -103,12 +91,12 @@ class Report(Model):
     turns: tuple[Turn, ...]
 
 
-EvidenceOf = Callable[[str, Citation, Hit], Evidence]
+EvidenceOf = Callable[[str, types.Citation, types.Hit], Evidence]
 
 
-def evidence(label: str, citation: Citation, hit: Hit) -> Evidence:
+def evidence(label: str, citation: types.Citation, hit: types.Hit) -> Evidence:
     """Create the evidence of a citation, without version and pictures."""
-    lines: tuple[Line, ...] = citation.lines_in(hit)
+    lines: tuple[types.Line, ...] = citation.lines_in(hit)
     number = lines[0].page_number
     return Evidence(
         label=label,
@@ -122,14 +110,16 @@ def evidence(label: str, citation: Citation, hit: Hit) -> Evidence:
         cells=citation.cells,
         line_start=lines[0].number,
         line_end=lines[-1].end,
-        set_apart=set_apart_labels(lines),
+        set_apart=types.set_apart_labels(lines),
         quote=citation.quote,
         verdict=citation.verdict,
         regions=citation.regions,
     )
 
 
-def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence, say: Translate = str) -> tuple[Claim, ...]:
+def claims_of(
+    response: types.AnswerResponse, evidence_of: EvidenceOf = evidence, say: Translate = str
+) -> tuple[Claim, ...]:
     """Return the claims of an answer: each sentence with a verdict or citation."""
     cited: dict[int, list[Evidence]] = {}
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
@@ -149,7 +139,7 @@ def claims_of(response: AnswerResponse, evidence_of: EvidenceOf = evidence, say:
     )
 
 
-def marked_answer(response: AnswerResponse, labels: Sequence[str], say: Translate = str) -> str:
+def marked_answer(response: types.AnswerResponse, labels: Sequence[str], say: Translate = str) -> str:
     """Return the answer in Markdown, each sentence with its mark, contradicted ones struck through.
 
     Citation marks are replaced by the label of each citation: [S1a]. A refusal is returned unchanged.

@@ -16,17 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
 
-from rag import tables
-from rag.types import (
-    SET_APART,
-    BlockKind,
-    Chunk,
-    ChunkingOptions,
-    Line,
-    TextBlock,
-    pages_by_share,
-    without_raised_marks,
-)
+from rag import tables, types
 
 SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
@@ -38,20 +28,20 @@ _SPACES = re.compile(r"[^\S\n]+")
 
 
 def split_blocks(
-    blocks: Sequence[TextBlock],
+    blocks: Sequence[types.TextBlock],
     *,
     document_id: uuid.UUID,
     name: str,
     title: str | None,
-    options: ChunkingOptions,
-) -> list[Chunk]:
+    options: types.ChunkingOptions,
+) -> list[types.Chunk]:
     """Split `blocks` into chunks in reading order.
 
     Each chunk's context header has the file `name`, `title`, section headings and, in later parts of a table, its
     caption and header rows.
     """
     heading = document_heading(name, title)
-    chunks: list[Chunk] = []
+    chunks: list[types.Chunk] = []
     found = [*_sections(tables.with_rows(blocks), options.chunk_size_chars)]
     sections = _join_short_sections((section for section in found if not section.is_set_apart), options)
     sections += [section for section in found if section.is_set_apart]
@@ -60,7 +50,7 @@ def split_blocks(
     for cut in _split_shared_pages(cuts, options.min_chunk_chars):
         path = cut.section.path_at(cut.start)
         chunks.append(
-            Chunk(
+            types.Chunk(
                 id=uuid.uuid4(),
                 document_id=document_id,
                 ordinal=len(chunks),
@@ -72,14 +62,14 @@ def split_blocks(
     return chunks
 
 
-def search_text(chunk: Chunk) -> str:
+def search_text(chunk: types.Chunk) -> str:
     """Return the text to embed and index: the context header and the text without hyphenation."""
     return f"{chunk.context}\n\n{flowing_text(chunk.text)}"
 
 
 def flowing_text(text: str) -> str:
     """Join hyphenated words and the lines of each paragraph, and leave out raised marks."""
-    joined = _HYPHEN_BREAK.sub("", without_raised_marks(text))
+    joined = _HYPHEN_BREAK.sub("", types.without_raised_marks(text))
     paragraphs = [_SPACES.sub(" ", part.replace("\n", " ")).strip() for part in joined.split("\n\n")]
     return "\n".join(part for part in paragraphs if part)
 
@@ -107,7 +97,7 @@ def _context(heading: str, path: str, header: str | None) -> str:
 @dataclass
 class _Section:
     path: str
-    lines: list[Line] = field(default_factory=list)
+    lines: list[types.Line] = field(default_factory=list)
     is_set_apart: bool = False
     joined: list[tuple[int, str]] = field(default_factory=list)
     """Start and path of short sections that were joined to this one."""
@@ -128,30 +118,30 @@ class _Cut(NamedTuple):
     end: int
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[types.Line, ...]:
         return tuple(self.section.lines[self.start : self.end])
 
     @property
     def main_page(self) -> int:
         """The main page of the chunk."""
-        return pages_by_share(self.lines)[0]
+        return types.pages_by_share(self.lines)[0]
 
 
-def _length(lines: Sequence[Line]) -> int:
+def _length(lines: Sequence[types.Line]) -> int:
     return sum(len(line.text) + 1 for line in lines)
 
 
-def _sections(blocks: Iterable[TextBlock], size: int) -> Iterator[_Section]:
+def _sections(blocks: Iterable[types.TextBlock], size: int) -> Iterator[_Section]:
     """Yield one section per heading, or per group of adjacent headings, then those of the text that is set apart."""
     headings: list[tuple[int, str]] = []
     section, has_body = _Section(path=""), False
-    set_apart: dict[tuple[int, BlockKind], _Section] = {}
+    set_apart: dict[tuple[int, types.BlockKind], _Section] = {}
     for block in blocks:
-        if block.kind in SET_APART:
+        if block.kind in types.SET_APART:
             own = set_apart.setdefault((block.page_number, block.kind), _Section(section.path, is_set_apart=True))
             own.lines.extend(_pieces(block, size))
             continue
-        is_heading = block.kind is BlockKind.HEADING
+        is_heading = block.kind is types.BlockKind.HEADING
         if is_heading:
             level = block.level or 1
             headings = [entry for entry in headings if entry[0] < level] + [(level, " ".join(block.text.split()))]
@@ -166,14 +156,14 @@ def _sections(blocks: Iterable[TextBlock], size: int) -> Iterator[_Section]:
     yield from set_apart.values()
 
 
-def _pieces(block: TextBlock, size: int) -> Iterator[Line]:
+def _pieces(block: types.TextBlock, size: int) -> Iterator[types.Line]:
     """Yield the block's non-empty lines, split to at most `size` characters."""
     for line in block.to_lines():
         if line.text.strip():
             yield from _split_long_line(line, size)
 
 
-def _join_short_sections(sections: Iterable[_Section], options: ChunkingOptions) -> list[_Section]:
+def _join_short_sections(sections: Iterable[_Section], options: types.ChunkingOptions) -> list[_Section]:
     """Join sections below the minimum size with their neighbour, up to a chunk's size."""
     joined: list[_Section] = []
     for section in sections:
@@ -185,7 +175,7 @@ def _join_short_sections(sections: Iterable[_Section], options: ChunkingOptions)
     return joined
 
 
-def _cut_section(lines: Sequence[Line], options: ChunkingOptions) -> Iterator[tuple[int, int]]:
+def _cut_section(lines: Sequence[types.Line], options: types.ChunkingOptions) -> Iterator[tuple[int, int]]:
     """Yield start and end of each chunk in `lines`."""
     start = 0
     while (fit := _fit(lines, start, options.chunk_size_chars)) < len(lines):
@@ -244,11 +234,11 @@ def _cut_out(cut: _Cut, pages: Set[int]) -> Iterator[_Cut]:
         yield _Cut(cut.section, first, (rest or [first])[-1] + 1)
 
 
-def _page_if_in(line: Line, pages: Set[int]) -> int | None:
+def _page_if_in(line: types.Line, pages: Set[int]) -> int | None:
     return line.page_number if line.page_number in pages else None
 
 
-def _fit(lines: Sequence[Line], start: int, size: int) -> int:
+def _fit(lines: Sequence[types.Line], start: int, size: int) -> int:
     """Return the last end for which `lines[start:end]` has at most `size` characters, or a single line."""
     room = size - _length(lines[start : start + 1])
     end = start + 1
@@ -257,7 +247,7 @@ def _fit(lines: Sequence[Line], start: int, size: int) -> int:
     return end
 
 
-def _paragraph_cut(lines: Sequence[Line], start: int, fit: int, least: int) -> int | None:
+def _paragraph_cut(lines: Sequence[types.Line], start: int, fit: int, least: int) -> int | None:
     """Return the last start of a block up to `fit` with at least `least` characters before it."""
     for cut in range(fit, start, -1):
         if lines[cut].starts_block and _length(lines[start:cut]) >= least:
@@ -265,19 +255,19 @@ def _paragraph_cut(lines: Sequence[Line], start: int, fit: int, least: int) -> i
     return None
 
 
-def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) -> int:
+def _overlap_start(lines: Sequence[types.Line], start: int, end: int, overlap: int) -> int:
     """Return the start of the next chunk: up to `overlap` characters back; table rows are not repeated."""
     begin = end
     while (
         begin - 1 > start
-        and lines[begin - 1].kind is not BlockKind.TABLE
+        and lines[begin - 1].kind is not types.BlockKind.TABLE
         and _length(lines[begin - 1 : end]) <= overlap
     ):
         begin -= 1
     return begin
 
 
-def _table_header(lines: Sequence[Line], start: int) -> str | None:
+def _table_header(lines: Sequence[types.Line], start: int) -> str | None:
     """Return caption, section and column heads of the row at `start` if they are said above it."""
     row = lines[start].row
     if row is None or row.is_head:
@@ -297,7 +287,7 @@ def _last_fitting(parts: Sequence[str]) -> str:
     return parts[-1] if parts else ""
 
 
-def _split_long_line(line: Line, size: int) -> Iterator[Line]:
+def _split_long_line(line: types.Line, size: int) -> Iterator[types.Line]:
     """Split a line into pieces of at most `size` characters, at spaces if possible."""
     if len(line.text) <= size:
         yield line

@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from rag import parsing
-from rag.types import ENGLISH, SIMPLE
+from rag import parsing, types
 
 PIECES = 8
 PIECE_CHARS = 500
@@ -20,7 +19,7 @@ LANGUAGES = {
     "da": "danish",
     "de": "german",
     "el": "greek",
-    "en": ENGLISH,
+    "en": types.ENGLISH,
     "es": "spanish",
     "eu": "basque",
     "fi": "finnish",
@@ -43,13 +42,13 @@ LANGUAGES = {
     "sv": "swedish",
     "ta": "tamil",
     "tr": "turkish",
-    "zh": SIMPLE,
-    "wuu": SIMPLE,
-    "yue": SIMPLE,
-    "ja": SIMPLE,
-    "ko": SIMPLE,  # bigrams, which have no stems
-    "pcm": ENGLISH,
-    "zxx": ENGLISH,  # Nigerian English; and nothing that is language, such as tables of numbers
+    "zh": types.SIMPLE,
+    "wuu": types.SIMPLE,
+    "yue": types.SIMPLE,
+    "ja": types.SIMPLE,
+    "ko": types.SIMPLE,  # bigrams, which have no stems
+    "pcm": types.ENGLISH,
+    "zxx": types.ENGLISH,  # Nigerian English; and nothing that is language, such as tables of numbers
 }
 """PostgreSQL's text search configurations (14 and later) by py3langid code; varieties of a language share one."""
 
@@ -61,8 +60,8 @@ def detect(text: str) -> str:
         probabilities[LANGUAGES.get(code, code)] += probability
     language, probability = max(probabilities.items(), key=lambda item: item[1])
     if probability < LIKELY:
-        return ENGLISH
-    return language if language in LANGUAGES.values() else SIMPLE
+        return types.ENGLISH
+    return language if language in LANGUAGES.values() else types.SIMPLE
 
 
 def _sample(text: str) -> str:

@@ -8,26 +8,25 @@ from typing import Any
 from llama_index.core import schema
 from llama_index.core.node_parser import NodeParser
 
-from rag import errors
+from rag import errors, types
 from rag.ingestion.chunking import search_text, split_blocks
-from rag.types import Chunk, ChunkingOptions, Line, ParsedDocument, lines_text
 
 
 class FileDocument(schema.Document):
     """A parsed file as a LlamaIndex document; its text joins all lines of `parsed`."""
 
     name: str
-    parsed: ParsedDocument
+    parsed: types.ParsedDocument
 
     @classmethod
-    def of(cls, document_id: uuid.UUID, name: str, parsed: ParsedDocument) -> "FileDocument":
+    def of(cls, document_id: uuid.UUID, name: str, parsed: types.ParsedDocument) -> "FileDocument":
         """Create the document of a parsed file."""
         metadata = {"file_name": name, "title": parsed.title}
         return cls(
             id_=str(document_id),
             name=name,
             parsed=parsed,
-            text=lines_text(lines_of(parsed)),
+            text=types.lines_text(lines_of(parsed)),
             metadata={key: value for key, value in metadata.items() if value},
         )
 
@@ -37,7 +36,7 @@ class FileDocument(schema.Document):
         return "FileDocument"
 
 
-def lines_of(parsed: ParsedDocument) -> list[Line]:
+def lines_of(parsed: types.ParsedDocument) -> list[types.Line]:
     """Return all lines in reading order."""
     return [line for block in parsed.blocks for line in block.to_lines()]
 
@@ -45,10 +44,10 @@ def lines_of(parsed: ParsedDocument) -> list[Line]:
 class ChunkNode(schema.TextNode):
     """A chunk as a LlamaIndex node; its embedded text includes the context header."""
 
-    chunk: Chunk
+    chunk: types.Chunk
 
     @classmethod
-    def of(cls, chunk: Chunk) -> "ChunkNode":
+    def of(cls, chunk: types.Chunk) -> "ChunkNode":
         """Create the node of a chunk; its metadata has the position, and is not embedded."""
         metadata = {
             "page_number": chunk.page_number,
@@ -81,7 +80,7 @@ class ChunkNode(schema.TextNode):
 class BlockNodeParser(NodeParser):
     """A node parser that splits a `FileDocument` into chunks; see `rag.ingestion.chunking`."""
 
-    options: ChunkingOptions = ChunkingOptions()
+    options: types.ChunkingOptions = types.ChunkingOptions()
 
     @classmethod
     def class_name(cls) -> str:
@@ -125,7 +124,7 @@ class BlockNodeParser(NodeParser):
         return nodes
 
 
-def chunks_of(document: FileDocument, nodes: Sequence[schema.BaseNode]) -> list[Chunk]:
+def chunks_of(document: FileDocument, nodes: Sequence[schema.BaseNode]) -> list[types.Chunk]:
     """Return the chunks of a document's nodes, in order, numbered from 0.
 
     A node of another parser becomes a chunk of the lines that contain its text.
@@ -151,7 +150,7 @@ class _LineOffsets:
             self._starts.append(position)
             position += len(line.text)
 
-    def chunk(self, node: schema.BaseNode) -> Chunk:
+    def chunk(self, node: schema.BaseNode) -> types.Chunk:
         """Return the chunk of the lines that contain a node's text."""
         text = node.get_content(metadata_mode=schema.MetadataMode.NONE)
         known = node.start_char_idx if isinstance(node, schema.TextNode) else None
@@ -165,4 +164,4 @@ class _LineOffsets:
         end = bisect.bisect_left(self._starts, start + len(text))
         touched = [line for line in self._lines[first:end] if line.text.strip()]
         document_id = uuid.UUID(self._document.id_)
-        return Chunk(id=uuid.uuid4(), document_id=document_id, ordinal=0, lines=tuple(touched))
+        return types.Chunk(id=uuid.uuid4(), document_id=document_id, ordinal=0, lines=tuple(touched))

@@ -17,31 +17,15 @@ from llama_index.core import ingestion, schema
 from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.node_parser import NodeParser
 
-from rag import errors, parsing, providers, tracing, vocabulary
+from rag import errors, parsing, providers, tracing, types, vocabulary
 from rag.config import Config
 from rag.ingestion import language_detection
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
 from rag.store import UserFiles, UserStore
-from rag.types import (
-    PAGE_TEXT,
-    Chunk,
-    Document,
-    DocumentStatus,
-    Index,
-    Line,
-    OnProgress,
-    PageInfo,
-    PageText,
-    ParsedDocument,
-    TextBlock,
-    UnpackedPart,
-    ignore_progress,
-    lines_text,
-)
 
 IsCancelled = Callable[[], bool]
-OnParts = Callable[[Sequence[UnpackedPart]], None]
+OnParts = Callable[[Sequence[types.UnpackedPart]], None]
 
 FRONT_PAGES, FRONT_CHARACTERS = 2, 2500
 """The part of a document that identifies it: its first pages."""
@@ -63,7 +47,7 @@ class Ingestion:
         config: Config,
         store: UserStore,
         files: UserFiles,
-        index: Index,
+        index: types.Index,
         embedder: embeddings.BaseEmbedding,
         node_parser: NodeParser | None = None,
         landmarks: vocabulary.Landmarks,
@@ -79,8 +63,8 @@ class Ingestion:
 
     def read_words(
         self,
-        document: Document,
-        on_progress: OnProgress,
+        document: types.Document,
+        on_progress: types.OnProgress,
         *,
         max_chunks: int | None = None,
         on_parts: OnParts | None = None,
@@ -98,7 +82,7 @@ class Ingestion:
             errors.StoreError: the database or file storage fails.
         """
 
-        def begin(beginning: ParsedDocument, rendition: Path) -> None:
+        def begin(beginning: types.ParsedDocument, rendition: Path) -> None:
             self._store.put_rendition(self._files, document.id, rendition)
             cut = self._cut(document, beginning, _Limit(document=document.name))
             self._store_chunks(document, cut, vectors=None, partial=True, while_read=True)
@@ -106,7 +90,7 @@ class Ingestion:
         parsed = self._parse(document, on_progress, on_parts=on_parts, on_beginning=begin, is_cancelled=is_cancelled)
         cut = self._cut(document, parsed, _Limit(document=document.name, most=max_chunks))
         self._store_chunks(document, cut, vectors=None, while_read=True)
-        on_progress(DocumentStatus.EMBEDDING, 0, len(cut.chunks))
+        on_progress(types.DocumentStatus.EMBEDDING, 0, len(cut.chunks))
 
     def embed(self, document_id: uuid.UUID, limit: int) -> bool:
         """Embed the next `limit` chunks of a document; return False if none was missing.
@@ -126,8 +110,8 @@ class Ingestion:
 
     def renew(
         self,
-        document: Document,
-        on_progress: OnProgress,
+        document: types.Document,
+        on_progress: types.OnProgress,
         *,
         max_chunks: int | None = None,
         on_parts: OnParts | None = None,
@@ -141,7 +125,7 @@ class Ingestion:
         parsed = self._parse(document, on_progress, on_parts=on_parts, is_cancelled=is_cancelled)
         self._index_whole(document, parsed, on_progress, max_chunks=max_chunks, while_read=True)
 
-    def read_pictures(self, document: Document) -> None:
+    def read_pictures(self, document: types.Document) -> None:
         """Add the words in pictures to a searchable document; unchanged chunks are not embedded again.
 
         Raises as `renew`.
@@ -158,21 +142,21 @@ class Ingestion:
             self._store.put_rendition(self._files, document.id, rendition)
         self.index(document, _with_original_metadata(again, document))
 
-    def index(self, document: Document, parsed: ParsedDocument) -> None:
+    def index(self, document: types.Document, parsed: types.ParsedDocument) -> None:
         """Split, embed and store a parsed document. Raises as `renew`."""
-        self._index_whole(document, parsed, ignore_progress)
+        self._index_whole(document, parsed, types.ignore_progress)
 
     def _index_whole(
         self,
-        document: Document,
-        parsed: ParsedDocument,
-        on_progress: OnProgress,
+        document: types.Document,
+        parsed: types.ParsedDocument,
+        on_progress: types.OnProgress,
         *,
         max_chunks: int | None = None,
         while_read: bool = False,
     ) -> None:
         limit = _Limit(document=document.name, most=max_chunks)
-        embedding = self._embedding(lambda done: on_progress(DocumentStatus.EMBEDDING, done, limit.seen))
+        embedding = self._embedding(lambda done: on_progress(types.DocumentStatus.EMBEDDING, done, limit.seen))
         cut = self._cut(document, parsed, limit, embedding)
         vectors = [node.embedding or [] for node in cut.nodes]
         self._store_chunks(document, cut, vectors=vectors, while_read=while_read)
@@ -180,7 +164,7 @@ class Ingestion:
     def _embedding(self, on_batch: Callable[[int], None] = lambda _: None) -> providers.CachedEmbedding:
         return providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, on_batch)
 
-    def _cut(self, document: Document, parsed: ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
+    def _cut(self, document: types.Document, parsed: types.ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
         """Split the document into chunks, and apply `steps` to them."""
         name, given_title = self._store.document_metadata.names(document.id)  # it may have been renamed meanwhile
         title = given_title or parsed.title
@@ -189,20 +173,20 @@ class Ingestion:
         with tracing.span("chunk", document=document.id, pages=len(parsed.pages)) as step:
             nodes = pipeline.run(documents=[file])
             step.add(chunks=len(nodes))
-            own_lines = [line for line in lines_of(parsed) if line.kind in PAGE_TEXT]
-            language = language_detection.detect(lines_text(own_lines))
+            own_lines = [line for line in lines_of(parsed) if line.kind in types.PAGE_TEXT]
+            language = language_detection.detect(types.lines_text(own_lines))
             return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), language)
 
     def _store_chunks(
         self,
-        document: Document,
+        document: types.Document,
         cut: "_Cut",
         *,
         vectors: Sequence[Sequence[float]] | None,
         partial: bool = False,
         while_read: bool = False,
     ) -> None:
-        lines = [line for line in lines_of(cut.parsed) if line.kind in PAGE_TEXT]
+        lines = [line for line in lines_of(cut.parsed) if line.kind in types.PAGE_TEXT]
         with tracing.span("index", document=document.id, chunks=len(cut.chunks), partial=partial):
             self._store.chunks.replace(
                 document.id,
@@ -221,13 +205,13 @@ class Ingestion:
 
     def _parse(
         self,
-        document: Document,
-        on_progress: OnProgress,
+        document: types.Document,
+        on_progress: types.OnProgress,
         *,
         on_parts: OnParts | None = None,
-        on_beginning: Callable[[ParsedDocument, Path], None] | None = None,
+        on_beginning: Callable[[types.ParsedDocument, Path], None] | None = None,
         is_cancelled: IsCancelled | None = None,
-    ) -> ParsedDocument:
+    ) -> types.ParsedDocument:
         source = self._files.local_path(document.id, "original")
         has_rendition = self._files.exists(document.id, "rendition")  # of an encrypted file from the beginning
         if has_rendition and parsing.needs_password(source):
@@ -240,7 +224,7 @@ class Ingestion:
                 name=document.name,
                 rendition=rendition,
                 config=self._config.rag_parsing,
-                on_progress=lambda done, total: on_progress(DocumentStatus.PARSING, done, total),
+                on_progress=lambda done, total: on_progress(types.DocumentStatus.PARSING, done, total),
                 on_beginning=on_beginning,
                 is_cancelled=is_cancelled,
                 parts_folder=parts_folder,
@@ -253,12 +237,12 @@ class Ingestion:
         return parsed
 
 
-def _labels(parsed: ParsedDocument) -> dict[int, str]:
+def _labels(parsed: types.ParsedDocument) -> dict[int, str]:
     """Return the printed page numbers by page number."""
     return {page.number: page.label for page in parsed.pages if page.label}
 
 
-def _with_original_metadata(again: ParsedDocument, document: Document) -> ParsedDocument:
+def _with_original_metadata(again: types.ParsedDocument, document: types.Document) -> types.ParsedDocument:
     """Add the metadata of the original to what was read from the rendition."""
     known = {page.number: page for page in document.pages}
     pages = (
@@ -279,32 +263,34 @@ def _with_original_metadata(again: ParsedDocument, document: Document) -> Parsed
 class _Cut(NamedTuple):
     """A document split into chunks, with their nodes and its language, name and title."""
 
-    parsed: ParsedDocument
+    parsed: types.ParsedDocument
     name: str
     title: str | None
     nodes: Sequence[schema.BaseNode]
-    chunks: Sequence[Chunk]
+    chunks: Sequence[types.Chunk]
     language: str
 
 
-def identifying_text(name: str, title: str | None, lines: Sequence[Line]) -> str:
+def identifying_text(name: str, title: str | None, lines: Sequence[types.Line]) -> str:
     """Return the text that identifies a document: its name and title, and the beginning of its text."""
-    beginning = "\n".join(line.text for line in lines if line.page_number <= FRONT_PAGES and line.kind in PAGE_TEXT)
+    beginning = "\n".join(
+        line.text for line in lines if line.page_number <= FRONT_PAGES and line.kind in types.PAGE_TEXT
+    )
     return "\n".join([*[document_heading(name, title)] * NAME_WEIGHT, beginning[:FRONT_CHARACTERS]])
 
 
-def _page_texts(lines: Iterable[Line], chunks: Iterable[Chunk]) -> dict[int, PageText]:
+def _page_texts(lines: Iterable[types.Line], chunks: Iterable[types.Chunk]) -> dict[int, types.PageText]:
     """Return the text of each page; its title is its beginning and the section headings of its chunks."""
     texts: dict[int, list[str]] = {}
     headings: dict[int, dict[str, None]] = {}
     for line in lines:
         texts.setdefault(line.page_number, []).append(line.text)
     for chunk in chunks:
-        if chunk.section and chunk.kinds & PAGE_TEXT:
+        if chunk.section and chunk.kinds & types.PAGE_TEXT:
             headings.setdefault(chunk.main_page, {})[chunk.section.rpartition(SECTION_SEPARATOR)[2]] = None
     whole = {number: "\n".join(page) for number, page in texts.items()}
     return {
-        number: PageText(text, "\n".join([text[:TITLE_CHARACTERS], *headings.get(number, ())]))
+        number: types.PageText(text, "\n".join([text[:TITLE_CHARACTERS], *headings.get(number, ())]))
         for number, text in whole.items()
     }
 
@@ -328,7 +314,7 @@ class _Limit(schema.TransformComponent):
         return nodes
 
 
-def from_blocks(document: Document, blocks: Sequence[TextBlock]) -> ParsedDocument:
+def from_blocks(document: types.Document, blocks: Sequence[types.TextBlock]) -> types.ParsedDocument:
     """Create a parsed document from `blocks`, with the page sizes of `document`.
 
     Raises:
@@ -340,8 +326,8 @@ def from_blocks(document: Document, blocks: Sequence[TextBlock]) -> ParsedDocume
         )
     numbers = sorted({block.page_number for block in blocks})
     known = {page.number: page for page in document.pages}
-    pages = tuple(known.get(number) or PageInfo(number=number, width=0.0, height=0.0) for number in numbers)
-    return ParsedDocument(
+    pages = tuple(known.get(number) or types.PageInfo(number=number, width=0.0, height=0.0) for number in numbers)
+    return types.ParsedDocument(
         title=document.title,
         author=document.author,
         dated=document.dated,

@@ -5,15 +5,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from rag import errors
-from rag.types import LOCAL_USER, RetrievalOptions, SearchRequest
+from rag import errors, types
 
 if TYPE_CHECKING:
     from rag.engine import Installation
 
 logger = logging.getLogger(__name__)
 
-WARM_UP = SearchRequest(query="warm up", retrieval=RetrievalOptions(mode="lexical"))
+WARM_UP = types.SearchRequest(query="warm up", retrieval=types.RetrievalOptions(mode="lexical"))
 """A search by words opens the database and the embedding model, without a request to a vendor."""
 
 
@@ -38,7 +37,7 @@ class LazyInstallation:
 
     def _warm_up(self) -> None:
         try:
-            self().for_user(LOCAL_USER).search(WARM_UP)
+            self().for_user(types.LOCAL_USER).search(WARM_UP)
         except errors.Error as error:
             logger.warning("%s", error)  # the next request gets the error
 

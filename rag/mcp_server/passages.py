@@ -6,8 +6,7 @@ import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag import errors
-from rag.types import DEFAULT_INDEX, Citation, Document, Hit, Line, Passage, Region, Span
+from rag import errors, types
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -22,10 +21,10 @@ def require_index(engine: "RAGEngine", name: str) -> str:
         errors.NotFoundError: the message lists the indexes.
     """
     if engine.access.is_shared:
-        return DEFAULT_INDEX
+        return types.DEFAULT_INDEX
     indexes = engine.indexes.list()
-    if name != DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):
-        names = sorted({DEFAULT_INDEX, *(index.name for index in indexes)})
+    if name != types.DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):
+        names = sorted({types.DEFAULT_INDEX, *(index.name for index in indexes)})
         raise errors.NotFoundError(f"There is no index “{name}”. Existing indexes: {', '.join(names)}.")
     return name
 
@@ -42,7 +41,7 @@ def document_ids(engine: "RAGEngine", index_name: str, names: Sequence[str] | No
     return tuple(dict.fromkeys(document.id for name in names for document in _matching(documents, name)))
 
 
-def _matching(documents: Sequence[Document], name: str) -> list[Document]:
+def _matching(documents: Sequence[types.Document], name: str) -> list[types.Document]:
     found = [document for document in documents if name in {document.name, str(document.id)}]
     if not found:
         similar = difflib.get_close_matches(name, [document.name for document in documents], n=3, cutoff=0.5)
@@ -54,11 +53,11 @@ def _matching(documents: Sequence[Document], name: str) -> list[Document]:
 class OpenPassage(NamedTuple):
     """Pages of a document, with the numbers of the marked lines and the marked boxes."""
 
-    document: Document
+    document: types.Document
     pages: list[int]
-    text: Passage
+    text: types.Passage
     marked_lines: frozenset[int]
-    marked: tuple[Region, ...]
+    marked: tuple[types.Region, ...]
     quote_found: bool | None
 
 
@@ -100,17 +99,19 @@ def open_passage(
     )
 
 
-def _boxes(engine: "RAGEngine", text: Passage, span: Span | None, lines: tuple[Line, ...]) -> tuple[Region, ...]:
+def _boxes(
+    engine: "RAGEngine", text: types.Passage, span: types.Span | None, lines: tuple[types.Line, ...]
+) -> tuple[types.Region, ...]:
     """Return the boxes of the quoted words if they can be located, or else of the lines."""
     located = engine.pages.locate(text.document_id, text, *span) if span else ()
-    return located or Passage(document_id=text.document_id, lines=lines).regions
+    return located or types.Passage(document_id=text.document_id, lines=lines).regions
 
 
-def _find_quote(passage: Passage, quote: str) -> Span | None:
+def _find_quote(passage: types.Passage, quote: str) -> types.Span | None:
     """Find a quote in a passage, ignoring differences of white space."""
     words = quote.split()
     match = re.search(r"\s+".join(map(re.escape, words)), passage.text) if words else None
-    return Span(*match.span()) if match else None
+    return types.Span(*match.span()) if match else None
 
 
 class QuotePlace(NamedTuple):
@@ -122,7 +123,7 @@ class QuotePlace(NamedTuple):
     line_end: int
 
 
-def place_of(engine: "RAGEngine", citation: Citation, hit: Hit) -> QuotePlace:
+def place_of(engine: "RAGEngine", citation: types.Citation, hit: types.Hit) -> QuotePlace:
     """Return the place of a citation's quote with the chunk in which it begins; without a quote, that of the hit.
 
     A quote comes from the pages around the hit, so it may be in another chunk.

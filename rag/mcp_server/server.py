@@ -10,10 +10,8 @@ import pydantic
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 
-from rag import errors
+from rag import errors, types
 from rag.mcp_server.tools import Call, Tools, annotate
-from rag.types import LOCAL_USER, RequestOrigin
-from rag.types.base import error_summary
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
@@ -59,7 +57,7 @@ class StrictServer(MCPServer[None]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, pydantic.ValidationError):
-                words = error_summary(error.__cause__.errors())
+                words = types.error_summary(error.__cause__.errors())
                 raise ToolError(f"Invalid arguments for {name}: {words}.") from error.__cause__
             raise
 
@@ -101,4 +99,4 @@ def serve_stdio(installation: "Callable[[], Installation]") -> None:
 
     The SDK redirects all other output to stderr.
     """
-    create_server(lambda _: installation().for_user(LOCAL_USER, RequestOrigin("mcp"))).run("stdio")
+    create_server(lambda _: installation().for_user(types.LOCAL_USER, types.RequestOrigin("mcp"))).run("stdio")

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing.pdf.character_cleaning import UNKNOWN, normalize_drawing
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
 from rag.parsing.second_reading import SecondReading
-from rag.types import MAX_REMARK_PAGES, NO_EVIDENCE, BlockKind, Completeness, Missing, Remark, RemarkKind, WordError
 
 WINDOW_CHARS = 20_000
 """Maximum distance from the end of one piece to the next."""
@@ -52,15 +52,15 @@ class CompletenessCheck:
     def __init__(self, texts: Sequence[tuple[str, str]] | None, second_reading: SecondReading | None = None) -> None:
         self._texts = texts
         self._second_reading = second_reading
-        self._unknown: list[Missing] = []
-        self._remarks: dict[RemarkKind, Counter[int]] = defaultdict(Counter)
+        self._unknown: list[types.Missing] = []
+        self._remarks: dict[types.RemarkKind, Counter[int]] = defaultdict(Counter)
         self._found: list[str] = []
         self._characters = 0
-        self._missing: list[Missing] = []
+        self._missing: list[types.Missing] = []
         self._words = 0
         self._glued_words = 0
         self._split_words = 0
-        self._word_errors: list[WordError] = []
+        self._word_errors: list[types.WordError] = []
 
     def add(
         self,
@@ -87,11 +87,11 @@ class CompletenessCheck:
         number = page.info.number
         if page.unknown_glyphs and self._texts is None:  # else its character is missing in the comparison of texts
             beside = next((line.text for block in page.blocks for line in block.lines if UNKNOWN in line.text), UNKNOWN)
-            missing = Missing(place=f"page {number}", characters=page.unknown_glyphs, text=beside[:EXCERPT_CHARS])
+            missing = types.Missing(place=f"page {number}", characters=page.unknown_glyphs, text=beside[:EXCERPT_CHARS])
             self._unknown.append(missing)
         for block in page.blocks:
-            if block.kind in NO_EVIDENCE:
-                kind: RemarkKind = "struck" if block.kind is BlockKind.STRUCK else "hidden"
+            if block.kind in types.NO_EVIDENCE:
+                kind: types.RemarkKind = "struck" if block.kind is types.BlockKind.STRUCK else "hidden"
                 self._remarks[kind][number] += sum(len("".join(line.text.split())) for line in block.lines)
 
     def _add_words(
@@ -115,15 +115,17 @@ class CompletenessCheck:
         self._split_words += len(split)
         room = MAX_PLACES - len(self._word_errors)
         place = f"page {page.info.number}"
-        self._word_errors += [WordError(place=place, read=w.read, expected=w.expected) for w in [*glued, *split][:room]]
+        self._word_errors += [
+            types.WordError(place=place, read=w.read, expected=w.expected) for w in [*glued, *split][:room]
+        ]
 
-    def result(self) -> Completeness:
+    def result(self) -> types.Completeness:
         """Return the completeness of all pages together."""
         if self._texts is not None:
             found = measure(self._texts, self._found)
         else:
             kept = self._characters - sum(place.characters for place in self._missing)
-            found = Completeness(
+            found = types.Completeness(
                 source_characters=self._characters, kept_characters=kept, missing=tuple(self._missing[:MAX_PLACES])
             )
         compared = self._second_reading.compared_pages if self._second_reading else 0
@@ -137,7 +139,9 @@ class CompletenessCheck:
                 "missing": (*found.missing, *self._unknown, *unread)[:MAX_PLACES],
                 "compared_pages": compared,
                 "remarks": tuple(
-                    Remark(kind=kind, characters=pages.total(), pages=tuple(sorted(pages))[:MAX_REMARK_PAGES])
+                    types.Remark(
+                        kind=kind, characters=pages.total(), pages=tuple(sorted(pages))[: types.MAX_REMARK_PAGES]
+                    )
                     for kind, pages in self._remarks.items()
                 ),
                 "words": self._words,
@@ -155,7 +159,7 @@ class SourcePiece(NamedTuple):
     words: list[str]
 
 
-def measure(source: Iterable[tuple[str, str]], found: Iterable[str]) -> Completeness:
+def measure(source: Iterable[tuple[str, str]], found: Iterable[str]) -> types.Completeness:
     """Measure how much of `source`, texts with descriptions of their places, is in the texts `found`.
 
     Texts are compared in NFKC form without white space and invisible characters.
@@ -165,7 +169,7 @@ def measure(source: Iterable[tuple[str, str]], found: Iterable[str]) -> Complete
     target = _Target([word for text in found for word in to_words(text)])
     unmatched = [piece for piece in pieces if piece.words and not target.match_next("".join(piece.words))]
     missing = list(_missing_places([piece for piece in target.missing_parts(unmatched) if piece.words]))
-    return Completeness(
+    return types.Completeness(
         source_characters=total,
         kept_characters=total - sum(place.characters for place in missing),
         missing=tuple(missing),
@@ -248,14 +252,14 @@ def _decomposed(word: str) -> str:
     return normalize_drawing(word if word.isascii() else unicodedata.normalize("NFKD", word))
 
 
-def _missing_places(pieces: Sequence[SourcePiece]) -> Iterator[Missing]:
+def _missing_places(pieces: Sequence[SourcePiece]) -> Iterator[types.Missing]:
     """Yield the missing texts by place, those past `MAX_PLACES` summed up in a last entry."""
     for piece in pieces[:MAX_PLACES]:
         text = " ".join(piece.words)
-        yield Missing(place=piece.place, characters=_characters([piece]), text=text[:EXCERPT_CHARS])
+        yield types.Missing(place=piece.place, characters=_characters([piece]), text=text[:EXCERPT_CHARS])
     if rest := pieces[MAX_PLACES:]:
         text = " ".join(word for piece in rest[:MAX_PLACES] for word in piece.words)
-        yield Missing(place=f"{len(rest):,} more places", characters=_characters(rest), text=text[:EXCERPT_CHARS])
+        yield types.Missing(place=f"{len(rest):,} more places", characters=_characters(rest), text=text[:EXCERPT_CHARS])
 
 
 def _characters(pieces: Iterable[SourcePiece]) -> int:

@@ -5,19 +5,20 @@ Converters are imported when needed: openpyxl and python-pptx each cost a parsin
 
 from pathlib import Path
 
-from rag import errors
+from rag import errors, types
 from rag.parsing import file_types
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, OnPages
 from rag.parsing.html import text_files
-from rag.types import ARCHIVE, CONTAINERS, FILING, MAILBOX, ParsingConfig
 
 _DOCUMENTS = frozenset({file_types.DOCX, file_types.ODT, file_types.RTF, file_types.EPUB})
 _PRESENTATIONS = frozenset({file_types.PPTX, file_types.ODP})
 _LEGACY = frozenset({file_types.DOC, file_types.PPT})
 
 
-def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking, on_pages: OnPages) -> Conversion:
+def convert(
+    source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking, on_pages: OnPages
+) -> Conversion:
     """Convert the file at `source` to PDF; store files contained in it with `unpacking`.
 
     `on_pages` receives the estimated number of pages as soon as it is known, since the time limit depends on it.
@@ -35,7 +36,7 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
         converted = libreoffice_conversion.convert(source, mime_type, config, unpacking)
         if converted is not None:
             return converted
-    if mime_type in CONTAINERS:
+    if mime_type in types.CONTAINERS:
         return _convert_container(source, mime_type, unpacking)
     if mime_type in file_types.SHEETS:
         from rag.parsing.sheets import convert as sheets
@@ -49,13 +50,13 @@ def _convert_container(source: Path, mime_type: str, unpacking: Unpacking) -> Co
     from rag.parsing.mail import convert as mail
     from rag.parsing.mail import mbox
 
-    by_type = {ARCHIVE: zip_archive.to_pdf, FILING: filings.to_pdf, MAILBOX: mbox.to_pdf}
+    by_type = {types.ARCHIVE: zip_archive.to_pdf, types.FILING: filings.to_pdf, types.MAILBOX: mbox.to_pdf}
     if mime_type in by_type:
         return by_type[mime_type](source, unpacking)
     return mail.to_pdf(source, mime_type, unpacking)
 
 
-def _convert_builtin(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion:
+def _convert_builtin(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion:
     if mime_type in _LEGACY:
         raise errors.UnsupportedFileError(
             "The file is in an old Office format that only LibreOffice can read. Install LibreOffice"

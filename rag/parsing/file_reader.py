@@ -6,14 +6,13 @@ from concurrent import futures
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from rag import errors
+from rag import errors, types
 from rag.parsing.file_types import PDF, detect_mime_type
 from rag.parsing.pdf import structure
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.worker import process
-from rag.types import ParsedDocument, ParsingConfig, Unpacked
 
-NOT_UNPACKED = Unpacked()
+NOT_UNPACKED = types.Unpacked()
 """Of a file that was in no container."""
 PARTIAL_SUFFIX = ".partial"
 FIRST_PAGES = 100
@@ -24,7 +23,7 @@ CHUNK_BYTES = 1 << 20
 _ENCRYPTION_MARK = b"/Encrypt"
 """In the trailer of every encrypted PDF, which is never encrypted or compressed itself (ISO 32000-1, 7.6.1)."""
 
-OnBeginning = Callable[[ParsedDocument, Path], None]
+OnBeginning = Callable[[types.ParsedDocument, Path], None]
 """Called with the first pages of a long file and the PDF that shows them."""
 
 
@@ -33,15 +32,15 @@ def read_file(
     *,
     name: str,
     rendition: Path,
-    config: ParsingConfig | None = None,
+    config: types.ParsingConfig | None = None,
     password: str | None = None,
     on_progress: process.OnProgress | None = None,
     on_beginning: OnBeginning | None = None,
     is_cancelled: process.IsCancelled | None = None,
     pictures: bool = False,
     parts_folder: Path | None = None,
-    unpacked: Unpacked = NOT_UNPACKED,
-) -> ParsedDocument:
+    unpacked: types.Unpacked = NOT_UNPACKED,
+) -> types.ParsedDocument:
     """Make the rendition of a file and parse it, in one process with limited time and memory.
 
     Args:
@@ -65,7 +64,7 @@ def read_file(
         errors.UnsupportedFileError: the file's type is not supported.
         errors.ReadingInterruptedError: the system ended the process; the file may be fine.
     """
-    config = config or ParsingConfig()
+    config = config or types.ParsingConfig()
     if not source.is_file():
         raise errors.NotFoundError(f"There is no file “{source.name}”. Check its path.")
     _check_size(source, name, config)
@@ -97,7 +96,7 @@ def read_file(
     return parsed.model_copy(update={"parts": tuple(part.model_copy(update={"file": None}) for part in parsed.parts)})
 
 
-def _assemble(results: process.Results) -> ParsedDocument:
+def _assemble(results: process.Results) -> types.ParsedDocument:
     """Make the document of the parsing process's results."""
     found = results.metadata
     return structure.assemble(results.pages, found.title).model_copy(
@@ -145,7 +144,7 @@ class _Previews:
         on_beginning(structure.assemble(pages, None), self._rendition)
 
 
-def _check_size(source: Path, name: str, config: ParsingConfig) -> None:
+def _check_size(source: Path, name: str, config: types.ParsingConfig) -> None:
     size = source.stat().st_size
     if size > config.max_file_bytes:
         megabytes = size / 1024 / 1024
@@ -154,7 +153,7 @@ def _check_size(source: Path, name: str, config: ParsingConfig) -> None:
         )
 
 
-def _check_text(parsed: ParsedDocument, recognised: bool, name: str, config: ParsingConfig) -> None:
+def _check_text(parsed: types.ParsedDocument, recognised: bool, name: str, config: types.ParsingConfig) -> None:
     if parsed.blocks:
         return
     failed = [page for page in parsed.pages if page.error]
@@ -216,7 +215,7 @@ def decrypt(source: Path, target: Path, password: str | None, *, name: str | Non
         "password": password,
     }
     try:
-        process.run(request, ParsingConfig())
+        process.run(request, types.ParsingConfig())
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

@@ -7,12 +7,11 @@ import zipfile
 import zlib
 from pathlib import Path, PurePath
 
-from rag import errors
+from rag import errors, types
 from rag.parsing import mails, zips
 from rag.parsing.archive import filings
 from rag.parsing.encoding import decode
 from rag.parsing.sheets.delimited import find_delimiter
-from rag.types import ARCHIVE, FILING, MAIL, MAILBOX, OUTLOOK_MAIL
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -29,7 +28,7 @@ ODS = "application/vnd.oasis.opendocument.spreadsheet"
 CSV = "text/csv"
 TSV = "text/tab-separated-values"
 SHEETS = frozenset({XLSX, XLS, ODS, CSV, TSV})
-EML, MSG, MBOX, ZIP = MAIL, OUTLOOK_MAIL, MAILBOX, ARCHIVE
+EML, MSG, MBOX, ZIP = types.MAIL, types.OUTLOOK_MAIL, types.MAILBOX, types.ARCHIVE
 ICS = "text/calendar"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
@@ -235,7 +234,7 @@ def _ole2_type(path: Path, name: str) -> str:
 
 def _text_type(head: bytes, name: str, suffix: str) -> str:
     if filings.is_filing(head):
-        return FILING
+        return types.FILING
     if _CALENDAR_START.match(_without_bom(head)):
         return ICS
     if _SVG_START.match(_without_bom(head)):

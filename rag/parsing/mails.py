@@ -6,7 +6,7 @@ from pathlib import Path
 
 import olefile
 
-from rag.types import MAIL, MAILBOX, OUTLOOK_MAIL
+from rag import types
 
 _HEADERS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z))+")
 """Header fields (RFC 5322, 2.2): a name, a colon, a value; lines that begin with a space continue a field."""
@@ -20,10 +20,10 @@ _MAILBOX_START = re.compile(rb"From [^\r\n]*\d{4}[^\r\n]*\r?\n")
 def detect(path: Path, head: bytes, *, named_as_text: bool) -> str | None:
     """Return the MIME type of a mail at `path`, which begins with `head`; None if it is none."""
     if head.startswith(olefile.MAGIC):
-        return OUTLOOK_MAIL if _is_outlook_mail(path) else None
+        return types.OUTLOOK_MAIL if _is_outlook_mail(path) else None
     if (start := _MAILBOX_START.match(head)) and _is_mail(head[start.end() :], named_as_text=False):
-        return MAILBOX
-    return MAIL if _is_mail(head, named_as_text=named_as_text) else None
+        return types.MAILBOX
+    return types.MAIL if _is_mail(head, named_as_text=named_as_text) else None
 
 
 def _is_outlook_mail(path: Path) -> bool:

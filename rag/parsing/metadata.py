@@ -8,7 +8,7 @@ import datetime as dt
 import re
 from typing import Any, NamedTuple
 
-from rag.types import without_direction_controls
+from rag import types
 
 MAX_AUTHOR_CHARS = 300
 FIRST_YEAR = 1990
@@ -45,7 +45,9 @@ def read_metadata(document: Any) -> Metadata:
 
 def parse_author(text: object) -> str | None:
     """Return the author; None for placeholders."""
-    name = " ".join(without_direction_controls(str(text or "")).replace("\x00", " ").split())[:MAX_AUTHOR_CHARS].strip()
+    name = " ".join(types.without_direction_controls(str(text or "")).replace("\x00", " ").split())[
+        :MAX_AUTHOR_CHARS
+    ].strip()
     return None if _NOBODY.fullmatch(name) else name
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rag import errors
+from rag import errors, types
 from rag.parsing import file_types
 from rag.parsing.annotations import attachments
 from rag.parsing.annotations.notes import notes
@@ -15,7 +15,6 @@ from rag.parsing.convert import convert
 from rag.parsing.ocr import text_layer
 from rag.parsing.pdf import glyphs
 from rag.parsing.pdf.mupdf import map_mupdf_errors, pymupdf
-from rag.types import ParsingConfig
 
 OnCount = Callable[[int], None]
 
@@ -38,7 +37,7 @@ def make_rendition(
     *,
     name: str,
     password: str | None,
-    config: ParsingConfig,
+    config: types.ParsingConfig,
     unpacking: Unpacking,
     on_open: OnCount,
     on_recognised: OnCount,
@@ -101,7 +100,7 @@ def _unlock(document: Any, name: str, password: str | None) -> bool:
     return bool(document.metadata and document.metadata.get("encryption")) or bool(document.needs_pass)
 
 
-def _check_pages(document: Any, name: str, config: ParsingConfig) -> None:
+def _check_pages(document: Any, name: str, config: types.ParsingConfig) -> None:
     if document.page_count == 0:
         raise errors.UnreadableFileError(f"“{name}” has no pages. Open it in another program and save it again.")
     if document.page_count > config.max_pages:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pypdfium2
 
+from rag import types
 from rag.parsing.pdf.character_cleaning import normalize_drawing
 from rag.parsing.pdf.visibility import MIN_CONTRAST
-from rag.types import Missing
 
 EVERY = 10
 """One page in so many is compared."""
@@ -34,7 +34,7 @@ class SecondReading:
     """Compares pages of the PDF at `path` with PDFium's reading; what PDFium cannot read is not compared."""
 
     def __init__(self, path: Path) -> None:
-        self.missing: list[Missing] = []
+        self.missing: list[types.Missing] = []
         self.compared_pages = 0
         self._skipped: list[tuple[int, Sequence[str]]] = []
         try:
@@ -74,7 +74,7 @@ class SecondReading:
         characters = min(lost.total(), sum(len(_letters(word)) for word in words))
         if characters >= MIN_LOST:
             excerpt = " ".join(words)[:EXCERPT_CHARS]
-            self.missing.append(Missing(place=f"page {number}", characters=characters, text=excerpt))
+            self.missing.append(types.Missing(place=f"page {number}", characters=characters, text=excerpt))
 
 
 def _has_ink(page: Any, span: tuple[int, int]) -> bool:

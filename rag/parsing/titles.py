@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from rag.types import PAGE_TEXT, TextBlock
+from rag import types
 
 TITLE_PAGES = 2
 MAX_TITLE_CHARS = 200
@@ -45,12 +45,12 @@ _PART_OF_MORE = re.compile(
 _NAME_LABEL = re.compile(r"\((exact |full |legal )?name\b", re.IGNORECASE)
 
 
-def find_title(metadata_title: str | None, blocks: Sequence[TextBlock]) -> str | None:
+def find_title(metadata_title: str | None, blocks: Sequence[types.TextBlock]) -> str | None:
     """Return the title in the metadata, else the name on a form's cover, else the highest specific heading."""
     given = " ".join((metadata_title or "").split())
     if _letters(given) >= MIN_LETTERS and not _is_boilerplate(given):
         return given[:MAX_TITLE_CHARS]
-    first = [block for block in blocks if block.page_number <= TITLE_PAGES and block.kind in PAGE_TEXT]
+    first = [block for block in blocks if block.page_number <= TITLE_PAGES and block.kind in types.PAGE_TEXT]
     headings = [block for block in first if block.level is not None and not _is_sideways(block)]
     ranked = sorted(headings, key=lambda block: (block.level or 0, block.page_number))
     return next(iter([*_labelled_names(first), *filter(_is_specific, map(_words, ranked))]), None)
@@ -83,7 +83,7 @@ def _letters(text: str) -> int:
     return sum(map(str.isalpha, text))
 
 
-def _labelled_names(blocks: Iterable[TextBlock]) -> Iterator[str]:
+def _labelled_names(blocks: Iterable[types.TextBlock]) -> Iterator[str]:
     """Yield the lines right above a label such as “(Exact name of the company)”."""
     for above, label in pairwise(line for block in blocks for line in block.lines):
         is_near = -1 < label.bbox.y0 - above.bbox.y1 < above.bbox.y1 - above.bbox.y0
@@ -92,10 +92,10 @@ def _labelled_names(blocks: Iterable[TextBlock]) -> Iterator[str]:
             yield above.text
 
 
-def _is_sideways(block: TextBlock) -> bool:
+def _is_sideways(block: types.TextBlock) -> bool:
     """Whether all lines are vertical, as of a stamp in the margin."""
     return all(line.bbox.y1 - line.bbox.y0 > line.bbox.x1 - line.bbox.x0 for line in block.lines)
 
 
-def _words(block: TextBlock) -> str:
+def _words(block: types.TextBlock) -> str:
     return " ".join(block.text.split())

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rag import lazy_imports
+from rag import lazy_imports, types
 from rag.config import Config
 from rag.providers.downloads.catalogue import MULTILINGUAL_DOWNLOAD
 from rag.providers.downloads.model_downloads import ModelDownloads
@@ -12,7 +12,6 @@ from rag.providers.oidc_tokens import OpenIdProvider
 from rag.providers.provider_catalogue import LOCAL, Embed, EmbeddingModel, Provider
 from rag.providers.registry import EXTRACTIVE, EmbeddingCapabilities, Registry
 from rag.providers.web_files import WebDownloader, WebFile, is_public
-from rag.types import EmbeddingSpace, GenerationOptions
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -110,11 +109,13 @@ __all__ = [
 ]
 
 
-def embedding_model(config: Config, space: EmbeddingSpace | None = None) -> "tuple[EmbeddingSpace, BaseEmbedding]":
+def embedding_model(
+    config: Config, space: types.EmbeddingSpace | None = None
+) -> "tuple[types.EmbeddingSpace, BaseEmbedding]":
     """Open an embedding model of a built-in provider (see `Registry.embedding_model`)."""
     return Registry().embedding_model(config, space)
 
 
-def language_model(config: Config, options: GenerationOptions | None = None) -> "LLM | None":
+def language_model(config: Config, options: types.GenerationOptions | None = None) -> "LLM | None":
     """Open a language model of a built-in provider (see `Registry.language_model`)."""
     return Registry().language_model(config, options)

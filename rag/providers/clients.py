@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from rag import errors
+from rag import errors, types
 from rag.providers.http_connections import http_client, tls_context
 from rag.providers.local_servers import EMBEDDING_NAME
 from rag.providers.provider_catalogue import ChatModels, EmbeddingModel, Protocol, Provider
-from rag.types import GenerationOptions, ServedModel
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -60,7 +59,7 @@ def open_embedding(connection: ProviderConnection, model: EmbeddingModel) -> "Ba
         return _openai_embedding(connection, model)
 
 
-def open_llm(connection: ProviderConnection, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+def open_llm(connection: ProviderConnection, model: str, family: ChatModels, options: types.GenerationOptions) -> "LLM":
     """Open the integration that chats with `model`, with the parameters of its family.
 
     Raises:
@@ -110,7 +109,9 @@ def _openai_embedding(connection: ProviderConnection, model: EmbeddingModel) -> 
     )
 
 
-def _openai_llm(connection: ProviderConnection, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+def _openai_llm(
+    connection: ProviderConnection, model: str, family: ChatModels, options: types.GenerationOptions
+) -> "LLM":
     import llama_index.core
     from llama_index.llms.openai_like import OpenAILike
 
@@ -132,7 +133,9 @@ def _openai_llm(connection: ProviderConnection, model: str, family: ChatModels, 
     )
 
 
-def _responses_llm(connection: ProviderConnection, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+def _responses_llm(
+    connection: ProviderConnection, model: str, family: ChatModels, options: types.GenerationOptions
+) -> "LLM":
     from rag.providers.openai_responses import ResponsesLLM
 
     return ResponsesLLM(
@@ -229,7 +232,9 @@ def _google_embedding(connection: ProviderConnection, model: EmbeddingModel) -> 
     return embedding
 
 
-def _google_llm(connection: ProviderConnection, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+def _google_llm(
+    connection: ProviderConnection, model: str, family: ChatModels, options: types.GenerationOptions
+) -> "LLM":
     import llama_index.core
     from google.genai import types
     from llama_index.llms.google_genai import GoogleGenAI
@@ -267,7 +272,7 @@ _NO_TEXT = re.compile(
 """Names of models that do not answer in text; OpenAI's protocol does not mark them."""
 
 
-def list_models(connection: ProviderConnection) -> tuple[ServedModel, ...]:
+def list_models(connection: ProviderConnection) -> tuple[types.ServedModel, ...]:
     """Return the models that write or embed, by name. Raises ConfigError, and the errors of the vendor's client."""
     with _missing_extra_errors(connection.provider):
         if connection.provider.protocol in GOOGLE:
@@ -282,7 +287,7 @@ def list_models(connection: ProviderConnection) -> tuple[ServedModel, ...]:
     if not models:
         raise ValueError("It lists no models.")
     return tuple(
-        ServedModel(name=name, embeds=embeds)
+        types.ServedModel(name=name, embeds=embeds)
         for name, embeds in sorted(models, key=lambda model: (model[0].casefold(), model))
         if not _NO_TEXT.search(name)
     )

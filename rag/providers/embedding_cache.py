@@ -8,9 +8,9 @@ import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
+from rag import types
 from rag.providers.batch_embedding import BatchEmbedding
 from rag.providers.model_calls import embed_query, embed_texts
-from rag.types import EmbeddingSpace
 
 EMBEDDING_BATCH = 64
 """Texts embedded between two progress reports; a killed job loses at most this many vectors."""
@@ -22,10 +22,10 @@ OnBatch = Callable[[int], None]
 class VectorCache(Protocol):
     """A store of vectors by the digest of the embedded text."""
 
-    def get(self, space: EmbeddingSpace, text_hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
+    def get(self, space: types.EmbeddingSpace, text_hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
         """Return the cached vectors."""
 
-    def put(self, space: EmbeddingSpace, vectors: Mapping[bytes, Sequence[float]]) -> None:
+    def put(self, space: types.EmbeddingSpace, vectors: Mapping[bytes, Sequence[float]]) -> None:
         """Save vectors."""
 
 
@@ -33,7 +33,7 @@ class CachedEmbedding(BatchEmbedding):
     """An embedding model that embeds only what its cache does not have for its space."""
 
     _embedder: BaseEmbedding = PrivateAttr()
-    _space: EmbeddingSpace = PrivateAttr()
+    _space: types.EmbeddingSpace = PrivateAttr()
     _cache: VectorCache = PrivateAttr()
     _on_batch: OnBatch = PrivateAttr()
     _done: int = PrivateAttr(default=0)
@@ -41,7 +41,7 @@ class CachedEmbedding(BatchEmbedding):
     def __init__(
         self,
         embedder: BaseEmbedding,
-        space: EmbeddingSpace,
+        space: types.EmbeddingSpace,
         cache: VectorCache,
         on_batch: OnBatch = lambda _: None,
         **options: Any,

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from rag import errors
+from rag import errors, types
 from rag.config import Config
-from rag.types import GOOGLE_APPS, SourceFile
 
 SCOPES = ["https://www.googleapis.com/auth/drive.readonly"]
 LABEL = "Google Drive"
@@ -67,7 +66,7 @@ class DriveFolder:
         """Whether a file's id has this folder's prefix."""
         return file_id.startswith(self.prefix)
 
-    def list(self) -> list[SourceFile]:
+    def list(self) -> list[types.SourceFile]:
         """List its files by path, following shortcuts to files but not to folders.
 
         Raises:
@@ -82,7 +81,7 @@ class DriveFolder:
                 raise errors.SourceError(f"{self.prefix} is no folder. Give the id of a folder.")
             return sorted(self._below(self._folder_id, "", {self._folder_id}))
 
-    def _below(self, folder_id: str, path: str, seen: set[str]) -> Iterator[SourceFile]:
+    def _below(self, folder_id: str, path: str, seen: set[str]) -> Iterator[types.SourceFile]:
         for item in self._children(folder_id):
             inner = f"{path}{item['name']}"
             if item["mimeType"] == SHORTCUT:
@@ -95,8 +94,8 @@ class DriveFolder:
                 seen.add(item["id"])
                 yield from self._below(item["id"], f"{inner}/", seen)
 
-    def _file(self, item: Item, path: str) -> SourceFile:
-        return SourceFile(id=self.prefix + item["id"], path=path, name=item["name"], mime_type=item["mimeType"])
+    def _file(self, item: Item, path: str) -> types.SourceFile:
+        return types.SourceFile(id=self.prefix + item["id"], path=path, name=item["name"], mime_type=item["mimeType"])
 
     def _children(self, folder_id: str) -> Iterator[Item]:
         files = self._service.files()
@@ -113,7 +112,7 @@ class DriveFolder:
             request = files.list_next(request, page)
 
     @contextmanager
-    def fetch(self, file: SourceFile) -> Iterator[Path]:
+    def fetch(self, file: types.SourceFile) -> Iterator[Path]:
         """Download a file, kept while the block runs.
 
         Raises:
@@ -126,11 +125,11 @@ class DriveFolder:
                 self._download(file, target)
             yield path
 
-    def _download(self, file: SourceFile, target: Any) -> None:
+    def _download(self, file: types.SourceFile, target: Any) -> None:
         from googleapiclient.http import MediaIoBaseDownload
 
         files, file_id = self._service.files(), file.id.removeprefix(self.prefix)
-        if file.mime_type in GOOGLE_APPS:
+        if file.mime_type in types.GOOGLE_APPS:
             request = files.export_media(fileId=file_id, mimeType=PDF)
         else:
             request = files.get_media(fileId=file_id, supportsAllDrives=True)

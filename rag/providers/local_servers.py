@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from rag import types
 from rag.hosts import is_loopback
 from rag.providers.http_connections import tls_context
 from rag.providers.provider_catalogue import LLAMA_CPP, LM_STUDIO, OLLAMA, SERVERS, VLLM, Provider
-from rag.types import FoundServer, ServedModel
 
 TIMEOUT_SECONDS = 1.0
 """A server that does not answer in time is taken as absent."""
@@ -35,7 +35,7 @@ Json = Any
 """Unchecked JSON from a server."""
 
 
-def find_servers(addresses: Mapping[str, str]) -> tuple[FoundServer, ...]:
+def find_servers(addresses: Mapping[str, str]) -> tuple[types.FoundServer, ...]:
     """Return the servers that answer at `addresses` (by provider name), with their models."""
     rows = [row for row in SERVERS if row.name in addresses]
     with ThreadPoolExecutor(max_workers=max(len(rows), 1)) as threads:
@@ -43,7 +43,7 @@ def find_servers(addresses: Mapping[str, str]) -> tuple[FoundServer, ...]:
         return tuple(server for server in servers if server is not None)
 
 
-def _probe(row: Provider, url: str) -> FoundServer | None:
+def _probe(row: Provider, url: str) -> types.FoundServer | None:
     """Return the server at `url`, None if nothing there speaks OpenAI's protocol."""
     with _client() as client:
         answer = _fetch_json(client, "GET", f"{url}/models")
@@ -51,10 +51,10 @@ def _probe(row: Provider, url: str) -> FoundServer | None:
     if not names and not (isinstance(answer, dict) and answer.get("object") == "list"):
         return None
     models = tuple(
-        ServedModel(name=name, embeds=bool(EMBEDDING_NAME.search(name)), is_elsewhere=name.endswith(_CLOUD))
+        types.ServedModel(name=name, embeds=bool(EMBEDDING_NAME.search(name)), is_elsewhere=name.endswith(_CLOUD))
         for name in sorted({name.removesuffix(_LATEST) for name in names})
     )
-    return FoundServer(provider=row.name, label=row.label, url=url, models=models)
+    return types.FoundServer(provider=row.name, label=row.label, url=url, models=models)
 
 
 def is_loopback_url(url: str | None) -> bool:

@@ -9,12 +9,11 @@ import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM, ChatMessage
 
-from rag import errors
+from rag import errors, types
 from rag.providers.embedded_models import count_tokens, estimate_max_tokens
 from rag.providers.reading_speed import READING_SPEEDS
 from rag.providers.reasoning import ReasoningFilter, strip_reasoning
 from rag.providers.vendor_models import VendorLLM, is_cut_off, is_output
-from rag.types import Usage
 
 SMALL_PARAMETERS = 12e9
 """Models on this machine with fewer parameters are small; so are those whose server does not tell."""
@@ -33,7 +32,7 @@ MESSAGE_TOKENS = 16
 class StreamEnd(NamedTuple):
     """Token counts of a streamed answer (0 if the vendor gives none), and whether its length limit cut it off."""
 
-    usage: Usage = Usage()
+    usage: types.Usage = types.Usage()
     is_cut_off: bool = False
 
 
@@ -74,7 +73,7 @@ def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str,
     if isinstance(llm, VendorLLM) and llm.is_local:
         asked = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
         READING_SPEEDS.record(model_id(llm), asked, read_seconds)
-    usage = Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
+    usage = types.Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
     return StreamEnd(usage, cut_off)
 
 
@@ -84,7 +83,7 @@ def model_id(llm: LLM) -> str:
     return f"{provider}:{llm.metadata.model_name}"
 
 
-def cost(llm: LLM, usage: Usage) -> float | None:
+def cost(llm: LLM, usage: types.Usage) -> float | None:
     """Return the cost in dollars by the vendor's list price; None if the price or the usage is unknown."""
     price = llm.price() if isinstance(llm, VendorLLM) else None
     if price is None or not usage.output_tokens:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from rag.types import ENGLISH
+from rag import types
 
 REASONING_TOKENS = 4096
 """Added to the output limit, as vendors count hidden reasoning against it."""
@@ -141,7 +141,7 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 ANY_MODEL = ChatModels(patterns=("*",), context_window=128_000)
-ENGLISH_ONLY = frozenset({ENGLISH})
+ENGLISH_ONLY = frozenset({types.ENGLISH})
 
 LOCAL = Provider(
     name="local",

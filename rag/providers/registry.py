@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from rag import errors
+from rag import errors, types
 from rag.config import Config
 from rag.providers import clients, local_servers
 from rag.providers.provider_catalogue import OPENAI_COMPATIBLE, PROVIDERS, Embed, EmbeddingModel, Protocol, Provider
-from rag.types import EmbeddingSpace, GenerationOptions, ServedModel
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -70,7 +69,7 @@ class Registry:
         row = self.provider(name)
         return EmbeddingCapabilities(row.name, row.embeds, row.default_embedding_model, row.embedding_models)
 
-    def languages(self, space: EmbeddingSpace) -> frozenset[str]:
+    def languages(self, space: types.EmbeddingSpace) -> frozenset[str]:
         """Return the languages of the model of `space`; empty if it is multilingual or unknown."""
         row = self._providers.get(space.provider)
         model = row and row.embedding_model(space.model)
@@ -103,8 +102,8 @@ class Registry:
         del self._adapters[name], self._providers[name]
 
     def embedding_model(
-        self, config: Config, space: EmbeddingSpace | None = None
-    ) -> "tuple[EmbeddingSpace, BaseEmbedding]":
+        self, config: Config, space: types.EmbeddingSpace | None = None
+    ) -> "tuple[types.EmbeddingSpace, BaseEmbedding]":
         """Open the model of `space`, else of `RAG_EMBED_MODEL`, else of the first provider with a key.
 
         Raises:
@@ -121,7 +120,7 @@ class Registry:
             model = _resized(provider, model, space.dimensions)
         embedder = self._open_embedding(provider, model, config)
         dimensions = model.dimensions or len(embedder.get_text_embedding(PROBE_TEXT))
-        return EmbeddingSpace(provider=provider.name, model=model.name, dimensions=dimensions), embedder
+        return types.EmbeddingSpace(provider=provider.name, model=model.name, dimensions=dimensions), embedder
 
     def embedding_name(self, config: Config) -> str:
         """Return the model of new indexes as `provider:model`, without a request to the vendor.
@@ -136,7 +135,7 @@ class Registry:
             self._connection(provider, config)
         return f"{provider.name}:{model.name}"
 
-    def language_model(self, config: Config, options: GenerationOptions | None = None) -> "LLM | None":
+    def language_model(self, config: Config, options: types.GenerationOptions | None = None) -> "LLM | None":
         """Open the model of `options`, else of `RAG_GEN_MODEL`, else of the first provider with a key.
 
         Returns:
@@ -146,7 +145,7 @@ class Registry:
             errors.ConfigError: its key or its package is missing, or it has no default model.
             errors.ValidationError: there is no such provider, or it has no language models.
         """
-        options = options or GenerationOptions()
+        options = options or types.GenerationOptions()
         choice = self._chat_choice(config, options)
         if choice is None:
             return None
@@ -167,7 +166,7 @@ class Registry:
             partial(local_servers.count_parameters, connection.base_url or "", name) if is_local else None,
         )
 
-    def listed_models(self, name: str, config: Config) -> tuple[ServedModel, ...]:
+    def listed_models(self, name: str, config: Config) -> tuple[types.ServedModel, ...]:
         """Ask the vendor which models its key may use.
 
         Raises:
@@ -193,7 +192,7 @@ class Registry:
                 return row, None
         raise errors.ConfigError("No embedding provider is usable. Set RAG_EMBED_MODEL.")
 
-    def _chat_choice(self, config: Config, options: GenerationOptions) -> tuple[Provider, str] | None:
+    def _chat_choice(self, config: Config, options: types.GenerationOptions) -> tuple[Provider, str] | None:
         setting = self._chat_setting(config)
         choice: tuple[Provider, str | None] | None
         if options.provider == EXTRACTIVE:

@@ -26,12 +26,11 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import LLM, CustomLLM
 from pydantic import PrivateAttr
 
-from rag import errors
+from rag import errors, types
 from rag.async_streams import in_threads
 from rag.providers import http_connections, vendor_errors
 from rag.providers.batch_embedding import BatchEmbedding
 from rag.providers.provider_catalogue import EmbeddingModel, Price, Protocol, Provider
-from rag.types import EmbeddingSpace
 
 GGUF = ".gguf"
 """The ending of llama.cpp's model files."""
@@ -109,7 +108,7 @@ def _normalize(vector: Sequence[float]) -> list[float]:
     return [value / length for value in vector] if length else list(vector)
 
 
-def wrap_custom_embedding(inner: BaseEmbedding, space: EmbeddingSpace) -> VendorEmbedding:
+def wrap_custom_embedding(inner: BaseEmbedding, space: types.EmbeddingSpace) -> VendorEmbedding:
     """Wrap the caller's model of `space` in an `ErrorBoundary`."""
     provider = Provider(name=space.provider, label=space.provider, protocol=Protocol.CUSTOM)
     model = EmbeddingModel(space.model, dimensions=space.dimensions, max_batch=inner.embed_batch_size)

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from rag import prompts
+from rag import prompts, types
 from rag.retrieval.completion_cache import Completions
 from rag.retrieval.query_expansion import normal, read_list
 from rag.retrieval.ranking import Ranking, best_first
-from rag.types import Chunk, Document, Variant
 
 MAX_LOOKUP_CHARS = 300
 """Maximum length of a look-up."""
@@ -22,14 +21,14 @@ _LOOKUP = re.compile(r"\W*look-?up\W*:(.+)", re.IGNORECASE)
 _AROUND = ' "“”*`'
 
 Search = Callable[[Sequence[str]], Sequence[Ranking]]
-Read = Callable[[Sequence[uuid.UUID]], Sequence[tuple[Chunk, Document]]]
+Read = Callable[[Sequence[uuid.UUID]], Sequence[tuple[types.Chunk, types.Document]]]
 
 
 @dataclass(frozen=True)
 class LookedUp:
     """A look-up and its ranked candidates."""
 
-    variant: Variant
+    variant: types.Variant
     ranking: Ranking
 
 
@@ -47,7 +46,7 @@ def look_up(question: str, budget: int, completions: Completions, *, search: Sea
         known = [question, *(one.variant.text for one in made)]
         prompt = completions.longest(partial(_prompt, question, left, made, read), EXCERPT_CHARS)
         texts = read_lookups(completions.complete("lookups", prompt), known)[:left]
-        variants = [Variant(kind="lookup", text=text, step=step) for text in texts]
+        variants = [types.Variant(kind="lookup", text=text, step=step) for text in texts]
         made += map(LookedUp, variants, search(texts) if texts else ())
         if not texts or len(made) == budget:
             break

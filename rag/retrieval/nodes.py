@@ -5,19 +5,19 @@ from collections.abc import Iterable
 
 from llama_index.core import schema
 
-from rag.types import Chunk, Hit, Line, Passage, Rect
+from rag import types
 
-UNKNOWN_ORIGIN = Rect(0.0, 0.0, 0.0, 0.0)
+UNKNOWN_ORIGIN = types.Rect(0.0, 0.0, 0.0, 0.0)
 """The box of a line with unknown position."""
 
 
 class HitNode(schema.TextNode):
     """A LlamaIndex node of a hit; its text is that of the passage."""
 
-    hit: Hit
+    hit: types.Hit
 
     @classmethod
-    def of(cls, hit: Hit) -> schema.NodeWithScore:
+    def of(cls, hit: types.Hit) -> schema.NodeWithScore:
         """Return the node of a hit; language models see only file name and page of its metadata."""
         metadata = {
             "document_id": str(hit.chunk.document_id),
@@ -52,31 +52,31 @@ _UNSAID = tuple(key for key in _PLACE if key not in ("file_name", "page_number")
 _BLANK = HitNode.model_construct()  # type: ignore[call-arg]  # each of its copies has a hit
 
 
-def to_hits(nodes: Iterable[schema.NodeWithScore]) -> tuple[Hit, ...]:
+def to_hits(nodes: Iterable[schema.NodeWithScore]) -> tuple[types.Hit, ...]:
     """Return the hits of nodes in order, each with its node's score."""
     return tuple(_hit(found.node, found.score or 0.0) for found in nodes)
 
 
-def _hit(node: schema.BaseNode, score: float) -> Hit:
+def _hit(node: schema.BaseNode, score: float) -> types.Hit:
     if isinstance(node, HitNode):
         return node.hit if node.hit.final_score == score else node.hit.model_copy(update={"final_score": score})
     return _foreign(node, score)
 
 
-def _foreign(node: schema.BaseNode, score: float) -> Hit:
+def _foreign(node: schema.BaseNode, score: float) -> types.Hit:
     """Return a hit for a node of another retriever, whose text has no known boxes."""
     name = str(node.metadata.get("file_name") or node.node_id)
     page = str(node.metadata.get("page_number") or node.metadata.get("page_label"))
     number = max(int(page), 1) if page.isdecimal() else 1
     texts = node.get_content(metadata_mode=schema.MetadataMode.NONE).split("\n")
     lines = tuple(
-        Line(number=place, page_number=number, bbox=UNKNOWN_ORIGIN, text=text, starts_block=place == 1)
+        types.Line(number=place, page_number=number, bbox=UNKNOWN_ORIGIN, text=text, starts_block=place == 1)
         for place, text in enumerate(texts, start=1)
     )
     document_id, chunk_id = (uuid.uuid5(uuid.NAMESPACE_OID, key) for key in (node.ref_doc_id or name, node.node_id))
-    return Hit(
-        chunk=Chunk(id=chunk_id, document_id=document_id, ordinal=0, lines=lines),
-        passage=Passage(document_id=document_id, lines=lines),
+    return types.Hit(
+        chunk=types.Chunk(id=chunk_id, document_id=document_id, ordinal=0, lines=lines),
+        passage=types.Passage(document_id=document_id, lines=lines),
         document_name=name,
         mime_type=str(node.metadata.get("mime_type") or "text/plain"),
         final_score=score,

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rag.types import Chunk, Line
+from rag import types
 
 MAX_PASSAGE_CHARS = 12_000
 """Maximum length of a passage; longer pages are cut around the chunk."""
@@ -13,7 +13,7 @@ MAX_PASSAGE_CHARS = 12_000
 class Place(NamedTuple):
     """A page and its best chunk, which may continue on the next page."""
 
-    chunk: Chunk
+    chunk: types.Chunk
     page: int
 
     @property
@@ -21,14 +21,14 @@ class Place(NamedTuple):
         """The document's id."""
         return self.chunk.document_id
 
-    def passage(self, page_lines: Iterable[Line]) -> tuple[Line, ...]:
+    def passage(self, page_lines: Iterable[types.Line]) -> tuple[types.Line, ...]:
         """Return the page's lines with the rest of the chunk."""
         beyond = [line for line in self.chunk.lines if line.page_number != self.page]
         lines = sorted([*page_lines, *beyond], key=lambda line: (line.page_number, line.number))
         return around(lines, self.chunk)
 
 
-def gather_places(ranked: Iterable[Chunk]) -> list[Place]:
+def gather_places(ranked: Iterable[types.Chunk]) -> list[Place]:
     """Return the distinct main pages of `ranked` chunks, best first."""
     places: dict[tuple[uuid.UUID, int], Place] = {}
     for chunk in ranked:
@@ -37,7 +37,7 @@ def gather_places(ranked: Iterable[Chunk]) -> list[Place]:
     return [*places.values()]
 
 
-def around(lines: Sequence[Line], chunk: Chunk) -> tuple[Line, ...]:
+def around(lines: Sequence[types.Line], chunk: types.Chunk) -> tuple[types.Line, ...]:
     """Return as many of `lines` around `chunk` as `MAX_PASSAGE_CHARS` allows."""
     room = MAX_PASSAGE_CHARS
     if sum(len(line.text) for line in lines) <= room:

@@ -15,6 +15,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
+from rag import types
 from rag.retrieval.completion_cache import Completions
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
@@ -22,7 +23,6 @@ from rag.retrieval.page_expansion import Place, gather_places
 from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.retrieval.tracing import Query
 from rag.store import UserStore
-from rag.types import NO_EVIDENCE, Hit, Passage, RetrievalOptions
 
 Nodes = list[schema.NodeWithScore]
 
@@ -32,7 +32,7 @@ SPARE = 5
 """Additional chunks to consider, since some may be deleted meanwhile."""
 
 
-def candidate_count(options: RetrievalOptions) -> int:
+def candidate_count(options: types.RetrievalOptions) -> int:
     """Return the number of candidates that the stages need."""
     each_counts = options.passage == "chunk" and not options.diversity
     places = options.top_k + SPARE if each_counts else options.top_k * PER_PLACE
@@ -40,7 +40,7 @@ def candidate_count(options: RetrievalOptions) -> int:
 
 
 def stages(
-    options: RetrievalOptions, *, store: UserStore, reranker: Reranker, llm: LLM | None = None
+    options: types.RetrievalOptions, *, store: UserStore, reranker: Reranker, llm: LLM | None = None
 ) -> list[BaseNodePostprocessor]:
     """Return the stages that the options need, in order.
 
@@ -182,7 +182,7 @@ class NoEvidenceLast(BaseNodePostprocessor):
 
 
 def _proves_nothing(node: schema.BaseNode) -> bool:
-    return isinstance(node, HitNode) and node.hit.chunk.kinds <= NO_EVIDENCE
+    return isinstance(node, HitNode) and node.hit.chunk.kinds <= types.NO_EVIDENCE
 
 
 def _below(others: Nodes, last: Nodes) -> Nodes:
@@ -234,12 +234,12 @@ class PageExpansion(BaseNodePostprocessor):
         foreign = [found for found in nodes if not isinstance(found.node, HitNode)]
         return [*self._read(places[: self.top_k], own), *foreign][: self.top_k]
 
-    def _read(self, places: Sequence[Place], own: Mapping[uuid.UUID, Hit]) -> Nodes:
+    def _read(self, places: Sequence[Place], own: Mapping[uuid.UUID, types.Hit]) -> Nodes:
         pages = self.store.chunks.page_lines([(place.document_id, place.page) for place in places])
         read = []
         for place in places:
             lines = pages.get((place.document_id, place.page))
             if lines:  # else it was deleted since it was found
-                passage = Passage(document_id=place.document_id, lines=place.passage(lines))
+                passage = types.Passage(document_id=place.document_id, lines=place.passage(lines))
                 read.append(HitNode.of(own[place.chunk.id].model_copy(update={"passage": passage})))
         return read

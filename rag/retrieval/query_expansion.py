@@ -2,9 +2,8 @@
 
 import re
 
-from rag import prompts
+from rag import prompts, types
 from rag.retrieval.completion_cache import Completions
-from rag.types import RetrievalOptions, Variant
 
 MAX_VARIANT_CHARS = 2000
 """Maximum length of a variant."""
@@ -12,21 +11,21 @@ MAX_VARIANT_CHARS = 2000
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s+")
 
 
-def variants(query: str, options: RetrievalOptions, completions: Completions | None) -> tuple[Variant, ...]:
+def variants(query: str, options: types.RetrievalOptions, completions: Completions | None) -> tuple[types.Variant, ...]:
     """Return the query, then the distinct variants that the options ask for.
 
     Raises:
         errors.ProviderError: the language model refuses or is down.
     """
-    found = [Variant(kind="question", text=query)]
+    found = [types.Variant(kind="question", text=query)]
     if completions and options.multi_query:
         prompt = prompts.REWRITE_QUERY.format(count=options.multi_query, question=query)
         rewrites = read_list(completions.complete("rewrites", prompt))
-        found += [Variant(kind="rewrite", text=text) for text in rewrites[: options.multi_query]]
+        found += [types.Variant(kind="rewrite", text=text) for text in rewrites[: options.multi_query]]
     if completions and options.hyde:
         text = completions.complete("hyde", prompts.HYPOTHETICAL_ANSWER.format(question=query)).strip()
-        found += [Variant(kind="hyde", text=text[:MAX_VARIANT_CHARS])] if text else []
-    unique: dict[str, Variant] = {}
+        found += [types.Variant(kind="hyde", text=text[:MAX_VARIANT_CHARS])] if text else []
+    unique: dict[str, types.Variant] = {}
     for variant in found:
         unique.setdefault(normal(variant.text), variant)
     return tuple(unique.values())

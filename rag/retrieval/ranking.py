@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from rag import types
 from rag.retrieval.fusion import reciprocal_rank_fusion, weighted_mean
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.store import LexicalMatches
-from rag.types import Candidate
 
 
 class Weights(NamedTuple):
@@ -61,7 +61,7 @@ class Ranking:
 
 
 def rank(
-    near: Sequence[Candidate],
+    near: Sequence[types.Candidate],
     matches: LexicalMatches,
     options: ConfiguredOptions,
     similarity: Similarity = COSINES,
@@ -118,7 +118,7 @@ def _without_vectors(matches: LexicalMatches) -> set[uuid.UUID]:
     return {candidate.chunk_id for candidate in found if not candidate.has_vector}
 
 
-def _places(*lists: Sequence[Candidate]) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
+def _places(*lists: Sequence[types.Candidate]) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
     return {
         candidate.chunk_id: (candidate.document_id, candidate.page_number) for found in lists for candidate in found
     }

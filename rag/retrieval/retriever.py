@@ -11,7 +11,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 
-from rag import errors, tracing
+from rag import errors, tracing, types
 from rag.retrieval.completion_cache import Completions
 from rag.retrieval.fusion import ranks
 from rag.retrieval.multi_step import look_up
@@ -23,7 +23,6 @@ from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.retrieval.tracing import Findings, Query
 from rag.store import LexicalMatches, UserStore
-from rag.types import NO_EVIDENCE, Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope, bounded_question
 from rag.vocabulary import Widener
 
 POOL = 100
@@ -54,9 +53,9 @@ class HybridRetriever(BaseRetriever):
         self,
         *,
         store: UserStore,
-        space: EmbeddingSpace,
+        space: types.EmbeddingSpace,
         embedder: embeddings.BaseEmbedding,
-        scope: Scope,
+        scope: types.Scope,
         options: ConfiguredOptions,
         depth: int,
         widener: Callable[[], Widener],
@@ -89,7 +88,7 @@ class HybridRetriever(BaseRetriever):
             errors.ProviderError: the vendor of the embedding or the language model refuses.
             errors.StoreError: the database fails.
         """
-        question, completions = bounded_question(query_bundle.query_str), self._completions()
+        question, completions = types.bounded_question(query_bundle.query_str), self._completions()
         searched = variants(question, self._options, completions)
         understood = self._understand([variant.text for variant in searched])
         rankings, vectors = self._rankings(understood)
@@ -103,7 +102,7 @@ class HybridRetriever(BaseRetriever):
             ranking = merge_lookups(ranking, [one.ranking for one in lookups])
         considered = best_first(ranking.fused)
         found = self._store.chunks.get(considered[: self._depth])
-        spare = sum(chunk.kinds <= NO_EVIDENCE for chunk, _ in found)  # they take nobody's place
+        spare = sum(chunk.kinds <= types.NO_EVIDENCE for chunk, _ in found)  # they take nobody's place
         found += self._store.chunks.get(considered[self._depth : self._depth + spare])
         considered = considered[: self._depth + spare]
         if isinstance(query_bundle, Query):
@@ -165,7 +164,9 @@ class HybridRetriever(BaseRetriever):
         with tracing.span("fuse", fusion=self._options.fusion):
             return [rank(*lists, self._options, similarity, foreign=foreign) for lists in found], vectors
 
-    def _foreign(self, dense: Sequence[Sequence[Candidate]], lexical: Sequence[LexicalMatches]) -> frozenset[uuid.UUID]:
+    def _foreign(
+        self, dense: Sequence[Sequence[types.Candidate]], lexical: Sequence[LexicalMatches]
+    ) -> frozenset[uuid.UUID]:
         """Return the candidates' documents in languages that the embedding model does not support, in hybrid search."""
         searched = frozenset().union(*(matches.languages for matches in lexical))
         if self._options.mode != "hybrid" or not self._languages or searched <= self._languages:
@@ -175,7 +176,7 @@ class HybridRetriever(BaseRetriever):
         languages = self._store.documents.languages(ids)
         return frozenset(key for key, language in languages.items() if language not in self._languages)
 
-    def _dense(self, vector: Sequence[float], limit: int = POOL) -> list[Candidate]:
+    def _dense(self, vector: Sequence[float], limit: int = POOL) -> list[types.Candidate]:
         with tracing.span("dense", model=self._space.model, limit=limit) as step:
             found = self._store.chunks.dense(self._scope, self._space, vector, limit)
             step.add(found=len(found))
@@ -191,16 +192,16 @@ class HybridRetriever(BaseRetriever):
 
 
 def _hit(
-    chunk: Chunk,
-    document: Document,
+    chunk: types.Chunk,
+    document: types.Document,
     ranking: Ranking,
     vector_ranks: Mapping[uuid.UUID, int],
     lexical_ranks: Mapping[uuid.UUID, int],
-) -> Hit:
+) -> types.Hit:
     """Return a hit of the chunk alone, which `PageExpansion` expands; all values are validated already."""
-    return Hit.model_construct(
+    return types.Hit.model_construct(
         chunk=chunk,
-        passage=Passage.model_construct(document_id=chunk.document_id, lines=chunk.lines),
+        passage=types.Passage.model_construct(document_id=chunk.document_id, lines=chunk.lines),
         document_name=document.name,
         mime_type=document.mime_type,
         title=document.title,

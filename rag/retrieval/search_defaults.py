@@ -1,14 +1,14 @@
 """Apply the installation's search defaults."""
 
+from rag import types
 from rag.config import Config
-from rag.types import Fusion, RetrievalOptions, SearchMode
 
 
-class ConfiguredOptions(RetrievalOptions):
+class ConfiguredOptions(types.RetrievalOptions):
     """Search options with all defaults resolved."""
 
-    mode: SearchMode
-    fusion: Fusion
+    mode: types.SearchMode
+    fusion: types.Fusion
     rrf_k: int
 
     @property
@@ -27,7 +27,7 @@ class ConfiguredOptions(RetrievalOptions):
         return self.mode == "hybrid" and self.fusion == "rrf"
 
 
-def as_configured(options: RetrievalOptions, config: Config) -> ConfiguredOptions:
+def as_configured(options: types.RetrievalOptions, config: Config) -> ConfiguredOptions:
     """Fill unset options from the settings; with rank fusion `min_score` is 0."""
     settings = {
         "mode": "hybrid" if config.rag_hybrid else "vector",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from rag.types import EmbeddingSpace
+from rag import types
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -73,9 +73,9 @@ class Scales:
     """A cache of the scales of spaces, each measured on first use."""
 
     def __init__(self) -> None:
-        self._known: dict[EmbeddingSpace, Similarity] = {}
+        self._known: dict[types.EmbeddingSpace, Similarity] = {}
 
-    def of(self, space: EmbeddingSpace, embedder: "BaseEmbedding") -> Similarity:
+    def of(self, space: types.EmbeddingSpace, embedder: "BaseEmbedding") -> Similarity:
         """Return the scale of `space`. Concurrent first calls may both measure it.
 
         Raises:
@@ -85,7 +85,7 @@ class Scales:
             self._known[space] = Similarity.of(embedder.get_text_embedding_batch([*UNRELATED_TEXTS]))
         return self._known[space]
 
-    def forget(self, space: EmbeddingSpace) -> None:
+    def forget(self, space: types.EmbeddingSpace) -> None:
         """Remove a scale from the cache, as when another model has taken the space's name."""
         self._known.pop(space, None)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from llama_index.core import schema
 
+from rag import types
 from rag.retrieval.fusion import ranks
 from rag.retrieval.ranking import Ranking, Scores, best_first
-from rag.types import CandidateTrace, Chunk, Hit, Outcome, RetrievalOptions, Rewriting, SearchTrace, Variant
 
 
 @dataclass
@@ -18,11 +18,11 @@ class Findings:
     `considered` are the candidates passed to the stages, `chunks` those that still existed.
     """
 
-    variants: tuple[Variant, ...] = ()
-    rewritings: tuple[Rewriting, ...] = ()
+    variants: tuple[types.Variant, ...] = ()
+    rewritings: tuple[types.Rewriting, ...] = ()
     ranking: Ranking = field(default_factory=Ranking)
     considered: tuple[uuid.UUID, ...] = ()
-    chunks: Mapping[uuid.UUID, Chunk] = field(default_factory=dict)
+    chunks: Mapping[uuid.UUID, types.Chunk] = field(default_factory=dict)
     final: Scores = field(default_factory=dict)
     reranked: Scores = field(default_factory=dict)
 
@@ -34,7 +34,7 @@ class Query(schema.QueryBundle):
     findings: Findings = field(default_factory=Findings)
 
 
-def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) -> SearchTrace:
+def trace(findings: Findings, hits: Sequence[types.Hit], options: types.RetrievalOptions) -> types.SearchTrace:
     """Return the trace of a search that returned `hits`."""
     ranking = findings.ranking
     vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
@@ -43,7 +43,7 @@ def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) ->
         outcome, hit = _outcome(key, findings, hits, options)
         document_id, page_number = ranking.places[key]
         candidates.append(
-            CandidateTrace(
+            types.CandidateTrace(
                 chunk_id=key,
                 document_id=document_id,
                 page_number=page_number,
@@ -61,12 +61,12 @@ def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) ->
                 outcome=outcome,
             )
         )
-    return SearchTrace(variants=findings.variants, rewritings=findings.rewritings, candidates=tuple(candidates))
+    return types.SearchTrace(variants=findings.variants, rewritings=findings.rewritings, candidates=tuple(candidates))
 
 
 def _outcome(
-    key: uuid.UUID, findings: Findings, hits: Sequence[Hit], options: RetrievalOptions
-) -> tuple[Outcome, int | None]:
+    key: uuid.UUID, findings: Findings, hits: Sequence[types.Hit], options: types.RetrievalOptions
+) -> tuple[types.Outcome, int | None]:
     """Return the outcome of a candidate, and the rank from 1 of its hit."""
     chunk = findings.chunks.get(key)
     if chunk is None:

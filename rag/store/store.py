@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rag import errors
+from rag import errors, types
 from rag.store.conversations.answer_locks import AnswerLocks
 from rag.store.conversations.chats import Conversations
 from rag.store.conversations.completion_cache import Caches
@@ -47,7 +47,6 @@ from rag.store.users.rate_limits import RateLimits
 from rag.store.users.share_links import AnswerLinks
 from rag.store.users.shared_collections import SharedChunks, SharedDatabase, SharedDeletions
 from rag.store.users.shares import Shares
-from rag.types import ApiKey, RequestOrigin
 
 
 class UserStore:
@@ -187,14 +186,14 @@ class Store:
             undo.pop_all()
         return cls(app, worker, access)
 
-    def of(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN, *, actor: str | None = None) -> UserStore:
+    def of(self, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN, *, actor: str | None = None) -> UserStore:
         """Return one user's data, with the user bound to every statement.
 
         For the audit, `origin` is where the request came from, and `actor` who acts if it is not the user.
         """
         return UserStore(UserDatabase(self._database, user_id, origin, actor=actor), self._dense)
 
-    def shared(self, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN) -> SharedStore:
+    def shared(self, asker: str, index_id: uuid.UUID, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> SharedStore:
         """Return a collection that another user shares with `asker`, for as long and as far as it is shared.
 
         Raises:
@@ -205,7 +204,7 @@ class Store:
 
     # --- of all users ---
 
-    def find_key(self, digest: bytes) -> ApiKey | None:
+    def find_key(self, digest: bytes) -> types.ApiKey | None:
         """Return the valid key whose secret has this SHA-256 digest, of any user; None if there is none."""
         return api_keys.find(self._of_all_users, digest)
 

@@ -9,8 +9,7 @@ from typing import Literal, ParamSpec
 
 import streamlit as st
 
-from rag import errors
-from rag.types import Account
+from rag import errors, types
 from rag.ui import session
 from rag.ui.components import ASSETS, component
 from rag.ui.formatting import escape
@@ -77,7 +76,7 @@ def _native_words() -> None:
             component("native")(key="native-words")
 
 
-def _sidebar(account: Account, title: str) -> None:
+def _sidebar(account: types.Account, title: str) -> None:
     st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "icon.png"))
     with st.sidebar.container(key="pages", gap=None):
         for label, (path, icon) in PAGES.items():
@@ -95,7 +94,7 @@ def _sidebar(account: Account, title: str) -> None:
         _account_bar(account)
 
 
-def _account_bar(account: Account) -> None:
+def _account_bar(account: types.Account) -> None:
     """Show the user who is logged in, and a logout button."""
     with st.sidebar.container(key="who", gap=None):
         st.markdown(f"**{escape(account.name or account.email or _('Logged in'))}**")

@@ -4,26 +4,26 @@ from collections.abc import Iterable, Mapping
 
 import streamlit as st
 
-from rag.types import Grantee, GranteeKind
+from rag import types
 from rag.ui.language import _
 
-People = Mapping[tuple[GranteeKind, str], Grantee]
+People = Mapping[tuple[types.GranteeKind, str], types.Grantee]
 
 
-def merge_people(*some: Iterable[Grantee]) -> People:
+def merge_people(*some: Iterable[types.Grantee]) -> People:
     """Merge lists of people; the first entry of each person wins."""
-    found: dict[tuple[GranteeKind, str], Grantee] = {}
+    found: dict[tuple[types.GranteeKind, str], types.Grantee] = {}
     for one in (one for part in some for one in part):
         found.setdefault((one.kind, one.id), one)
     return found
 
 
-def display_name(known: People, kind: GranteeKind, grantee_id: str) -> str:
+def display_name(known: People, kind: types.GranteeKind, grantee_id: str) -> str:
     """Return a person's display name, or the id if they are unknown."""
-    return person_label(known.get((kind, grantee_id)) or Grantee(kind=kind, id=grantee_id))
+    return person_label(known.get((kind, grantee_id)) or types.Grantee(kind=kind, id=grantee_id))
 
 
-def person_label(one: Grantee | str) -> str:
+def person_label(one: types.Grantee | str) -> str:
     """Return the label of a person in a list; the id appears only if there is no name."""
     if isinstance(one, str):
         return one
@@ -32,7 +32,7 @@ def person_label(one: Grantee | str) -> str:
     return " · ".join(filter(None, [one.name, one.email])) or one.id
 
 
-def choose_person(label: str, offered: Iterable[Grantee]) -> Grantee | None:
+def choose_person(label: str, offered: Iterable[types.Grantee]) -> types.Grantee | None:
     """Choose a person from a list or by id; None while nobody is chosen."""
     chosen = st.selectbox(
         label,
@@ -43,5 +43,5 @@ def choose_person(label: str, offered: Iterable[Grantee]) -> Grantee | None:
         accept_new_options=True,
     )
     if isinstance(chosen, str):
-        return Grantee(kind="user", id=chosen.strip()) if chosen.strip() else None
+        return types.Grantee(kind="user", id=chosen.strip()) if chosen.strip() else None
     return chosen

@@ -8,10 +8,9 @@ from typing import TypeVar
 
 import streamlit as st
 
-from rag import answering, errors, lazy_imports, retrieval, worker
+from rag import answering, errors, lazy_imports, retrieval, types, worker
 from rag.access import oidc_claims, permissions
 from rag.engine import Installation, RAGEngine
-from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, RequestOrigin
 from rag.ui.language import _
 from rag.ui.viewer import page_server
 
@@ -64,7 +63,7 @@ def providers() -> list[str]:
     return [] if "client_id" in given else [name for name, value in given.items() if hasattr(value, "keys")]
 
 
-def login() -> Identity | None:
+def login() -> types.Identity | None:
     """Return the identity in this browser's login cookie, whether still valid or not; None without a login.
 
     Raises:
@@ -82,12 +81,12 @@ def user_id() -> str | None:
         errors.StoreError: the database cannot be reached.
     """
     if not requires_login():
-        return LOCAL_USER
+        return types.LOCAL_USER
     user = login()
     return user.user_id if user and _login_is_open(user) else None
 
 
-def _login_is_open(user: Identity) -> bool:
+def _login_is_open(user: types.Identity) -> bool:
     """Return whether a login is still open: its cookie lives longer and cannot be revoked."""
     checked = st.session_state.get(CHECKED)
     if checked and checked[0] == user.login_id and time.monotonic() - checked[1] < CHECK_SECONDS:
@@ -97,14 +96,14 @@ def _login_is_open(user: Identity) -> bool:
     return is_open
 
 
-def account() -> Account:
+def account() -> types.Account:
     """Return the current user's account with their effective role."""
-    return installation().accounts.get(user_id() or LOCAL_USER)
+    return installation().accounts.get(user_id() or types.LOCAL_USER)
 
 
 def ticket() -> str:
     """Return the ticket with which this session's browser calls the page server."""
-    who = user_id() or LOCAL_USER
+    who = user_id() or types.LOCAL_USER
     issued = page_server.ticket_store.issue(
         who, login() if requires_login() else None, request_origin(), st.session_state.get(TICKET)
     )
@@ -171,13 +170,13 @@ def read_only_reason() -> str | None:
 
 def collection() -> str:
     """Return the open collection: the default one, or the id of another own or shared one."""
-    return str(st.session_state.get(COLLECTION, DEFAULT_INDEX))
+    return str(st.session_state.get(COLLECTION, types.DEFAULT_INDEX))
 
 
 def collection_of(index_id: uuid.UUID) -> str:
     """Return how `open_collection` names an own or shared index."""
-    is_default = any(one.id == index_id and one.name == DEFAULT_INDEX for one in own_engine().indexes.list())
-    return DEFAULT_INDEX if is_default else str(index_id)
+    is_default = any(one.id == index_id and one.name == types.DEFAULT_INDEX for one in own_engine().indexes.list())
+    return types.DEFAULT_INDEX if is_default else str(index_id)
 
 
 def open_collection(index_id: str) -> None:
@@ -193,9 +192,9 @@ def leave_collection() -> None:
     st.session_state.pop(COLLECTION, None)
 
 
-def request_origin() -> RequestOrigin:
+def request_origin() -> types.RequestOrigin:
     """Return where the current user comes from, for the audit log."""
-    return RequestOrigin("app", str(st.context.ip_address or ""))
+    return types.RequestOrigin("app", str(st.context.ip_address or ""))
 
 
 def cached_for_index(name: str, make: Callable[[], Result]) -> Result:

@@ -4,11 +4,11 @@ import functools
 import tomllib
 from collections.abc import Mapping
 
-from rag.types import Model
+from rag import types
 from rag.vocabulary.vocabulary import packaged_files
 
 
-class DocumentKind(Model):
+class DocumentKind(types.Model):
     """A kind of documents.
 
     `description` is compared with a document by meaning; `marks` are phrases in lower case of which its first pages

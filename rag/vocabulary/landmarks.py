@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from rag.types import BlockKind, Landmark, Line
+from rag import types
 from rag.vocabulary.references import caption
 from rag.vocabulary.vocabulary import APOSTROPHES, Place
 
@@ -42,34 +42,34 @@ class Landmarks:
         for phrase in self._phrases:
             self._lengths[phrase[0]].add(len(phrase))
 
-    def find(self, lines: Iterable[Line], labels: Mapping[int, str] = NO_LABELS) -> list[Landmark]:
+    def find(self, lines: Iterable[types.Line], labels: Mapping[int, str] = NO_LABELS) -> list[types.Landmark]:
         """Return the landmarks of a document, each name once per page with its maximum strength.
 
         `labels` maps page numbers to printed numbers: "page 53" may be either, which the search decides.
         """
-        pages: dict[int, list[Line]] = defaultdict(list)
+        pages: dict[int, list[types.Line]] = defaultdict(list)
         for line in lines:
             pages[line.page_number].append(line)
         last = max(pages, default=0)
         found = [landmark for number, on_page in pages.items() for landmark in self._on_page(number, last, on_page)]
         found += [
-            Landmark(name=f"page {label.lower()}", page_number=number, strength=PRINTED)
+            types.Landmark(name=f"page {label.lower()}", page_number=number, strength=PRINTED)
             for number, label in labels.items()
             if number in pages
         ]
         strongest = {(mark.name, mark.page_number): mark for mark in sorted(found, key=lambda mark: mark.strength)}
         return [strongest[key] for key in dict.fromkeys((mark.name, mark.page_number) for mark in found)]
 
-    def _on_page(self, number: int, last: int, lines: Sequence[Line]) -> Iterator[Landmark]:
-        yield Landmark(name=f"page {number}", page_number=number, strength=1.0)
-        yield Landmark(name=f"page {number - last - 1}", page_number=number, strength=1.0)
+    def _on_page(self, number: int, last: int, lines: Sequence[types.Line]) -> Iterator[types.Landmark]:
+        yield types.Landmark(name=f"page {number}", page_number=number, strength=1.0)
+        yield types.Landmark(name=f"page {number - last - 1}", page_number=number, strength=1.0)
         text = "\n".join(line.text for line in lines)
         present, on_top = self._present(text), self._present(text[:TITLE_CHARACTERS])
         for name, (marks, titles) in self._places.items():
             share = len(marks & present) / len(marks) if marks else 0.0
             strength = (share + TITLE * (not titles.isdisjoint(on_top))) / (1 + TITLE)
             if strength >= MIN_STRENGTH:
-                yield Landmark(name=name, page_number=number, strength=strength)
+                yield types.Landmark(name=name, page_number=number, strength=strength)
         yield from _captions(number, lines)
 
     def _present(self, text: str) -> set[Phrase]:
@@ -83,13 +83,13 @@ class Landmarks:
         }
 
 
-def own_pages(marks: Iterable[Landmark]) -> dict[str, frozenset[int]]:
+def own_pages(marks: Iterable[types.Landmark]) -> dict[str, frozenset[int]]:
     """Return the pages of each landmark: those of maximum strength in the document, and adjacent ones.
 
     `marks` are all landmarks of the document with these names. Weaker pages belong to others, such as an affiliate's
     statements in the notes.
     """
-    by_name: dict[str, list[Landmark]] = defaultdict(list)
+    by_name: dict[str, list[types.Landmark]] = defaultdict(list)
     for mark in marks:
         by_name[mark.name].append(mark)
     found = {}
@@ -102,16 +102,16 @@ def own_pages(marks: Iterable[Landmark]) -> dict[str, frozenset[int]]:
     return found
 
 
-def _captions(number: int, lines: Sequence[Line]) -> Iterator[Landmark]:
+def _captions(number: int, lines: Sequence[types.Line]) -> Iterator[types.Landmark]:
     found = []
     for line in lines:
-        is_heading = line.kind is BlockKind.HEADING
-        if line.kind is not BlockKind.TABLE and (reference := caption(line.text, is_heading=is_heading)):
+        is_heading = line.kind is types.BlockKind.HEADING
+        if line.kind is not types.BlockKind.TABLE and (reference := caption(line.text, is_heading=is_heading)):
             found.append((reference, HEADING if is_heading else CAPTION))
     counts: Mapping[str, int] = Counter(reference.kind for reference, _ in found)
     for reference, strength in found:
         listed = counts[reference.kind] >= LIST_LENGTH
-        yield Landmark(name=reference.name, page_number=number, strength=LISTED if listed else strength)
+        yield types.Landmark(name=reference.name, page_number=number, strength=LISTED if listed else strength)
 
 
 def _words(text: str) -> Phrase:

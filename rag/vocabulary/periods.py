@@ -2,7 +2,7 @@
 
 import re
 
-from rag.types import Span
+from rag import types
 
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
@@ -75,12 +75,12 @@ def spell_out_periods(question: str) -> str:
     return _APOSTROPHE.sub(_full_year, question)
 
 
-def find_periods(text: str) -> list[Span]:
+def find_periods(text: str) -> list[types.Span]:
     """Find periods: "2021", "FY21", "Q2 2021", "the first quarter of 2021", "March 31, 2021".
 
     Relative ones such as "the previous year" are included. The two ends of a range are two periods.
     """
-    return [Span(*match.span()) for match in _PERIODS.finditer(text)]
+    return [types.Span(*match.span()) for match in _PERIODS.finditer(text)]
 
 
 def years(text: str) -> tuple[int, ...]:

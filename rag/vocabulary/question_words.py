@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from rag.types import ENGLISH, MatrixTemplate, Model
+from rag import types
 from rag.vocabulary.vocabulary import packaged_files
 
 Kind = Literal[
@@ -29,7 +29,7 @@ Kind = Literal[
 """The role of words in a question; each file explains it."""
 
 
-class QuestionTemplates(Model):
+class QuestionTemplates(types.Model):
     """Templates of suggested questions, with placeholders `topic`, `term`, `label` and `year`.
 
     Without words of their own, a language asks for a summary in English, and not for the meaning of terms.
@@ -45,7 +45,7 @@ class QuestionTemplates(Model):
     when: str
 
 
-class QuestionWords(Model):
+class QuestionWords(types.Model):
     """The question words and phrases of one language."""
 
     says: QuestionTemplates
@@ -56,7 +56,7 @@ class QuestionWords(Model):
 def _languages() -> dict[str, QuestionWords]:
     files = packaged_files("talk").items()
     found = {name: QuestionWords.model_validate(tomllib.loads(text)) for name, text in files}
-    return {ENGLISH: found.pop(ENGLISH), **found}
+    return {types.ENGLISH: found.pop(types.ENGLISH), **found}
 
 
 def languages() -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def languages() -> tuple[str, ...]:
 
 def question_templates(language: str) -> QuestionTemplates:
     """Return the phrases of a language, named as by `rag.ingestion.language_detection`; English as the fallback."""
-    return _languages().get(language, _languages()[ENGLISH]).says
+    return _languages().get(language, _languages()[types.ENGLISH]).says
 
 
 def words(kind: Kind, language: str | None = None) -> tuple[str, ...]:
@@ -94,8 +94,8 @@ def _reason(language: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def question_sets() -> tuple[MatrixTemplate, ...]:
+def question_sets() -> tuple[types.MatrixTemplate, ...]:
     """Return the packaged sample questions for kinds of documents, by title."""
     files = packaged_files("questions").items()
-    found = [MatrixTemplate.model_validate({"name": name, **tomllib.loads(text)}) for name, text in files]
+    found = [types.MatrixTemplate.model_validate({"name": name, **tomllib.loads(text)}) for name, text in files]
     return tuple(sorted(found, key=lambda one: one.title))

@@ -15,8 +15,7 @@ from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
 from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
-from rag import errors
-from rag.types import IN_READING_ORDER
+from rag import errors, types
 
 WRONG = {
     "dataclass_type": "should be a table",
@@ -48,7 +47,7 @@ Term = Annotated[
         pattern=r"^[^\x00-\x1f\x7f]*[^\W_][^\x00-\x1f\x7f]*$",
         max_length=MAX_TERM_CHARACTERS,
     ),
-    IN_READING_ORDER,
+    types.IN_READING_ORDER,
 ]
 Terms = Annotated[tuple[Term, ...], Field(max_length=MAX_TERMS)]
 SomeTerms = Annotated[tuple[Term, ...], Field(min_length=1, max_length=MAX_TERMS)]
@@ -102,7 +101,7 @@ class Abbreviation:
     short: Annotated[
         str,
         StringConstraints(strip_whitespace=True, pattern=r"^[^\W_][^\x00-\x1f\x7f]*$", max_length=MAX_TERM_CHARACTERS),
-        IN_READING_ORDER,
+        types.IN_READING_ORDER,
     ]
     long: Term
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rag import prompts, providers
+from rag import prompts, providers, types
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.text.question_parts import (
     find_measure,
@@ -22,7 +22,6 @@ from rag.answering.text.question_parts import (
     without_periods,
 )
 from rag.ingestion.language_detection import detect
-from rag.types import ENGLISH, Message, Span
 from rag.vocabulary import (
     any_of,
     find_periods,
@@ -97,7 +96,7 @@ _MANNER = re.compile(
 )
 
 
-def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
+def condense(question: str, history: Sequence[types.Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
     """Rewrite `question` as a standalone question that needs no `history`.
 
     Without a model, rules do it; they recognise `names` in any spelling.
@@ -157,7 +156,7 @@ def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
 
 
 def _reason_question(before: str, asked: str, language: str) -> str:
-    if re.match(r"(?:did|does|do|is|are|was|were|has|have)\b", before, re.IGNORECASE) and language == ENGLISH:
+    if re.match(r"(?:did|does|do|is|are|was|were|has|have)\b", before, re.IGNORECASE) and language == types.ENGLISH:
         return f"Why {before[0].lower()}{before[1:]}?"
     if re.match(r"how\s+(?:did|has|have|does|do)\b", before, re.IGNORECASE):
         return f"Why{before[3:]}?"
@@ -268,7 +267,7 @@ def _renumbered(before: str, label: str, other: str) -> str:
     return re.sub(rf"(?<!\w){re.escape(label)}(?!\w)", other, before, count=1, flags=re.IGNORECASE)
 
 
-def _remainder(rest: str, spans: Iterable[Span]) -> str:
+def _remainder(rest: str, spans: Iterable[types.Span]) -> str:
     """Return what remains of a fragment without the spans and their introducing words."""
     kept = list(rest)
     for span in spans:
@@ -278,7 +277,7 @@ def _remainder(rest: str, spans: Iterable[Span]) -> str:
     return " ".join(part for part in parts if part and _GLUE.sub("", part)).strip(" ,?")
 
 
-def _replace_period(before: str, rest: str, spans: Sequence[Span]) -> str:
+def _replace_period(before: str, rest: str, spans: Sequence[types.Span]) -> str:
     """Ask `before` for the fragment's periods."""
     asked, earlier = rest[spans[0].start : spans[-1].end], find_periods(before)
     away = years_away(asked)

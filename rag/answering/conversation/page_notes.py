@@ -1,13 +1,13 @@
 """Say which page was read where a question names a page whose label is not its number."""
 
-from rag.types import AnswerResponse
+from rag import types
 from rag.vocabulary import references
 
 LABELLED = "Page {label} was read by its printed number; it is page {page} of {count} in the file."
 NUMBERED = "Page {page} of {count} in the file was read; its printed number is {label}."
 
 
-def page_note(question: str, response: AnswerResponse) -> str | None:
+def page_note(question: str, response: types.AnswerResponse) -> str | None:
     """Return which of the pages that `question` names the answer cites, if its label and number differ."""
     named = {reference.label for reference in references(question) if reference.kind == "page"}
     for citation, hit in response.cited if named else ():

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from rag import types
 from rag.answering.passages.definitions import defined_terms
 from rag.answering.passages.quotable_units import split_passage
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.ingestion.language_detection import detect
-from rag.types import AnswerResponse, BlockKind, Chunk, Hit, QuotedRow
 from rag.vocabulary import DocumentKind, QuestionTemplates, document_kinds, question_templates
 
 MAX_QUESTIONS = 3
@@ -39,7 +39,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
 
-def topics(chunks: Sequence[Chunk]) -> list[str]:
+def topics(chunks: Sequence[types.Chunk]) -> list[str]:
     """Return the most informative headings of consecutive chunks, in order.
 
     The text under a heading must repeat its words and is weighted by its figures and names per sentence. Repeated
@@ -56,13 +56,13 @@ def topics(chunks: Sequence[Chunk]) -> list[str]:
     return [heading for _, _, heading in sorted(best, key=lambda one: one[1])]
 
 
-def term_questions(chunks: Sequence[Chunk], language: str) -> tuple[str, ...]:
+def term_questions(chunks: Sequence[types.Chunk], language: str) -> tuple[str, ...]:
     """Return questions for the meaning of the terms that the chunks define and use most."""
     said = question_templates(language)
     return tuple(said.meaning.format(term=term) for term in _terms(chunks)) if said.meaning else ()
 
 
-def topic_questions(chunks: Sequence[Chunk], language: str) -> tuple[str, ...]:
+def topic_questions(chunks: Sequence[types.Chunk], language: str) -> tuple[str, ...]:
     """Return questions about what the chunks' most informative headings stand over."""
     return tuple(question_templates(language).about.format(topic=topic) for topic in topics(chunks))
 
@@ -84,13 +84,13 @@ def marked_kind(text: str) -> DocumentKind | None:
     return document_kinds()[first] if counts[first] > counts[second] else None
 
 
-def _terms(chunks: Sequence[Chunk]) -> list[str]:
+def _terms(chunks: Sequence[types.Chunk]) -> list[str]:
     text = "\n".join(chunk.text for chunk in chunks)
     return sorted(defined_terms(text), key=lambda term: -text.count(term))[:MAX_QUESTIONS]
 
 
 def follow_ups(
-    question: str, response: AnswerResponse, known: Sequence[str] = (), *, is_alone: bool = True
+    question: str, response: types.AnswerResponse, known: Sequence[str] = (), *, is_alone: bool = True
 ) -> tuple[str, ...]:
     """Return what to ask next: other columns and rows of the quoted table, and questions of the first source.
 
@@ -137,7 +137,7 @@ def may_name_document(question: str) -> bool:
     return _NAMES_LAST.search(question) is not None
 
 
-def _of_row(question: str, row: QuotedRow) -> Iterator[str]:
+def _of_row(question: str, row: types.QuotedRow) -> Iterator[str]:
     """Yield the question for another year of the row."""
     asked = set(_YEAR.findall(question))
     held = [year.group() for column in row.columns if (year := _YEAR.search(column))]
@@ -146,7 +146,7 @@ def _of_row(question: str, row: QuotedRow) -> Iterator[str]:
         yield _YEAR.sub(others[0], question)
 
 
-def _beside(row: QuotedRow, hit: Hit, said: QuestionTemplates) -> Iterator[str]:
+def _beside(row: types.QuotedRow, hit: types.Hit, said: QuestionTemplates) -> Iterator[str]:
     """Yield a question for the next row of the table, in the requested column."""
     column = row.columns[row.asked] if row.asked is not None and row.asked < len(row.columns) else ""
     year = _YEAR.search(column)
@@ -156,7 +156,7 @@ def _beside(row: QuotedRow, hit: Hit, said: QuestionTemplates) -> Iterator[str]:
         yield said.figure_of.format(label=label, year=year.group()) if year else said.figure.format(label=label)
 
 
-def _labels(hit: Hit) -> list[str]:
+def _labels(hit: types.Hit) -> list[str]:
     text = hit.passage.text
     spans = [unit.label for unit in split_passage(hit.passage) if unit.label and unit.cells]
     return list(dict.fromkeys(" ".join(text[span.start : span.end].split()) for span in spans))
@@ -167,9 +167,9 @@ def _is_label(label: str) -> bool:
     return 0 < len(words) <= MAX_LABEL_WORDS and label[:1].isalpha()
 
 
-def _runs(chunks: Sequence[Chunk]) -> list[tuple[str, list[Chunk]]]:
+def _runs(chunks: Sequence[types.Chunk]) -> list[tuple[str, list[types.Chunk]]]:
     """Group consecutive chunks under the same heading."""
-    runs: list[tuple[str, list[Chunk]]] = []
+    runs: list[tuple[str, list[types.Chunk]]] = []
     for chunk in chunks:
         heading = _heading(chunk)
         if not runs or runs[-1][0] != heading:
@@ -178,7 +178,7 @@ def _runs(chunks: Sequence[Chunk]) -> list[tuple[str, list[Chunk]]]:
     return runs
 
 
-def _heading(chunk: Chunk) -> str:
+def _heading(chunk: types.Chunk) -> str:
     return " ".join((chunk.section or "").rpartition(SECTION_SEPARATOR)[2].split())
 
 
@@ -188,7 +188,7 @@ def _names_something(heading: str) -> bool:
     return only_words and 1 < len(heading.split()) <= MAX_HEADING_WORDS and len(heading) <= MAX_HEADING_CHARS
 
 
-def _weight(heading: str, chunks: Sequence[Chunk]) -> float:
+def _weight(heading: str, chunks: Sequence[types.Chunk]) -> float:
     """Return the information per sentence under a heading, from 1; 0 if the text does not repeat its words."""
     sentences = [sentence for chunk in chunks for sentence in _sentences(chunk)]
     stems = {word.lower()[:STEM_CHARS] for word in _WORD.findall(heading) if len(word) >= STEM_CHARS}
@@ -198,12 +198,12 @@ def _weight(heading: str, chunks: Sequence[Chunk]) -> float:
     return 1 + sum(map(_specific, sentences)) / len(sentences)
 
 
-def _sentences(chunk: Chunk) -> Iterator[str]:
+def _sentences(chunk: types.Chunk) -> Iterator[str]:
     """Yield the complete sentences of running text in a chunk."""
     text = chunk.text
     for unit in split_passage(chunk):
         words = text[unit.span.start : unit.span.end].split()
-        is_prose = unit.kind is BlockKind.TEXT and not unit.is_boilerplate
+        is_prose = unit.kind is types.BlockKind.TEXT and not unit.is_boilerplate
         if is_prose and len(words) >= SENTENCE_WORDS and words[-1].endswith((".", "?", "!")):
             yield " ".join(words)
 

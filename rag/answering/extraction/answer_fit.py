@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
+from rag import types
 from rag.answering.extraction.question_intent import Kind, parse_question
 from rag.answering.tables.figure_rows import PART_OF_YEAR, Statements
 from rag.answering.tables.requested_figures import line_item, named_formula
@@ -14,7 +15,6 @@ from rag.answering.text.named_entities import has_new_name, is_heading
 from rag.answering.text.negation import DOWN, UP
 from rag.answering.text.numbers import Number, find_numbers
 from rag.answering.text.question_parts import asks_whether, find_measure, find_slots
-from rag.types import Hit, QuotedRow
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
 
 
@@ -65,7 +65,7 @@ _PARTITION = re.compile(r"\W*of\s+(?:the|these|those|our|all)\b", re.IGNORECASE)
 _MAY = re.compile(r"\b(?:may|might|could)\b", re.IGNORECASE)
 
 
-def fit(question: str, text: str, row: QuotedRow | None = None, hit: Hit | None = None) -> Fit | None:
+def fit(question: str, text: str, row: types.QuotedRow | None = None, hit: types.Hit | None = None) -> Fit | None:
     """Return how well `text`, or the table row that it is, answers; None if that cannot be told.
 
     `hit` is its source.
@@ -95,7 +95,7 @@ def _is_part_of_it(question: str, text: str) -> bool:
     return _HOW_MANY.search(question) is not None and _PARTITION.match(text) is not None
 
 
-def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
+def _of_kind(question: str, text: str, hit: types.Hit | None) -> Fit | None:
     """Check for a name, number or date where one is asked for; a heading without a name answers nothing."""
     if _is_guess(question, text) or _is_part_of_it(question, text):
         return Fit.NEAR
@@ -121,7 +121,7 @@ def is_own_item(question: str, page: int, statements: Statements) -> bool:
     return item is None or page in statements.get(item.place or "", (page,))
 
 
-def gives_of_year(question: str, year: int, text: str, row: QuotedRow | None = None) -> bool:
+def gives_of_year(question: str, year: int, text: str, row: types.QuotedRow | None = None) -> bool:
     """Return whether the text names the year and may give what `question` asks."""
     told = row.columns[row.asked] if row and row.asked is not None else " ".join(row.columns) if row else text
     found = fit(question, text, row)
@@ -144,7 +144,7 @@ def _names(question: str) -> frozenset[str]:
     return frozenset(word.lower() for span in spans for word in question[span.start : span.end].split())
 
 
-def _of_row(item: Figure, row: QuotedRow) -> Fit:
+def _of_row(item: Figure, row: types.QuotedRow) -> Fit:
     label = row.label
     if not item.per_share and _PER_SHARE.search(label):
         return Fit.OTHER
@@ -158,7 +158,7 @@ def _of_row(item: Figure, row: QuotedRow) -> Fit:
     return Fit.NEAR if is_named else Fit.UNNAMED
 
 
-def _is_of_years(row: QuotedRow) -> bool:
+def _is_of_years(row: types.QuotedRow) -> bool:
     """Return whether the columns are whole years, each once."""
     named = [year for column in row.columns for year in years(column)]
     is_below = any(PART_OF_YEAR.search(column) for column in row.columns)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.extraction.kinds import asked_kind
 from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion
 from rag.answering.passages.quotable_units import Unit, split_passage
@@ -14,7 +15,6 @@ from rag.answering.text import term_weights
 from rag.answering.text.numbered_names import NumberedName
 from rag.answering.text.sentences import is_answered_by_box, one_line
 from rag.retrieval import Reranker
-from rag.types import BlockKind, Hit, QuotedRow
 
 CANDIDATES = 24
 """Units per question that the cross-encoder reads; cheaper measures preselect them."""
@@ -75,7 +75,7 @@ class Candidate(NamedTuple):
     `before` is the sentence that it refers back to; `is_certain` whether it is of the very kind that is asked for.
     """
 
-    hit: Hit
+    hit: types.Hit
     unit: Unit
     text: str
     context: str
@@ -114,12 +114,14 @@ class Candidate(NamedTuple):
         return not self.bears(name) and name.other_stands_in(self.text)
 
     @property
-    def row(self) -> QuotedRow | None:
+    def row(self) -> types.QuotedRow | None:
         """Its table row, or None."""
         return quoted_row(self.hit.passage.text, self.unit)
 
 
-def collect_candidates(question: ParsedQuestion, hits: Sequence[Hit], reranker: Reranker | None) -> list[Candidate]:
+def collect_candidates(
+    question: ParsedQuestion, hits: Sequence[types.Hit], reranker: Reranker | None
+) -> list[Candidate]:
     """Return the closest candidates with all features but `answers`, without duplicates."""
     found = _preselect(question, _fitting(question, list(_units(question, hits))))
     if reranker is None or not found:
@@ -161,7 +163,7 @@ def scaled_logit(score: float) -> float:
     return max(-1.0, min(1.0, math.log(score / (1 - score)) / MAX_LOGIT))
 
 
-def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]:
+def _units(question: ParsedQuestion, hits: Sequence[types.Hit]) -> Iterator[Candidate]:
     """Yield each unit that can be an answer, each text of a document once."""
     seen: set[tuple[object, str]] = set()
     asked = asked_kind(question)
@@ -174,7 +176,7 @@ def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]
                 seen.add((hit.passage.document_id, shown))
                 yield Candidate(hit, unit, shown, _in_context(hit, unit, shown, heading, None), is_certain=True)
         for unit in split_passage(hit.passage):
-            if unit.kind is BlockKind.HEADING:
+            if unit.kind is types.BlockKind.HEADING:
                 heading = one_line(text[slice(*unit.span)])
             shown = display_text(text, unit)
             borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
@@ -184,7 +186,7 @@ def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]
                 seen.add((hit.passage.document_id, shown))
                 context = _in_context(hit, unit, shown, heading, borrowed)
                 yield Candidate(hit, unit, shown, context, borrowed, is_certain=is_certain)
-            before = shown if unit.kind is BlockKind.TEXT else None
+            before = shown if unit.kind is types.BlockKind.TEXT else None
 
 
 def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
@@ -201,9 +203,9 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
         or not ({*term_weights.content_words(shown)} - {*question.words} or is_answered_by_box(shown))
     ):
         return False
-    if unit.kind is BlockKind.HEADING:
+    if unit.kind is types.BlockKind.HEADING:
         return question.kind is Kind.TITLE or bool(question.pages)
-    if unit.kind is BlockKind.TABLE:
+    if unit.kind is types.BlockKind.TABLE:
         return bool(unit.cells)
     return len(shown) >= MIN_CHARS
 
@@ -218,7 +220,7 @@ def _fitting(question: ParsedQuestion, found: list[Candidate]) -> list[Candidate
     return found
 
 
-def _in_context(hit: Hit, unit: Unit, shown: str, heading: str, before: str | None) -> str:
+def _in_context(hit: types.Hit, unit: Unit, shown: str, heading: str, before: str | None) -> str:
     """Return the unit with its document's title, its section, and the sentence it refers back to."""
     section = heading or (hit.chunk.section or "").rsplit(" > ", 1)[-1]
     about = [hit.title or "", section, words_at(hit.passage.text, unit.section)]
@@ -269,7 +271,7 @@ def _closeness(features: Features, lexical: float, covered: float, also: float) 
     )
 
 
-def page_and_names(hit: Hit) -> str:
+def page_and_names(hit: types.Hit) -> str:
     """Return a hit's page text with its document's names."""
     return f"{hit.passage.text} {hit.document_name} {hit.title or ''} {hit.chunk.context}"
 

@@ -4,10 +4,9 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 
-from rag import prompts
+from rag import prompts, types
 from rag.answering.extraction.quoted_answer import MODEL
 from rag.answering.text.markup import CITATION_MARK, plain_text
-from rag.types import AnswerResponse, Citation, Hit, Sentence, Span, Usage
 
 _DOCUMENTS = (
     r"(?:documents|reports|files|filings|papers|contracts|agreements|leases|policies|letters|studies|pdfs|texts|articles|"
@@ -57,7 +56,7 @@ def compares(question: str) -> bool:
     return _COMPARED.search(question) is not None
 
 
-def are_listed(question: str, names: Sequence[Span]) -> bool:
+def are_listed(question: str, names: Sequence[types.Span]) -> bool:
     """Return whether the names follow each other, as in "Acme, Globex and Initech"."""
     gaps = [question[first.end : second.start] for first, second in itertools.pairwise(names)]
     return bool(gaps) and all(_JOINT.fullmatch(gap) for gap in gaps) and bool(re.search(r"\w", gaps[-1]))
@@ -68,7 +67,7 @@ def question_for_each(question: str) -> str:
     return _as_question(_EACH.sub(" ", question), question)
 
 
-def question_for_one(question: str, names: Sequence[Span], own: Span) -> str:
+def question_for_one(question: str, names: Sequence[types.Span], own: types.Span) -> str:
     """Return the question as the document named at `own` is asked it."""
     name = question[own.start : own.end]
     if are_listed(question, names):
@@ -103,12 +102,12 @@ def _as_question(text: str, asked: str) -> str:
 # --- answers put together -----------------------------------------------------------------------------
 
 
-def join(answers: Sequence[tuple[str, AnswerResponse]]) -> AnswerResponse:
+def join(answers: Sequence[tuple[str, types.AnswerResponse]]) -> types.AnswerResponse:
     """Join several answers, each under its name, with sources renumbered.
 
     The result is insufficient only if all are; its likelihood is that of the least likely part.
     """
-    text, sentences, citations, sources = "", list[Sentence](), list[Citation](), dict[str, Hit]()
+    text, sentences, citations, sources = "", list[types.Sentence](), list[types.Citation](), dict[str, types.Hit]()
     for name, answer in answers:
         ids = {old: f"S{len(sources) + number}" for number, old in enumerate(answer.sources, start=1)}
         text += ("\n\n" if text else "") + f"{heading(name)}\n\n"
@@ -126,7 +125,7 @@ def join(answers: Sequence[tuple[str, AnswerResponse]]) -> AnswerResponse:
     if not answered:
         nearest = tuple(hit for _, answer in answers for hit in answer.nearest[:2])
         return answers[0][1].model_copy(update={"nearest": nearest})
-    return AnswerResponse(
+    return types.AnswerResponse(
         status="ok",
         answer=text,
         sentences=tuple(sentences),
@@ -134,7 +133,7 @@ def join(answers: Sequence[tuple[str, AnswerResponse]]) -> AnswerResponse:
         sources=sources,
         likelihood=min(likelihoods, default=None),
         model=MODEL,
-        usage=Usage(latency_ms=sum(answer.usage.latency_ms for _, answer in answers)),
+        usage=types.Usage(latency_ms=sum(answer.usage.latency_ms for _, answer in answers)),
     )
 
 
@@ -143,7 +142,7 @@ def heading(name: str) -> str:
     return f"**{' '.join(plain_text(name).replace('*', ' ').split())}**"
 
 
-def _renumbered(answer: AnswerResponse, ids: dict[str, str]) -> AnswerResponse:
+def _renumbered(answer: types.AnswerResponse, ids: dict[str, str]) -> types.AnswerResponse:
     moves: list[tuple[int, int]] = []
     text, at = "", 0
     for mark in CITATION_MARK.finditer(answer.answer):

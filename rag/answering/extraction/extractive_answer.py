@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.extraction import answer_fit, question_intent
 from rag.answering.extraction.answer_fit import Fit
 from rag.answering.extraction.candidates import (
@@ -19,7 +20,6 @@ from rag.answering.extraction.question_intent import Kind, ParsedQuestion
 from rag.answering.text import periods, term_weights
 from rag.answering.text.numbered_names import NumberedName
 from rag.retrieval import Reranker
-from rag.types import Hit, QuotedRow, Rewriting
 
 MAX_ANSWERS = 3
 
@@ -120,7 +120,7 @@ class Extract(NamedTuple):
 
     candidate: Candidate
     score: float
-    row: QuotedRow | None = None
+    row: types.QuotedRow | None = None
 
 
 class Choice(NamedTuple):
@@ -132,16 +132,16 @@ class Choice(NamedTuple):
     extracts: tuple[Extract, ...] = ()
     likelihood: float = 0.0
     hint: str | None = None
-    nearest: Hit | None = None
+    nearest: types.Hit | None = None
 
 
 def choose(
     question: str,
-    hits: Sequence[Hit],
+    hits: Sequence[types.Hit],
     *,
     reranker: Reranker | None = None,
     reader: Reranker | None = None,
-    rewritings: Iterable[Rewriting] = (),
+    rewritings: Iterable[types.Rewriting] = (),
 ) -> Choice:
     """Return up to `MAX_ANSWERS` best answers to `question` in `hits`.
 
@@ -186,7 +186,7 @@ def choose(
 
 def rank(
     question: ParsedQuestion,
-    hits: Sequence[Hit],
+    hits: Sequence[types.Hit],
     *,
     reranker: Reranker | None = None,
     reader: Reranker | None = None,
@@ -204,7 +204,7 @@ def rank(
     return [Extract(candidate, _score(candidate), asked_row(question, candidate)) for candidate in found]
 
 
-def _of_numbered(asked: ParsedQuestion, found: Sequence[Extract], hits: Sequence[Hit]) -> list[Extract]:
+def _of_numbered(asked: ParsedQuestion, found: Sequence[Extract], hits: Sequence[types.Hit]) -> list[Extract]:
     """Return the candidates about the things that the question names by a number; all if it names none.
 
     Those that bear the name themselves are preferred to others of a passage that has it; what is of another thing of
@@ -313,7 +313,7 @@ def _score(candidate: Candidate) -> float:
     return sum(weight * value for weight, value in zip(WEIGHTS, candidate.features, strict=True))
 
 
-def asked_row(question: ParsedQuestion, candidate: Candidate) -> QuotedRow | None:
+def asked_row(question: ParsedQuestion, candidate: Candidate) -> types.QuotedRow | None:
     """Return the candidate's row with the column of the requested year, or with a head that the question has."""
     row = candidate.row
     if row is None:
@@ -349,7 +349,7 @@ def _adds(question: ParsedQuestion, extract: Extract, shown: Sequence[Extract]) 
 # --- what is missing ---------------------------------------------------------------------------------------------
 
 
-def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candidate) -> str | None:
+def explain_missing(question: ParsedQuestion, hits: Sequence[types.Hit], best: Candidate) -> str | None:
     """Return why the best candidate is no answer, or None.
 
     It must be on a requested page; requested years must occur in its passage, names anywhere in the hits of its

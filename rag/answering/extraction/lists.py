@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.extraction.main_sections import quotas
 from rag.answering.extraction.summary import KeySentence
 from rag.answering.passages.blocks import Block, read_blocks
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import split_sentences, without_bullet
-from rag.types import Chunk, Span
 
 MAX_ITEMS, MAX_SHORT_ITEMS, MAX_KEY_TERMS = 10, 30, 15
 """Items of a list that are shown, of one whose items are all short, and of the clauses of a contract."""
@@ -127,7 +127,7 @@ def _statement(question: str) -> str:
     return " ".join(question.split()).rstrip(" .?!")
 
 
-def find_list(chunks: Sequence[Chunk], asked: AskedList) -> FoundList | None:
+def find_list(chunks: Sequence[types.Chunk], asked: AskedList) -> FoundList | None:
     """Return the items of a list that a document names so; `chunks` are all of it in reading order."""
     blocks = read_blocks(chunks)
     if asked.must_be_announced:
@@ -215,7 +215,7 @@ def _headings(blocks: Sequence[Block]) -> list[Block]:
         if block is None or not block.is_heading:
             continue
         if before and before.is_heading and before.chunk is block.chunk:
-            joined[-1] = joined[-1]._replace(span=Span(joined[-1].span.start, block.span.end))
+            joined[-1] = joined[-1]._replace(span=types.Span(joined[-1].span.start, block.span.end))
         else:
             joined.append(block)
     return joined
@@ -252,5 +252,5 @@ def _shown(block: Block) -> KeySentence:
     if not block.is_heading and (span.end - span.start > MAX_ITEM_CHARS or not (block.is_bold or block.is_bullet)):
         first, *others = split_sentences(text[slice(*span)])
         is_title = len(text[span.start + first.start : span.start + first.end].split()) < MIN_WORDS
-        span = Span(span.start, span.start + (others[0].end if is_title and others else first.end))
+        span = types.Span(span.start, span.start + (others[0].end if is_title and others else first.end))
     return KeySentence(block.chunk, span, "" if block.is_heading else block.path[-1])

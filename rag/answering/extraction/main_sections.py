@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.passages.blocks import read_blocks
 from rag.ingestion.chunking import SECTION_SEPARATOR
-from rag.types import Chunk
 
 MIN_PARTS = 4
 """Minimum number of numbered parts, the text before the first among them, for a document to consist of them."""
@@ -40,11 +40,11 @@ class Section(NamedTuple):
     """A section with its chunks; the weight says how much of a summary it gives."""
 
     name: str
-    chunks: list[Chunk]
+    chunks: list[types.Chunk]
     weight: float
 
 
-def main_sections(chunks: Sequence[Chunk], limit: int) -> list[Section]:
+def main_sections(chunks: Sequence[types.Chunk], limit: int) -> list[Section]:
     """Return the main sections in reading order: numbered parts, else those where none has nearly all text."""
     sections = _numbered_parts(chunks)
     for depth in () if len(sections) >= MIN_PARTS else (1, 2, 3):
@@ -59,7 +59,7 @@ def main_sections(chunks: Sequence[Chunk], limit: int) -> list[Section]:
     return [Section(path[-1], own, weights[path]) for path, own in sections.items() if path in largest]
 
 
-def _numbered_parts(chunks: Sequence[Chunk]) -> dict[tuple[str, ...], list[Chunk]]:
+def _numbered_parts(chunks: Sequence[types.Chunk]) -> dict[tuple[str, ...], list[types.Chunk]]:
     """Return the parts that headings such as "Item 7" begin, whatever the levels of the headings below."""
     part = ""
     shares: dict[uuid.UUID, Counter[str]] = {}
@@ -67,14 +67,14 @@ def _numbered_parts(chunks: Sequence[Chunk]) -> dict[tuple[str, ...], list[Chunk
         if (block.is_heading or block.is_bold) and _PART.match(block.text):
             part = block.text
         shares.setdefault(block.chunk.id, Counter())[part] += len(block.text)
-    parts: dict[tuple[str, ...], list[Chunk]] = {}
+    parts: dict[tuple[str, ...], list[types.Chunk]] = {}
     for chunk in chunks:
         if chunk.id in shares:
             parts.setdefault((shares[chunk.id].most_common(1)[0][0],), []).append(chunk)
     return parts
 
 
-def _size(chunks: Sequence[Chunk]) -> int:
+def _size(chunks: Sequence[types.Chunk]) -> int:
     return sum(len(chunk.text) for chunk in chunks)
 
 

@@ -8,11 +8,11 @@ from enum import StrEnum
 
 from rapidfuzz import fuzz, process
 
+from rag import types
 from rag.answering.extraction.quantities import gives_quantity
 from rag.answering.text import term_weights
 from rag.answering.text.named_entities import has_new_name, is_term
 from rag.answering.text.numbered_names import NumberedName, find_numbered_names
-from rag.types import Rewriting, without_raised_marks
 from rag.vocabulary import references, spell_out_periods
 
 
@@ -210,7 +210,7 @@ class ParsedQuestion:
         return 1.0 - len(self.missing(text)) / asked if asked else 1.0
 
 
-def parse_question(question: str, rewritings: Iterable[Rewriting] = ()) -> ParsedQuestion:
+def parse_question(question: str, rewritings: Iterable[types.Rewriting] = ()) -> ParsedQuestion:
     """Parse `question` with its `rewritings` from the vocabulary."""
     text = spell_out_periods(question)
     rewritings = tuple(rewritings)
@@ -245,7 +245,7 @@ def years_of(text: str) -> frozenset[str]:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", without_raised_marks(text)).casefold().replace("’", "'")
+    return unicodedata.normalize("NFKC", types.without_raised_marks(text)).casefold().replace("’", "'")
 
 
 def _names(question: str) -> list[str]:

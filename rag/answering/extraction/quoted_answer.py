@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 
+from rag import types
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import plain_text
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
-from rag.types import AnswerResponse, Citation, Hit, Sentence, Support, Verdict
 
 MODEL = "extractive"
 """The model name of answers without a language model."""
 
 
-def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResponse:
+def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> types.AnswerResponse:
     """Compose an answer of paragraphs, every statement cited; each passage is one source.
 
     Raises:
@@ -21,7 +21,7 @@ def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResp
     hits = _sources(parts)
     ids = {_key(hit): citation_id for citation_id, hit in hits.items()}
     grounder = Grounder(hits, locate=locate)
-    text, sentences, citations = "", list[Sentence](), list[Citation]()
+    text, sentences, citations = "", list[types.Sentence](), list[types.Citation]()
     for part in parts:
         text += "\n\n" if text else ""
         start = len(text)
@@ -35,10 +35,12 @@ def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResp
             citations.append(grounder.cite_unit(len(sentences), cited[0], *part.row))
         else:
             for source in dict.fromkeys((_key(source.hit), source.span) for source in part.sources):
-                citations.append(grounder.cite(len(sentences), ids[source[0]], Quote(source[1], Verdict.VERIFIED)))
-        support = Support.QUOTED if part.is_verbatim else Support.SUPPORTED
-        sentences.append(Sentence(text=shown, citation_ids=cited, start=start, end=len(text), support=support))
-    return AnswerResponse(
+                citations.append(
+                    grounder.cite(len(sentences), ids[source[0]], Quote(source[1], types.Verdict.VERIFIED))
+                )
+        support = types.Support.QUOTED if part.is_verbatim else types.Support.SUPPORTED
+        sentences.append(types.Sentence(text=shown, citation_ids=cited, start=start, end=len(text), support=support))
+    return types.AnswerResponse(
         status="ok",
         answer=text,
         sentences=tuple(sentences),
@@ -51,13 +53,13 @@ def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResp
 _Key = tuple[object, int, int]
 
 
-def _key(hit: Hit) -> _Key:
+def _key(hit: types.Hit) -> _Key:
     """Return the identity of a passage: its document and lines."""
     return hit.passage.document_id, hit.passage.line_start, hit.passage.line_end
 
 
-def _sources(parts: Iterable[Statement | Label]) -> dict[str, Hit]:
-    hits: dict[_Key, Hit] = {}
+def _sources(parts: Iterable[Statement | Label]) -> dict[str, types.Hit]:
+    hits: dict[_Key, types.Hit] = {}
     for part in parts:
         for source in part.sources if isinstance(part, Statement) else ():
             hits.setdefault(_key(source.hit), source.hit)

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 
+from rag import types
 from rag.answering.extraction.lists import MAX_SHORT_ITEMS, FoundList
 from rag.answering.extraction.summary import KeySentence
 from rag.answering.passages.preambles import FIRST_LINES, preamble
 from rag.answering.passages.signatures import SIGNING, signatures
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import one_line
-from rag.types import Chunk
 
 _MAY_ASK = re.compile(
     r"\b(?:sign\w*|executed|unter(?:schrieben|zeichnet)|directors|board|party|parties|\w*parteien|between|zwischen)\b",
@@ -48,7 +48,7 @@ def asks_signers(question: str) -> bool:
     return (_match(_ASKS_SIGNERS, question) or _match(_ASKS_DIRECTORS, question)) is not None
 
 
-def find_signers(chunks: Sequence[Chunk], question: str) -> FoundList | None:
+def find_signers(chunks: Sequence[types.Chunk], question: str) -> FoundList | None:
     """Return the signatures that answer `question`, or None without any; `chunks` are all of a document in order.
 
     Each signer is shown once, under the party that is named above the first signature.
@@ -69,7 +69,7 @@ def find_signers(chunks: Sequence[Chunk], question: str) -> FoundList | None:
     return FoundList([*signed.values()][:MAX_SHORT_ITEMS], len(signed)) if signed else None
 
 
-def find_parties(chunks: Sequence[Chunk]) -> FoundList | None:
+def find_parties(chunks: Sequence[types.Chunk]) -> FoundList | None:
     """Return the preamble of a contract, or None without one; `chunks` are all of a document in order."""
     found = ((chunk, preamble(chunk)) for chunk in chunks if chunk.line_start <= FIRST_LINES)
     return next((FoundList([KeySentence(chunk, unit.span, "")], 1) for chunk, unit in found if unit), None)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rag import types
 from rag.answering.extraction.main_sections import main_sections, quotas
 from rag.answering.passages.blocks import read_blocks
 from rag.answering.passages.quotable_units import split_passage
@@ -26,7 +27,6 @@ from rag.answering.text import term_weights
 from rag.answering.text.sentences import one_line, separated_lines
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.retrieval import maximal_marginal_relevance
-from rag.types import BlockKind, Chunk, Document, Hit, Line, Passage, Span
 
 MAX_SENTENCES = 10
 """Maximum length of the summary of one document."""
@@ -133,8 +133,8 @@ class Extract(NamedTuple):
 class KeySentence(NamedTuple):
     """A chosen sentence: its chunk, span and section; `has_lines` as of `Unit`."""
 
-    chunk: Chunk
-    span: Span
+    chunk: types.Chunk
+    span: types.Span
     section: str
     has_lines: bool = False
 
@@ -170,7 +170,7 @@ def requested_summary(question: str) -> Extract | None:
 # --- choosing -------------------------------------------------------------------------------------------
 
 
-def naming_lines(chunks: Sequence[Chunk], title: str | None) -> list[KeySentence]:
+def naming_lines(chunks: Sequence[types.Chunk], title: str | None) -> list[KeySentence]:
     """Return what the first page says the document is: the line of its title, one of its kind, one of its period."""
     page = min((chunk.pages[0] for chunk in chunks), default=1)
     first = read_blocks([chunk for chunk in chunks if page in chunk.pages])
@@ -185,7 +185,7 @@ def naming_lines(chunks: Sequence[Chunk], title: str | None) -> list[KeySentence
 
 
 def key_sentences(
-    chunks: Sequence[Chunk], vectors: Mapping[uuid.UUID, Any], *, limit: int = MAX_SENTENCES
+    chunks: Sequence[types.Chunk], vectors: Mapping[uuid.UUID, Any], *, limit: int = MAX_SENTENCES
 ) -> list[KeySentence]:
     """Return the sentences most central to a document, at most `limit`, in the order of its sections.
 
@@ -214,7 +214,7 @@ def key_sentences(
     return chosen
 
 
-def _opening(chunks: Sequence[Chunk], section: str, repeated: frozenset[str]) -> list[KeySentence]:
+def _opening(chunks: Sequence[types.Chunk], section: str, repeated: frozenset[str]) -> list[KeySentence]:
     """Return the first sentence that stands for itself."""
     found = (sentence for chunk in chunks for sentence in _sentences(chunk, section, repeated))
     return [*itertools.islice((sentence.key for sentence in found if not _DEPENDENT.match(sentence.text)), 1)]
@@ -229,7 +229,7 @@ def _mean(vectors: Sequence[Any]) -> Any:
     return mean / max(float(np.linalg.norm(mean)), 1e-9)
 
 
-def _repeated(chunks: Sequence[Chunk]) -> frozenset[str]:
+def _repeated(chunks: Sequence[types.Chunk]) -> frozenset[str]:
     """Return lines, with digits masked, that occur on several pages."""
     pages: dict[str, set[int]] = {}
     for chunk in chunks:
@@ -242,12 +242,12 @@ def _plain(text: str) -> str:
     return re.sub(r"\d+", "0", " ".join(text.split()).lower())
 
 
-def _sentences(chunk: Chunk, section: str, repeated: frozenset[str]) -> list[_Sentence]:
+def _sentences(chunk: types.Chunk, section: str, repeated: frozenset[str]) -> list[_Sentence]:
     """Return the self-contained sentences of a passage."""
     found: list[_Sentence] = []
-    for unit in split_passage(Passage(document_id=chunk.document_id, lines=chunk.lines)):
+    for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
         text = one_line(chunk.text[unit.span.start : unit.span.end])
-        if unit.kind is not BlockKind.TEXT or unit.is_boilerplate or unit.cells or not _states_something(text):
+        if unit.kind is not types.BlockKind.TEXT or unit.is_boilerplate or unit.cells or not _states_something(text):
             continue
         if any(_plain(line.text) in repeated for line in chunk.lines_of(*unit.span)):
             continue
@@ -303,7 +303,9 @@ def _vectors(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> An
 # --- saying --------------------------------------------------------------------------------------------------
 
 
-def to_statements(keys: Sequence[KeySentence], document: Document, *, sections: bool = True) -> list[Statement | Label]:
+def to_statements(
+    keys: Sequence[KeySentence], document: types.Document, *, sections: bool = True
+) -> list[Statement | Label]:
     """Return the chosen sentences as statements under the names of their sections."""
     parts: list[Statement | Label] = []
     section = None
@@ -317,11 +319,13 @@ def to_statements(keys: Sequence[KeySentence], document: Document, *, sections: 
     return parts
 
 
-def to_hit(chunk: Chunk, document: Document, lines: tuple[Line, ...], *, score: float = 1.0) -> Hit:
+def to_hit(
+    chunk: types.Chunk, document: types.Document, lines: tuple[types.Line, ...], *, score: float = 1.0
+) -> types.Hit:
     """Return a chunk and lines around it as a hit."""
-    return Hit(
+    return types.Hit(
         chunk=chunk,
-        passage=Passage(document_id=document.id, lines=lines),
+        passage=types.Passage(document_id=document.id, lines=lines),
         document_name=document.name,
         mime_type=document.mime_type,
         title=document.title,
@@ -333,7 +337,7 @@ def to_hit(chunk: Chunk, document: Document, lines: tuple[Line, ...], *, score: 
     )
 
 
-def passages(keys: Sequence[KeySentence], document: Document) -> list[Hit]:
+def passages(keys: Sequence[KeySentence], document: types.Document) -> list[types.Hit]:
     """Return the passages of the chosen sentences, each once, in reading order."""
     chunks = {key.chunk.ordinal: key for key in keys}
     return [to_hit(chunks[ordinal].chunk, document, chunks[ordinal].chunk.lines) for ordinal in sorted(chunks)]

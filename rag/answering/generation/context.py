@@ -6,9 +6,8 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag import prompts, providers, tables
+from rag import prompts, providers, tables, types
 from rag.answering.text.markup import INVISIBLE
-from rag.types import PAGE_TEXT, BlockKind, Hit, Line
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM
@@ -48,7 +47,7 @@ _FAKE_TAG = re.compile(
 )
 
 
-ReadDocuments = Callable[[Sequence[Hit], int], Sequence[Sequence[Hit]]]
+ReadDocuments = Callable[[Sequence[types.Hit], int], Sequence[Sequence[types.Hit]]]
 """Return the documents in scope that may fit into so many tokens, as hits page by page; those of the hits first."""
 
 
@@ -56,8 +55,8 @@ class Source(NamedTuple):
     """A hit as given to the model: its id and lines."""
 
     citation_id: str
-    hit: Hit
-    lines: tuple[Line, ...]
+    hit: types.Hit
+    lines: tuple[types.Line, ...]
 
 
 class Context(NamedTuple):
@@ -67,7 +66,7 @@ class Context(NamedTuple):
     text: str
 
     @property
-    def hits(self) -> dict[str, Hit]:
+    def hits(self) -> dict[str, types.Hit]:
         """The hits by their ids."""
         return {source.citation_id: source.hit for source in self.sources}
 
@@ -78,7 +77,7 @@ def default_budget(llm: "LLM | None") -> int:
     return LARGE_BUDGET_TOKENS if is_large else CONTEXT_BUDGET_TOKENS
 
 
-def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS) -> Context:
+def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS) -> Context:
     """Return the best `hits` as sources S1, S2 …, in order.
 
     Lines of earlier sources are not repeated, nor are running headers and footers of other pages; a hit without other
@@ -113,7 +112,7 @@ def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TO
 
 
 def build_fitting_context(
-    hits: Sequence[Hit], *, budget_tokens: int, room: int, documents: Sequence[Sequence[Hit]] = ()
+    hits: Sequence[types.Hit], *, budget_tokens: int, room: int, documents: Sequence[Sequence[types.Hit]] = ()
 ) -> Context:
     """Build a context that fits into `room` tokens of the model, whose tokenizer may count more.
 
@@ -128,13 +127,15 @@ def build_fitting_context(
         budget = min(budget * room // most, budget - 1)
 
 
-def with_whole_documents(hits: Sequence[Hit], documents: Iterable[Sequence[Hit]], budget_tokens: int) -> list[Hit]:
+def with_whole_documents(
+    hits: Sequence[types.Hit], documents: Iterable[Sequence[types.Hit]], budget_tokens: int
+) -> list[types.Hit]:
     """Replace the hits of the first `documents` that fit whole beside the other hits by all pages, in reading order.
 
     A document stands where its best hit stood, one without hits at the end. Nothing that was found is left out for it.
     """
     room = budget_tokens - sum(map(_tokens, hits))
-    whole: dict[uuid.UUID, list[Hit]] = {}
+    whole: dict[uuid.UUID, list[types.Hit]] = {}
     for pages in documents:
         document_id = pages[0].passage.document_id
         own = [hit for hit in hits if hit.passage.document_id == document_id]
@@ -149,7 +150,7 @@ def with_whole_documents(hits: Sequence[Hit], documents: Iterable[Sequence[Hit]]
             known = [(found.get(page.chunk.main_page, page), page.passage) for page in pages]
             whole[document_id] = [hit.model_copy(update={"passage": passage}) for hit, passage in known]
     best = {hit.passage.document_id: hit for hit in reversed(hits)}
-    given: list[Hit] = []
+    given: list[types.Hit] = []
     for hit in hits:
         document_id = hit.passage.document_id
         if document_id not in whole:
@@ -159,30 +160,30 @@ def with_whole_documents(hits: Sequence[Hit], documents: Iterable[Sequence[Hit]]
     return given + [page for document_id, pages in whole.items() if document_id not in best for page in pages]
 
 
-def _running_lines(hits: Iterable[Hit]) -> set[tuple[uuid.UUID, str]]:
+def _running_lines(hits: Iterable[types.Hit]) -> set[tuple[uuid.UUID, str]]:
     """Return the running headers and footers, by document: the same line at an edge of several pages."""
     pages: dict[tuple[uuid.UUID, str], set[int]] = {}
     for hit in hits:
         for number, group in itertools.groupby(hit.passage.lines, key=lambda line: line.page_number):
-            lines = [line for line in group if line.kind in PAGE_TEXT]
+            lines = [line for line in group if line.kind in types.PAGE_TEXT]
             for line in (*lines[:EDGE_LINES], *lines[-EDGE_LINES:]):
                 if len(line.text) >= MIN_RUNNING_CHARS:
                     pages.setdefault((hit.passage.document_id, line.text), set()).add(number)
     return {key for key, numbers in pages.items() if len(numbers) >= RUNNING_PAGES}
 
 
-def _is_at_home(hit: Hit, line: Line) -> bool:
+def _is_at_home(hit: types.Hit, line: types.Line) -> bool:
     return line.page_number == hit.chunk.main_page
 
 
-def _key(hit: Hit, line: Line, running: Collection[tuple[uuid.UUID, str]]) -> tuple[object, ...]:
-    if line.kind is BlockKind.TEXT and (hit.passage.document_id, line.text) in running:
+def _key(hit: types.Hit, line: types.Line, running: Collection[tuple[uuid.UUID, str]]) -> tuple[object, ...]:
+    if line.kind is types.BlockKind.TEXT and (hit.passage.document_id, line.text) in running:
         return hit.passage.document_id, line.text
     # A caller's own block may give one number to several lines, and a long line may be cut into parts
     return hit.passage.document_id, line.number, line.text
 
 
-def _tokens(hit: Hit) -> int:
+def _tokens(hit: types.Hit) -> int:
     return providers.count_tokens(format_source(Source("S1", hit, hit.passage.lines)))
 
 
@@ -195,7 +196,7 @@ def _fit(source: Source, room: int) -> Source:
     return source._replace(lines=tuple(_cut(source.lines, source.hit, len(text) * max(room, 0) // tokens)))
 
 
-def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
+def _cut(lines: Sequence[types.Line], hit: types.Hit, room: int) -> list[types.Line]:
     """Return as many `lines` as fit, first those of the hit's chunk, then those around it; at least one."""
     first = next((i for i, line in enumerate(lines) if line.number >= hit.chunk.line_start), 0)
     start, end = first, first + 1
@@ -216,10 +217,10 @@ def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
             return list(lines[start:end])
 
 
-def _length(line: Line) -> int:
+def _length(line: types.Line) -> int:
     """Return the characters of a line as it is given to the model."""
     mark = prompts.CONTEXT_KINDS.get(line.kind, "")
-    return len(line.text) + len(mark) + (2 * line.text.count("\t") + 4 if line.kind is BlockKind.TABLE else 0)
+    return len(line.text) + len(mark) + (2 * line.text.count("\t") + 4 if line.kind is types.BlockKind.TABLE else 0)
 
 
 def format_source(source: Source) -> str:
@@ -235,7 +236,7 @@ def format_source(source: Source) -> str:
     )
 
 
-def _format_lines(lines: Sequence[Line], *, with_pages: bool) -> str:
+def _format_lines(lines: Sequence[types.Line], *, with_pages: bool) -> str:
     """Format lines as paragraphs and Markdown tables, with a mark where a page begins."""
     neutral = neutralise_marks("\n".join(line.text for line in lines))  # of the same length
     starts = itertools.accumulate((len(line.text) + 1 for line in lines), initial=0)
@@ -249,7 +250,7 @@ def _format_lines(lines: Sequence[Line], *, with_pages: bool) -> str:
         if with_pages and line.page_number != page:
             page = line.page_number
             parts.append(prompts.CONTEXT_PAGE.format(number=page))
-        if line.kind is not BlockKind.TABLE:
+        if line.kind is not types.BlockKind.TABLE:
             parts.append(" ".join(filter(None, [prompts.CONTEXT_KINDS.get(line.kind), text])))
             continue
         if index not in rows:
@@ -259,11 +260,11 @@ def _format_lines(lines: Sequence[Line], *, with_pages: bool) -> str:
     return "\n".join(parts).strip("\n")
 
 
-def _continues_table(line: Line) -> bool:
-    return line.kind is BlockKind.TABLE and not line.starts_block
+def _continues_table(line: types.Line) -> bool:
+    return line.kind is types.BlockKind.TABLE and not line.starts_block
 
 
-def _markdown(table: Sequence[Line], texts: Sequence[str]) -> list[list[str]]:
+def _markdown(table: Sequence[types.Line], texts: Sequence[str]) -> list[list[str]]:
     """Return the Markdown of each row: each cell in its column, column heads first, also those further above."""
     rows = tables.rows_of(table)
     width = 1 + max(cell.last for row in rows for cell in row.cells)

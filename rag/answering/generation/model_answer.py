@@ -5,11 +5,10 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag import errors, prompts, providers
+from rag import errors, prompts, providers, types
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
 from rag.answering.text.normalized_text import normalize
 from rag.retrieval import CompletionCache, request_digest
-from rag.types import AnswerToken, GenerationOptions, Usage
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM, ChatMessage
@@ -26,7 +25,7 @@ def never_stop() -> bool:
 class Ending(NamedTuple):
     """How an output ended: `stopped` before its end by the user or by an error, and what to tell about that."""
 
-    usage: Usage = Usage()
+    usage: types.Usage = types.Usage()
     stopped: bool = False
     hint: str | None = None
 
@@ -49,7 +48,7 @@ class Writer:
     """A language model with a cache of its answers."""
 
     llm: "LLM"
-    generation: GenerationOptions
+    generation: types.GenerationOptions
     memory: CompletionCache | None
     stop: Stop = never_stop
 
@@ -73,7 +72,7 @@ class Writer:
             self.memory.keep("answers", key, text)
         usage = ending.usage
         if not usage.output_tokens:  # the vendor reports none: estimated with the embedded model's tokenizer
-            usage = Usage(input_tokens=count_tokens(messages), output_tokens=providers.count_tokens(text))
+            usage = types.Usage(input_tokens=count_tokens(messages), output_tokens=providers.count_tokens(text))
         return ending._replace(usage=usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)}))
 
     def _ask(self, messages: "Sequence[ChatMessage]", pieces: list[str]) -> Generator[str, None, Ending]:
@@ -109,7 +108,7 @@ def prompt_messages(llm: "LLM", question: str, sources: str) -> "list[ChatMessag
 
 def stream_visible(
     pieces: Generator[str, None, Ending], known: Collection[str]
-) -> Generator[AnswerToken, None, Output]:
+) -> Generator[types.AnswerToken, None, Output]:
     """Yield the displayable text of `pieces`; return all of it. `known` are the ids of the sources.
 
     Text that may still become a refusal is held back, so that it is never displayed and withdrawn. Reasoning without
@@ -129,7 +128,7 @@ def stream_visible(
                 held += markup.finish()
             if held and (shown or not _REFUSAL.startswith(normalize(held).text)):
                 shown += held
-                yield AnswerToken(text=held)
+                yield types.AnswerToken(text=held)
                 held = ""
     answer = providers.strip_reasoning(raw)
     if answer == raw:

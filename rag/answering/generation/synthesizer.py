@@ -19,23 +19,12 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.tools import ToolOutput
 
-from rag import errors, prompts
+from rag import errors, prompts, types
 from rag.answering.conversation.followups import condense
 from rag.async_streams import in_threads
 from rag.retrieval import Query, to_hits
-from rag.types import (
-    MAX_TURN_CHARS,
-    MAX_TURNS,
-    AnswerEvent,
-    AnswerResponse,
-    AnswerToken,
-    Hit,
-    Message,
-    Rewriting,
-    bounded_question,
-)
 
-Answer = Callable[[str, Sequence[Hit], Sequence[Rewriting]], Generator[AnswerEvent, None, None]]
+Answer = Callable[[str, Sequence[types.Hit], Sequence[types.Rewriting]], Generator[types.AnswerEvent, None, None]]
 """Yield the events of an answer to a question from hits; the vocabulary's rewritings help to find extracts."""
 
 MEMORY_TOKENS = 8000
@@ -46,7 +35,7 @@ MEMORY_TOKENS = 8000
 class GroundedResponse(Response):
     """LlamaIndex's response with the verified answer: citations, quotes and their boxes."""
 
-    answer: AnswerResponse | None = None
+    answer: types.AnswerResponse | None = None
 
 
 class GroundedStream(StreamingResponse):
@@ -55,20 +44,22 @@ class GroundedStream(StreamingResponse):
     `events` are the same pieces with the stages between them; read either these or `response_gen`.
     """
 
-    def __init__(self, events: Generator[AnswerEvent, None, None], source_nodes: list[schema.NodeWithScore]) -> None:
+    def __init__(
+        self, events: Generator[types.AnswerEvent, None, None], source_nodes: list[schema.NodeWithScore]
+    ) -> None:
         """Take an answer that is being written."""
         super().__init__(self._pieces(), source_nodes)
-        self.answer: AnswerResponse | None = None
+        self.answer: types.AnswerResponse | None = None
         self.events = events
 
     def _pieces(self) -> Generator[str, None, None]:
         is_empty = True  # as that of a refusal
         with contextlib.closing(self.events):
             for event in self.events:
-                if isinstance(event, AnswerToken):
+                if isinstance(event, types.AnswerToken):
                     is_empty = False
                     yield event.text
-                elif isinstance(event, AnswerResponse):
+                elif isinstance(event, types.AnswerResponse):
                     self.answer = event
                     if is_empty:
                         yield event.answer
@@ -80,20 +71,22 @@ class GroundedAsyncStream(AsyncStreamingResponse):
     A reader that is cancelled or closes the stream ends the work as soon as the piece being written is there.
     """
 
-    def __init__(self, events: AsyncGenerator[AnswerEvent, None], source_nodes: list[schema.NodeWithScore]) -> None:
+    def __init__(
+        self, events: AsyncGenerator[types.AnswerEvent, None], source_nodes: list[schema.NodeWithScore]
+    ) -> None:
         """Take an answer that is being written."""
         super().__init__(self._pieces(), source_nodes)
-        self.answer: AnswerResponse | None = None
+        self.answer: types.AnswerResponse | None = None
         self.events = events
 
     async def _pieces(self) -> AsyncGenerator[str, None]:
         is_empty = True  # as that of a refusal
         async with contextlib.aclosing(self.events):
             async for event in self.events:
-                if isinstance(event, AnswerToken):
+                if isinstance(event, types.AnswerToken):
                     is_empty = False
                     yield event.text
-                elif isinstance(event, AnswerResponse):
+                elif isinstance(event, types.AnswerResponse):
                     self.answer = event
                     if is_empty:
                         yield event.answer
@@ -162,8 +155,8 @@ class GroundedSynthesizer(BaseSynthesizer):
 
     def _events(
         self, query: schema.QueryType, nodes: Sequence[schema.NodeWithScore]
-    ) -> Generator[AnswerEvent, None, None]:
-        question = bounded_question(query if isinstance(query, str) else query.query_str)
+    ) -> Generator[types.AnswerEvent, None, None]:
+        question = types.bounded_question(query if isinstance(query, str) else query.query_str)
         return self._answer(question, to_hits(nodes), query.findings.rewritings if isinstance(query, Query) else ())
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:
@@ -182,14 +175,14 @@ class GroundedSynthesizer(BaseSynthesizer):
         pass
 
 
-def final_answer(events: Iterable[AnswerEvent]) -> AnswerResponse:
+def final_answer(events: Iterable[types.AnswerEvent]) -> types.AnswerResponse:
     """Return the verified answer at the end of `events`.
 
     Raises:
         errors.GroundingError: the events end without it.
     """
     for event in events:
-        if isinstance(event, AnswerResponse):
+        if isinstance(event, types.AnswerResponse):
             return event
     raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
 
@@ -205,12 +198,12 @@ class GroundedChatEngine(CondenseQuestionChatEngine):
 
     def _condense_question(self, chat_history: list[ChatMessage], last_message: str) -> str:
         turns = [
-            Message(role=turn.role.value, content=(turn.content or "")[:MAX_TURN_CHARS])
-            for turn in chat_history[-MAX_TURNS:]
+            types.Message(role=turn.role.value, content=(turn.content or "")[: types.MAX_TURN_CHARS])
+            for turn in chat_history[-types.MAX_TURNS :]
             if turn.role.value in {"user", "assistant"}
         ]
         llm = None if isinstance(self._llm, MockLLM) else self._llm
-        return condense(bounded_question(last_message), turns, llm)
+        return condense(types.bounded_question(last_message), turns, llm)
 
     async def _acondense_question(self, chat_history: list[ChatMessage], last_message: str) -> str:
         return await asyncio.to_thread(self._condense_question, chat_history, last_message)

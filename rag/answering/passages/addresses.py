@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from rag import types
 from rag.answering.passages.boilerplate import Placed, placed_lines, trim_line
 from rag.answering.passages.quotable_units import Unit
-from rag.types import BlockKind, Passage, Span
 
 MAX_LINES = 9
 """Maximum number of lines of an address."""
@@ -32,20 +32,20 @@ _PARTY = re.compile(r"\s*(?:(?:party|vertragspartei|name|company|firma)\b[^:]{0,
 """A line that names whose address follows: "Party A: Acme, Inc.", or a name without a label."""
 
 
-def addresses(passage: Passage) -> Iterator[Unit]:
+def addresses(passage: types.Passage) -> Iterator[Unit]:
     """Yield each address; its `section` is the line that says whose it is."""
     placed = [one for one in placed_lines(passage) if one[1].text.strip()]
     for index, (offset, line) in enumerate(placed):
         if _IF_TO.fullmatch(line.text):
             below = _address(placed[index + 1 : index + 1 + MAX_LINES], line.page_number)
             if any(_PLACE.search(one.text) for _, one in below):
-                span = Span(trim_line(*below[0]).start, trim_line(*below[-1]).end)
-                yield Unit(span, BlockKind.TEXT, section=trim_line(offset, line), has_lines=True)
+                span = types.Span(trim_line(*below[0]).start, trim_line(*below[-1]).end)
+                yield Unit(span, types.BlockKind.TEXT, section=trim_line(offset, line), has_lines=True)
         elif labelled := _ADDRESS.match(line.text):
             above = placed[max(index - MAX_LINES_BELOW_NAME, 0) : index]
             if party := next((one for one in reversed(above) if _PARTY.match(one[1].text)), None):
-                span = Span(offset + labelled.end(), trim_line(offset, line).end)
-                yield Unit(span, BlockKind.TEXT, section=trim_line(*party), has_lines=True)
+                span = types.Span(offset + labelled.end(), trim_line(offset, line).end)
+                yield Unit(span, types.BlockKind.TEXT, section=trim_line(*party), has_lines=True)
 
 
 def _address(below: Sequence[Placed], page: int) -> list[Placed]:

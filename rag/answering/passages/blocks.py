@@ -4,19 +4,19 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.passages.boilerplate import placed_lines, trim_line
 from rag.answering.passages.quotable_units import continues
 from rag.answering.text.sentences import has_bullet, one_line
 from rag.ingestion.chunking import SECTION_SEPARATOR
-from rag.types import BlockKind, Chunk, Line, Passage, Span
 
 
 class Block(NamedTuple):
     """A paragraph, heading or bullet of a chunk."""
 
-    chunk: Chunk
-    span: Span
-    kind: BlockKind
+    chunk: types.Chunk
+    span: types.Span
+    kind: types.BlockKind
     is_bold: bool
     is_bullet: bool
     number: int
@@ -29,7 +29,7 @@ class Block(NamedTuple):
     @property
     def is_heading(self) -> bool:
         """Whether it is a heading."""
-        return self.kind is BlockKind.HEADING
+        return self.kind is types.BlockKind.HEADING
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ class Block(NamedTuple):
         return tuple((self.chunk.section or "").split(SECTION_SEPARATOR))
 
 
-def read_blocks(chunks: Sequence[Chunk]) -> list[Block]:
+def read_blocks(chunks: Sequence[types.Chunk]) -> list[Block]:
     """Return the blocks of a document in reading order; of one in overlapping chunks the longest version."""
     longest: dict[int, Block] = {}
     for chunk in chunks:
@@ -48,9 +48,9 @@ def read_blocks(chunks: Sequence[Chunk]) -> list[Block]:
     return [longest[number] for number in sorted(longest)]
 
 
-def _blocks_of(chunk: Chunk) -> Iterator[Block]:
+def _blocks_of(chunk: types.Chunk) -> Iterator[Block]:
     """Yield the blocks of a chunk; a bullet begins one. What is left of a block that began before is skipped."""
-    lines = [*placed_lines(Passage(document_id=chunk.document_id, lines=chunk.lines))]
+    lines = [*placed_lines(types.Passage(document_id=chunk.document_id, lines=chunk.lines))]
     begins = [
         index
         for index, (_, line) in enumerate(lines)
@@ -58,12 +58,12 @@ def _blocks_of(chunk: Chunk) -> Iterator[Block]:
     ]
     for start, end in pairwise([*begins, len(lines)]):
         first, last = lines[start], lines[end - 1]
-        span = Span(trim_line(*first).start, trim_line(*last).end)
-        if span.start < span.end and first[1].kind in {BlockKind.TEXT, BlockKind.HEADING}:
+        span = types.Span(trim_line(*first).start, trim_line(*last).end)
+        if span.start < span.end and first[1].kind in {types.BlockKind.TEXT, types.BlockKind.HEADING}:
             is_bold = all(line.is_bold for _, line in lines[start:end])
-            is_bullet = first[1].kind is BlockKind.TEXT and has_bullet(first[1].text)
+            is_bullet = first[1].kind is types.BlockKind.TEXT and has_bullet(first[1].text)
             yield Block(chunk, span, first[1].kind, is_bold, is_bullet, first[1].number)
 
 
-def _is_apart(before: Line, line: Line) -> bool:
+def _is_apart(before: types.Line, line: types.Line) -> bool:
     return before.kind is not line.kind or (line.starts_block and not continues(before, line))

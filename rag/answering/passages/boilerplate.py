@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from rag import types
 from rag.answering.text.sentences import trimmed
-from rag.types import PAGE_TEXT, Line, Passage, Span
 
 CONTENTS_ROWS = 5
 """Minimum number of successive lines ending with rising page numbers in a table of contents."""
@@ -23,12 +23,12 @@ def is_contents_line(text: str) -> bool:
     return LEADERS.search(text) is not None or not (_WORD.search(text) or any(map(str.isdigit, text)))
 
 
-def boilerplate_lines(passage: Passage) -> set[int]:
+def boilerplate_lines(passage: types.Passage) -> set[int]:
     """Return the offsets of boilerplate lines: page numbers, running headers and footers, tables of contents."""
     placed = [(trim_line(offset, line), line) for offset, line in placed_lines(passage) if line.text.strip()]
     found: set[int] = set()
     for page in passage.pages:
-        lines = [(span, line) for span, line in placed if line.page_number == page and line.kind in PAGE_TEXT]
+        lines = [(span, line) for span, line in placed if line.page_number == page and line.kind in types.PAGE_TEXT]
         for edge in (
             lines[:1],
             lines[1:2] if len(lines) > 2 else [],
@@ -41,8 +41,8 @@ def boilerplate_lines(passage: Passage) -> set[int]:
                 if _CONTENTS.fullmatch(line.text) or (_is_running(line.text) and not _flows(lines, span))
             }
     numbered = [(span, _PAGE_AT_END.fullmatch(line.text)) for span, line in placed]
-    run: list[tuple[Span, int]] = []
-    for span, match in [*numbered, (Span(0, 0), None)]:
+    run: list[tuple[types.Span, int]] = []
+    for span, match in [*numbered, (types.Span(0, 0), None)]:
         number = int(match[1]) if match else None
         if number is not None and (not run or run[-1][1] <= number <= run[-1][1] + 60) and not _is_period(number):
             run.append((span, number))
@@ -53,7 +53,7 @@ def boilerplate_lines(passage: Passage) -> set[int]:
     return found
 
 
-def _flows(lines: Sequence[tuple[Span, Line]], span: Span) -> bool:
+def _flows(lines: Sequence[tuple[types.Span, types.Line]], span: types.Span) -> bool:
     """Return whether the line or the next begins in lower case, that is within a sentence."""
     index = next(index for index, (other, _) in enumerate(lines) if other == span)
     return any(line.text.lstrip()[0].islower() for _, line in lines[index : index + 2])
@@ -75,11 +75,11 @@ def _is_running(text: str) -> bool:
     )
 
 
-Placed = tuple[int, Line]
+Placed = tuple[int, types.Line]
 """The offset of a line in its passage, and the line."""
 
 
-def placed_lines(passage: Passage) -> Iterator[Placed]:
+def placed_lines(passage: types.Passage) -> Iterator[Placed]:
     """Yield each line with its offset in the passage's text."""
     offset = 0
     for index, line in enumerate(passage.lines):
@@ -88,7 +88,7 @@ def placed_lines(passage: Passage) -> Iterator[Placed]:
         offset += len(line.text)
 
 
-def trim_line(offset: int, line: Line) -> Span:
+def trim_line(offset: int, line: types.Line) -> types.Span:
     """Return the span of a line without surrounding white space."""
-    span = trimmed(line.text, Span(0, len(line.text)))
-    return Span(offset + span.start, offset + span.end)
+    span = trimmed(line.text, types.Span(0, len(line.text)))
+    return types.Span(offset + span.start, offset + span.end)

@@ -3,11 +3,11 @@
 import itertools
 import re
 
+from rag import types
 from rag.answering.passages.boilerplate import placed_lines, trim_line
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text.named_entities import is_term
 from rag.answering.text.term_weights import word_set
-from rag.types import BlockKind, Line, Passage, Span
 
 FIRST_LINES = 12
 """Lines of a document in which its title ends."""
@@ -32,14 +32,16 @@ _INSTITUTION = word_set(
 )
 
 
-def byline(passage: Passage) -> Unit | None:
+def byline(passage: types.Passage) -> Unit | None:
     """Return the names below the title on the first page; None without names, or if the page has no abstract."""
     placed = [one for one in placed_lines(passage) if one[1].text.strip()]
     if not placed or placed[0][1].page_number != 1 or placed[0][1].number > REACH:
         return None
     if not any(_ABSTRACT.match(field) for _, line in placed for field in line.text.split("\t")):
         return None
-    title = next((at for at, (_, line) in enumerate(placed[:FIRST_LINES]) if line.kind is BlockKind.HEADING), None)
+    title = next(
+        (at for at, (_, line) in enumerate(placed[:FIRST_LINES]) if line.kind is types.BlockKind.HEADING), None
+    )
     if title is None:
         return None
     below = [*itertools.dropwhile(lambda one: not one[1].starts_block, placed[title + 1 :])]
@@ -50,15 +52,15 @@ def byline(passage: Passage) -> Unit | None:
     names = [
         *itertools.takewhile(lambda one: one[1].kind is kind and _continues(one[1]), below[begins : begins + MAX_LINES])
     ]
-    return Unit(Span(trim_line(*names[0]).start, trim_line(*names[-1]).end), BlockKind.TEXT)
+    return Unit(types.Span(trim_line(*names[0]).start, trim_line(*names[-1]).end), types.BlockKind.TEXT)
 
 
-def _names_persons(line: Line) -> bool:
+def _names_persons(line: types.Line) -> bool:
     """Return whether a line has nothing but names, at least one of two words."""
     return len(_CAPITALISED.findall(line.text)) > 1 and _continues(line)
 
 
-def _continues(line: Line) -> bool:
+def _continues(line: types.Line) -> bool:
     text = line.text.strip()
     words = [word.strip(".'’-").casefold() for word in _CAPITALISED.findall(text)]
     is_named = not text.isupper() and not any(is_term(word) or word in _INSTITUTION for word in words)

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.passages.boilerplate import Placed, placed_lines, trim_line
 from rag.answering.passages.captions import is_caption
 from rag.answering.passages.quotable_units import Cell, Unit
-from rag.types import BlockKind, Passage, Span
 
 MAX_VALUE_CHARS = 120
 """Maximum length of a line of values; longer ones are running text."""
@@ -43,7 +43,7 @@ class Labelled(NamedTuple):
     label: str
 
 
-def labelled_values(passage: Passage) -> Iterator[Labelled]:
+def labelled_values(passage: types.Passage) -> Iterator[Labelled]:
     """Yield each value that stands above its label in brackets, or beside it on a line of their own."""
     text = passage.text
     placed = [one for one in placed_lines(passage) if one[1].text.strip()]
@@ -84,10 +84,10 @@ def _whole_labels(labels: Sequence[re.Match[str]], below: str) -> list[str]:
     return [label["label"] if label["end"] else f"{label['label'].rstrip()} {next(left)}" for label in labels]
 
 
-def _values(above: Placed, names: Sequence[str]) -> list[Span | None]:
+def _values(above: Placed, names: Sequence[str]) -> list[types.Span | None]:
     """Return the part of the line above for each label; none unless there is only one way to divide it."""
     offset, line = above
-    nothing: list[Span | None] = [None] * len(names)
+    nothing: list[types.Span | None] = [None] * len(names)
     if len(line.text) > MAX_VALUE_CHARS or line.text.rstrip()[-1:] in ".:;" or _RULE.fullmatch(line.text):
         return nothing
     if _labels(line.text) or is_caption(line.text):
@@ -104,10 +104,10 @@ def _values(above: Placed, names: Sequence[str]) -> list[Span | None]:
         match = re.fullmatch(r"\s*" + r"\s+".join(parts) + r"\s*", line.text)
     if match is None:
         return nothing
-    return [Span(offset + match.start(number), offset + match.end(number)) for number in range(1, len(names) + 1)]
+    return [types.Span(offset + match.start(number), offset + match.end(number)) for number in range(1, len(names) + 1)]
 
 
-def _address(above: Sequence[Placed]) -> Span:
+def _address(above: Sequence[Placed]) -> types.Span:
     """Return the lines of an address that ends right above its label."""
     last = trim_line(*above[-1])
     start = last.start
@@ -123,15 +123,15 @@ def _address(above: Sequence[Placed]) -> Span:
         if is_other or placed[1].page_number != above[-1][1].page_number:
             break
         start = trim_line(*placed).start
-    return Span(start, last.end)
+    return types.Span(start, last.end)
 
 
-def _span(offset: int, match: re.Match[str], *names: str) -> Span:
+def _span(offset: int, match: re.Match[str], *names: str) -> types.Span:
     """Return the span of the group that matched, one of `names`."""
     name = next(name for name in names if match[name] is not None)
-    return Span(offset + match.start(name), offset + match.end(name))
+    return types.Span(offset + match.start(name), offset + match.end(name))
 
 
-def _pair(text: str, value: Span, label: Span) -> Unit:
-    label = Span(label.start, label.start + len(text[slice(*label)].rstrip()))
-    return Unit(value, BlockKind.TABLE, header=label, label=label, cells=(Cell(value),))
+def _pair(text: str, value: types.Span, label: types.Span) -> Unit:
+    label = types.Span(label.start, label.start + len(text[slice(*label)].rstrip()))
+    return Unit(value, types.BlockKind.TABLE, header=label, label=label, cells=(Cell(value),))

@@ -2,9 +2,9 @@
 
 import re
 
+from rag import types
 from rag.answering.passages.boilerplate import placed_lines, trim_line
 from rag.answering.passages.quotable_units import Unit
-from rag.types import BlockKind, Line, Passage, Span
 
 FIRST_LINES = 80
 """Lines of a document in which its preamble begins."""
@@ -26,7 +26,7 @@ _ENDS = re.compile(
 )
 
 
-def preamble(passage: Passage) -> Unit | None:
+def preamble(passage: types.Passage) -> Unit | None:
     """Return the words that name the parties, "between … and …", or None outside the beginning of a contract."""
     placed = [one for one in placed_lines(passage) if one[1].text.strip()]
     for index, (_, line) in enumerate(placed):
@@ -38,14 +38,14 @@ def preamble(passage: Passage) -> Unit | None:
         end = index + 1
         while end < min(len(placed), start + MAX_LINES) and not _ENDS.match(placed[end][1].text):
             end += 1
-        span = Span(trim_line(*placed[start]).start, trim_line(*placed[end - 1]).end)
+        span = types.Span(trim_line(*placed[start]).start, trim_line(*placed[end - 1]).end)
         text = passage.text[slice(*span)]
         if _JOINS.search(text, _BETWEEN.search(text).end()) and len(_NAMED.findall(text)) > 1:  # type: ignore[union-attr]
-            return Unit(span, BlockKind.TEXT)
+            return Unit(span, types.BlockKind.TEXT)
     return None
 
 
-def _goes_on(before: Line, line: Line) -> bool:
+def _goes_on(before: types.Line, line: types.Line) -> bool:
     """Return whether a line belongs to the same sentence as the long one before it."""
     is_running = len(before.text) > RUNNING_CHARS and before.text.rstrip()[-1] not in ".:;"
-    return not line.starts_block or (before.kind is line.kind is BlockKind.TEXT and is_running)
+    return not line.starts_block or (before.kind is line.kind is types.BlockKind.TEXT and is_running)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.passages.boilerplate import (
     LEADERS,
     Placed,
@@ -26,7 +27,6 @@ from rag.answering.passages.table_cells import (
     split_row,
 )
 from rag.answering.text.sentences import CHECK_BOX, has_bullet, split_long, split_sentences, trimmed
-from rag.types import NO_EVIDENCE, SET_APART, BlockKind, Line, Passage, Span, TableCell
 
 MAX_HEADER_CHARS = 200
 """Maximum length of a header line above a table."""
@@ -47,7 +47,7 @@ _PAIR = re.compile(r"\s*[A-Z][\w()/&.'’-]*(?:\s+[\w()/&.'’-]+){0,4}\s?:\s+\S
 class Cell(NamedTuple):
     """A cell of a row and its column name, "" if unknown."""
 
-    span: Span
+    span: types.Span
     column: str = ""
 
 
@@ -58,40 +58,40 @@ class Unit(NamedTuple):
     `is_boilerplate` marks boilerplate. `has_lines` says that its lines are read one by one, as those of an address.
     """
 
-    span: Span
-    kind: BlockKind
-    header: Span | None = None
-    caption: Span | None = None
-    section: Span | None = None
-    label: Span | None = None
+    span: types.Span
+    kind: types.BlockKind
+    header: types.Span | None = None
+    caption: types.Span | None = None
+    section: types.Span | None = None
+    label: types.Span | None = None
     cells: tuple[Cell, ...] = ()
     is_boilerplate: bool = False
     has_lines: bool = False
 
     @property
-    def spans(self) -> tuple[Span, ...]:
+    def spans(self) -> tuple[types.Span, ...]:
         """The spans quoted with it, itself first."""
         return tuple(span for span in (self.span, self.header, self.caption) if span)
 
 
-def split_passage(passage: Passage) -> list[Unit]:
+def split_passage(passage: types.Passage) -> list[Unit]:
     """Return the passage's sentences, headings and table rows in order."""
     text = passage.text
     boilerplate = boilerplate_lines(passage)
     units: list[Unit] = []
-    lines_above: dict[BlockKind | None, list[Placed]] = {}  # text that is set apart stands above nothing else
+    lines_above: dict[types.BlockKind | None, list[Placed]] = {}  # text that is set apart stands above nothing else
     for block in _blocks(passage, boilerplate):
         kind = block[0][1].kind
-        layer = kind if kind in SET_APART else None
+        layer = kind if kind in types.SET_APART else None
         above = lines_above.get(layer, [])
-        rows = kind is BlockKind.TABLE
+        rows = kind is types.BlockKind.TABLE
         found = _Table(text, above, block).rows() if rows else _sentences(text, above, block, boilerplate)
         units += [unit._replace(is_boilerplate=unit.is_boilerplate or unit.span.start in boilerplate) for unit in found]
         lines_above[layer] = (above + block)[-HEADER_REACH:]
     return units
 
 
-def _blocks(passage: Passage, boilerplate: Container[int]) -> Iterator[list[Placed]]:
+def _blocks(passage: types.Passage, boilerplate: Container[int]) -> Iterator[list[Placed]]:
     """Yield the lines of each block with their offsets.
 
     Paragraphs cut by a column or page break are joined: the first part ends in mid-sentence and the next begins in
@@ -109,11 +109,11 @@ def _blocks(passage: Passage, boilerplate: Container[int]) -> Iterator[list[Plac
         yield block
 
 
-def continues(line: Line, following: Line) -> bool:
+def continues(line: types.Line, following: types.Line) -> bool:
     """Return whether a line ends in the middle of a sentence that the following one goes on with."""
     before, after = line.text.rstrip(), following.text.lstrip()
     return (
-        line.kind is following.kind is BlockKind.TEXT
+        line.kind is following.kind is types.BlockKind.TEXT
         and bool(before and after)
         and after[0].islower()
         and before[-1] not in ".!?:;。！？"
@@ -131,7 +131,7 @@ class _Table:
         self._block = block
         self._above = [trim_line(*placed) for placed in above]
         self._left = {trim_line(*placed).start: placed[1].bbox.x0 for placed in (*above, *block)}
-        self._header: Span | None = None
+        self._header: types.Span | None = None
         self._in_header = False
         self._caption = self._scale_above()
         self._section = self._title_above()
@@ -144,19 +144,19 @@ class _Table:
             if span.start < span.end:
                 yield from _checked_items(self._text, span) or [self._known_row(offset, line) or self._row(span)]
 
-    def _known_row(self, offset: int, line: Line) -> Unit | None:
+    def _known_row(self, offset: int, line: types.Line) -> Unit | None:
         """Return a row whose cells are known by the columns of the whole table; None without heads of its cells."""
         if line.row is None:
             return None
         span = trim_line(offset, line)
         if line.row.is_head:
-            self._header = Span(self._header.start, span.end) if self._header and self._in_header else span
+            self._header = types.Span(self._header.start, span.end) if self._header and self._in_header else span
             self._in_header = True
-            return Unit(span, BlockKind.TABLE)
-        fields: list[tuple[TableCell, Span]] = []
+            return Unit(span, types.BlockKind.TABLE)
+        fields: list[tuple[types.TableCell, types.Span]] = []
         for cell, field in zip(line.row.cells, line.text.split("\t"), strict=True):
             if field.strip():
-                fields.append((cell, trimmed(self._text, Span(offset, offset + len(field)))))
+                fields.append((cell, trimmed(self._text, types.Span(offset, offset + len(field)))))
             offset += len(field) + 1
         has_label = fields[0][0].first == 0
         cells = fields[1:] if has_label else fields
@@ -165,7 +165,7 @@ class _Table:
         self._in_header = False
         return Unit(
             span,
-            BlockKind.TABLE,
+            types.BlockKind.TABLE,
             header=self._header,
             caption=None if self._caption == self._header else self._caption,
             section=self._section,
@@ -174,20 +174,20 @@ class _Table:
             is_boilerplate=is_contents_line(self._text[slice(*span)]),
         )
 
-    def _row(self, span: Span) -> Unit:
+    def _row(self, span: types.Span) -> Unit:
         row = self._text[span.start : span.end]
         label, cells = split_row(self._text, span)
         named = self._text[slice(*label)] if label else None
         if self._names_columns(row, named, [self._text[c.start : c.end] for c in cells]):
-            self._header = Span(self._header.start, span.end) if self._header and self._in_header else span
+            self._header = types.Span(self._header.start, span.end) if self._header and self._in_header else span
             self._in_header = True
-            return Unit(span, BlockKind.TABLE, is_boilerplate=is_contents_line(row))
+            return Unit(span, types.BlockKind.TABLE, is_boilerplate=is_contents_line(row))
         if not cells:
             if is_caption(row):
                 self._caption = span
             else:
                 self._section = span
-            return Unit(span, BlockKind.TABLE, label=label)
+            return Unit(span, types.BlockKind.TABLE, label=label)
         self._in_header = False
         header = self._header or self._header_above(len(cells))
         columns = self._columns(header, self._whole_line(span), span, len(cells)) if header else ()
@@ -195,10 +195,10 @@ class _Table:
         if header and is_named and not columns and len(cells) % 2 == 0:  # each figure with its deviation, or its share
             columns = self._columns(header, "", span, len(cells) // 2)
             if columns:
-                cells = [Span(a.start, b.end) for a, b in zip(cells[::2], cells[1::2], strict=True)]
+                cells = [types.Span(a.start, b.end) for a, b in zip(cells[::2], cells[1::2], strict=True)]
         return Unit(
             span,
-            BlockKind.TABLE,
+            types.BlockKind.TABLE,
             header=header,
             caption=None if self._caption == header else self._caption,
             section=self._section,
@@ -207,7 +207,7 @@ class _Table:
             is_boilerplate=is_contents_line(row),
         )
 
-    def _columns(self, header: Span, row: str, span: Span, count: int) -> tuple[str, ...]:
+    def _columns(self, header: types.Span, row: str, span: types.Span, count: int) -> tuple[str, ...]:
         """Return the names of `count` columns, joined over several header lines; a period may span several columns."""
         is_above = self._left[header.start] < self._left[span.start] + LABEL_INDENT
         lines = self._whole_line(header).splitlines()  # with the empty field above the labels
@@ -223,7 +223,7 @@ class _Table:
         named = [names for names in told if names]
         return tuple(" ".join(dict.fromkeys(parts)) for parts in zip(*named, strict=True)) if named else ()
 
-    def _whole_line(self, span: Span) -> str:
+    def _whole_line(self, span: types.Span) -> str:
         """Return whole lines with empty first and last fields, which show cell positions."""
         start = self._text.rfind("\n", 0, span.start) + 1
         end = self._text.find("\n", span.end)
@@ -250,7 +250,7 @@ class _Table:
         header = self._whole_line(self._header) if self._header else ""
         return _repeats(_fields(row), len(_periods(header.split("\n", 1)[0])))
 
-    def _spanning_periods(self, header: Span) -> list[str]:
+    def _spanning_periods(self, header: types.Span) -> list[str]:
         """Return the periods of a header that span several columns each, which its next lines name."""
         first, *others = self._whole_line(header).splitlines()
         periods = _periods(first)
@@ -260,7 +260,7 @@ class _Table:
         """Return whether the header has periods, so that further lines of words are rows."""
         return self._header is not None and PERIOD.search(self._text, *self._header) is not None
 
-    def _title_above(self) -> Span | None:
+    def _title_above(self) -> types.Span | None:
         """Return a short line right above the table that ends no sentence."""
         for span in self._above[-1:]:
             line = self._text[span.start : span.end]
@@ -268,7 +268,7 @@ class _Table:
                 return span
         return None
 
-    def _scale_above(self) -> Span | None:
+    def _scale_above(self) -> types.Span | None:
         """Return the last line above the table that declares a scale: "(in millions)"."""
         for span in reversed(self._above):
             line = self._text[span.start : span.end]
@@ -276,7 +276,7 @@ class _Table:
                 return span
         return None
 
-    def _header_above(self, count: int) -> Span | None:
+    def _header_above(self, count: int) -> types.Span | None:
         """Return the nearest line above with `count` periods, or a short line right above the table."""
         for span in reversed(self._above):
             line = self._text[span.start : span.end]
@@ -315,13 +315,13 @@ def _is_alike(label: str, cell: str) -> bool:
     return PERIOD.search(label) is not None and re.sub(r"\d", "0", label) == re.sub(r"\d", "0", cell)
 
 
-def _checked_items(text: str, row: Span) -> list[Unit]:
+def _checked_items(text: str, row: types.Span) -> list[Unit]:
     """Return each item of a form's row with its check box behind it; none if the row has anything else."""
     items: list[Unit] = []
     position = row.start
     while item := _CHECKED_ITEM.match(text, position, row.end):
-        label, box = Span(*item.span("label")), Span(*item.span("box"))
-        items.append(Unit(Span(label.start, box.end), BlockKind.TABLE, label=label, cells=(Cell(box),)))
+        label, box = types.Span(*item.span("label")), types.Span(*item.span("box"))
+        items.append(Unit(types.Span(label.start, box.end), types.BlockKind.TABLE, label=label, cells=(Cell(box),)))
         position = item.end()
     return items if position == row.end else []
 
@@ -338,18 +338,18 @@ def _sentences(
 ) -> Iterator[Unit]:
     kind = block[0][1].kind
     for run, is_row in _paragraphs(block, boilerplate):
-        if kind is BlockKind.HEADING:
+        if kind is types.BlockKind.HEADING:
             yield Unit(run, kind)
             continue
-        if is_row and kind not in NO_EVIDENCE:
+        if is_row and kind not in types.NO_EVIDENCE:
             yield _bare_row(text, [*above, *block], run)
             continue
         for span in split_sentences(text[run.start : run.end]):
-            for part in split_long(text, Span(run.start + span.start, run.start + span.end)):
+            for part in split_long(text, types.Span(run.start + span.start, run.start + span.end)):
                 yield Unit(part, kind, is_boilerplate=is_contents_line(text[part.start : part.end]))
 
 
-def _bare_row(text: str, lines: Sequence[Placed], span: Span) -> Unit:
+def _bare_row(text: str, lines: Sequence[Placed], span: types.Span) -> Unit:
     """Return a row of a table without rules, found in running text."""
     label, figures = label_and_figures(text, span)
     cells = [cell for part in figures for cell in join_signs(text, split_figures(text, part))]
@@ -362,7 +362,7 @@ def _bare_row(text: str, lines: Sequence[Placed], span: Span) -> Unit:
             break
     return Unit(
         span,
-        BlockKind.TABLE if cells and label else BlockKind.TEXT,
+        types.BlockKind.TABLE if cells and label else types.BlockKind.TEXT,
         header=header if header != span else None,
         label=label if cells else None,
         cells=tuple(Cell(c, columns[i] if columns else "") for i, c in enumerate(cells)) if label else (),
@@ -370,12 +370,12 @@ def _bare_row(text: str, lines: Sequence[Placed], span: Span) -> Unit:
     )
 
 
-def _paragraphs(block: Sequence[Placed], boilerplate: Container[int]) -> Iterator[tuple[Span, bool]]:
+def _paragraphs(block: Sequence[Placed], boilerplate: Container[int]) -> Iterator[tuple[types.Span, bool]]:
     """Yield runs of lines that may hold several sentences, and whether they are a row.
 
     List items, pairs, rows of numbers and boilerplate stand alone.
     """
-    run: Span | None = None
+    run: types.Span | None = None
     was_row = was_pair = False
     for offset, line in block:
         span = trim_line(offset, line)
@@ -384,7 +384,7 @@ def _paragraphs(block: Sequence[Placed], boilerplate: Container[int]) -> Iterato
         is_row = _is_row(line.text) or LEADERS.search(line.text) is not None or span.start in boilerplate
         is_pair = (run is None or was_pair) and _PAIR.match(line.text) is not None
         if run is not None and not (is_row or was_row or (is_pair and was_pair) or has_bullet(line.text)):
-            run = Span(run.start, span.end)
+            run = types.Span(run.start, span.end)
         else:
             if run is not None:
                 yield run, was_row

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from rag import types
 from rag.answering.passages.boilerplate import Placed, placed_lines, trim_line
 from rag.answering.passages.quotable_units import Unit
-from rag.types import BlockKind, Passage, Span
 
 MAX_OFFICE_LINES = 3
 """Maximum number of lines with name and office below a signature."""
@@ -28,7 +28,7 @@ _DATED = re.compile(r"^(?:date[d:]|datum\b)|\b(?:19|20)\d\d\s*$", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r"\W*\d+\W*")
 
 
-def signatures(passage: Passage) -> Iterator[Unit]:
+def signatures(passage: types.Passage) -> Iterator[Unit]:
     """Yield each signature with what stands below it: the name and office, or since when a firm has served.
 
     The `section` of a unit is the party right above it, in capitals: "ACME, INC.", or all of them in columns.
@@ -56,7 +56,7 @@ def signatures(passage: Passage) -> Iterator[Unit]:
                     break
         above = [one for one in placed[:index] if not _BY.fullmatch(one[1].text)][-1:]
         party = next((trim_line(*one) for one in above if _is_party(one[1].text, line.text)), None)
-        yield Unit(Span(offset + signed.start(), end), BlockKind.TEXT, section=party, has_lines=is_labelled)
+        yield Unit(types.Span(offset + signed.start(), end), types.BlockKind.TEXT, section=party, has_lines=is_labelled)
 
 
 def is_of_one(text: str) -> bool:

@@ -3,9 +3,9 @@
 import re
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text.sentences import CELL_SEPARATOR, one_line, separated_lines
-from rag.types import Hit, QuotedRow, Span
 
 MAX_CAPTION_CHARS = 60
 """Of longer captions only the bracketed unit is shown."""
@@ -19,15 +19,15 @@ _BESIDE_SIGN = re.compile(r"(?<![\d%)\]])\t|\t(?!\S*\d)")
 class Source(NamedTuple):
     """A span of a hit's passage."""
 
-    hit: Hit
-    span: Span
+    hit: types.Hit
+    span: types.Span
 
 
 class Row(NamedTuple):
     """A quoted table row and its unit."""
 
     unit: Unit
-    quoted: QuotedRow
+    quoted: types.QuotedRow
 
 
 class Statement(NamedTuple):
@@ -62,11 +62,11 @@ def display_text(text: str, unit: Unit) -> str:
     return f"{row.label} – {'; '.join(cells)}{scale}" if row.label else f"{'; '.join(cells)}{scale}"
 
 
-def quoted_row(text: str, unit: Unit) -> QuotedRow | None:
+def quoted_row(text: str, unit: Unit) -> types.QuotedRow | None:
     """Return the table row that a unit is, or None."""
     if not unit.cells:
         return None
-    return QuotedRow(
+    return types.QuotedRow(
         label=words_at(text, unit.label),
         columns=tuple(cell.column.rstrip(" :") for cell in unit.cells),  # shown with a colon behind it
         cells=tuple(one_line(_BESIDE_SIGN.sub(" ", text[slice(*cell.span)])) for cell in unit.cells),
@@ -82,6 +82,6 @@ def _scale(caption: str) -> str | None:
     return caption if 0 < len(caption) <= MAX_CAPTION_CHARS and "(" not in caption and ")" not in caption else None
 
 
-def words_at(text: str, span: Span | None) -> str:
+def words_at(text: str, span: types.Span | None) -> str:
     """Return the text at a span on one line, "" without a span."""
     return one_line(text[slice(*span)]) if span else ""

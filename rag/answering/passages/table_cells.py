@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from rag import types
 from rag.answering.text.sentences import one_line, trimmed
-from rag.types import Span
 
 MAX_ROW_CHARS = 1000
 """Longer lines without cell separators are no table rows."""
@@ -30,34 +30,34 @@ PERIOD = re.compile(
 _LEADERS_AT_END = re.compile(r"(?<!\s)\s*(?:(?<!\.)(?<!\.\s)(?:\.\s?){4,}|(?<!…)…{2,})\s*$")
 
 
-def split_row(text: str, span: Span) -> tuple[Span | None, list[Span]]:
+def split_row(text: str, span: types.Span) -> tuple[types.Span | None, list[types.Span]]:
     """Return a row's label, if any, and its cells; figures separated by spaces are cells of their own."""
-    parts: list[Span] = []
+    parts: list[types.Span] = []
     start = span.start
     for piece in text[span.start : span.end].split("\t"):
-        parts.append(trimmed(text, Span(start, start + len(piece))))
+        parts.append(trimmed(text, types.Span(start, start + len(piece))))
         start += len(piece) + 1
     parts = [part for part in parts if part.start < part.end]
-    label: Span | None = None
+    label: types.Span | None = None
     if parts and (
         not (VALUE.fullmatch(text, *parts[0]) or _VALUES.fullmatch(text, *parts[0])) or _is_of_period(text, parts)
     ):
         label, parts = _without_leaders(text, parts[0]), parts[1:]
         if not parts:
             label, parts = label_and_figures(text, label)
-    cells: list[Span] = []
+    cells: list[types.Span] = []
     for part in _with_signs_apart(text, parts):
         cells += split_figures(text, part)
     return label, join_signs(text, cells)
 
 
-def _is_of_period(text: str, parts: Sequence[Span]) -> bool:
+def _is_of_period(text: str, parts: Sequence[types.Span]) -> bool:
     """Return whether a row begins with its period: a year followed by something else."""
     first, *others = (text[slice(*part)].strip() for part in parts)
     return bool(PERIOD.fullmatch(first)) and bool(others) and not all(PERIOD.fullmatch(other) for other in others)
 
 
-def _with_signs_apart(text: str, parts: Sequence[Span]) -> Iterator[Span]:
+def _with_signs_apart(text: str, parts: Sequence[types.Span]) -> Iterator[types.Span]:
     """Split off trailing currency signs that belong to the next figure ("$ 1,503 $")."""
     figures = [part for part in parts if any(map(str.isdigit, text[part.start : part.end]))]
     leads = any(_SIGN.match(text, *part) for part in parts[:1]) or not any(
@@ -68,53 +68,55 @@ def _with_signs_apart(text: str, parts: Sequence[Span]) -> Iterator[Span]:
         if sign is None:
             yield part
         else:
-            yield trimmed(text, Span(part.start, sign.start(1)))
-            yield Span(*sign.span(1))
+            yield trimmed(text, types.Span(part.start, sign.start(1)))
+            yield types.Span(*sign.span(1))
 
 
-def label_and_figures(text: str, span: Span) -> tuple[Span | None, list[Span]]:
+def label_and_figures(text: str, span: types.Span) -> tuple[types.Span | None, list[types.Span]]:
     """Split a line without cell separators into its words and the two or more figures at its end."""
     if span.end - span.start > MAX_ROW_CHARS:
         return span, []
     for match in re.finditer(r"\s+", text[span.start : span.end]):
         start = span.start + match.end()
         if _VALUES.fullmatch(text, start, span.end):
-            return _without_leaders(text, Span(span.start, span.start + match.start())), [Span(start, span.end)]
+            return _without_leaders(text, types.Span(span.start, span.start + match.start())), [
+                types.Span(start, span.end)
+            ]
     return span, []
 
 
-def _without_leaders(text: str, span: Span) -> Span:
+def _without_leaders(text: str, span: types.Span) -> types.Span:
     """Drop the dot leaders at the end of a label."""
     leaders = _LEADERS_AT_END.search(text[span.start : span.end])
-    return Span(span.start, span.start + leaders.start()) if leaders and leaders.start() else span
+    return types.Span(span.start, span.start + leaders.start()) if leaders and leaders.start() else span
 
 
-def split_figures(text: str, span: Span) -> list[Span]:
+def split_figures(text: str, span: types.Span) -> list[types.Span]:
     """Return the figures of a span that consists of several, else the span itself."""
     if not _VALUES.fullmatch(text, span.start, span.end):
         return [span]
-    return [trimmed(text, Span(*match.span())) for match in VALUE.finditer(text, span.start, span.end)]
+    return [trimmed(text, types.Span(*match.span())) for match in VALUE.finditer(text, span.start, span.end)]
 
 
-def join_signs(text: str, cells: Sequence[Span]) -> list[Span]:
+def join_signs(text: str, cells: Sequence[types.Span]) -> list[types.Span]:
     """Join lone currency signs and closing brackets with their figures.
 
     If one sign stands before its figure, a sign behind it belongs to the next.
     """
-    joined: list[Span] = []
-    opening: Span | None = None
+    joined: list[types.Span] = []
+    opening: types.Span | None = None
     for cell in cells:
         content = text[cell.start : cell.end]
         if opening and (behind := _SIGN_BEHIND.fullmatch(content)):
             sign = cell.start + behind.start("sign")
-            joined.append(trimmed(text, Span(opening.start, sign)))
-            opening = Span(sign, cell.end)
+            joined.append(trimmed(text, types.Span(opening.start, sign)))
+            opening = types.Span(sign, cell.end)
         elif _SIGN.fullmatch(content):
             opening = cell
         elif joined and _CLOSING.fullmatch(content):
-            joined[-1] = Span(joined[-1].start, cell.end)
+            joined[-1] = types.Span(joined[-1].start, cell.end)
         else:
-            joined.append(Span(opening.start, cell.end) if opening else cell)
+            joined.append(types.Span(opening.start, cell.end) if opening else cell)
             opening = None
     return joined
 

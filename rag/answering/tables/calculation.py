@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.passages.statements import Label, Row, Source, Statement, display_text, quoted_row
 from rag.answering.tables.arithmetic import (
     capitalize,
@@ -23,13 +24,14 @@ from rag.answering.tables.arithmetic import (
 )
 from rag.answering.tables.figure_rows import Amount, FigureRow, Statements, figure_rows
 from rag.answering.tables.requested_figures import FigureRequest, identifying_words
-from rag.types import Hit
 from rag.vocabulary import Expression, Figure, Formula, Operand, find_figure, plain_label, years
 
 _NOT_WORKED_OUT = "It is not worked out: "
 
 
-def calculate(asked: FigureRequest, hits: Sequence[Hit], statements: Statements) -> list[Statement | Label] | None:
+def calculate(
+    asked: FigureRequest, hits: Sequence[types.Hit], statements: Statements
+) -> list[Statement | Label] | None:
     """Answer `asked` from the tables in `hits`, all of one document; None if nothing is found.
 
     `statements` locate the document's financial statements, where line items are read. If figures are missing or do not

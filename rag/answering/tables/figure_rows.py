@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.passages.captions import is_per_unit
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import Source
 from rag.answering.text.sentences import one_line
-from rag.types import BlockKind, Hit
 from rag.vocabulary import Figure, find_figure, is_labelled, years
 
 MAX_HEAD_CHARS = 200
@@ -65,7 +65,7 @@ class FigureRow:
     `currency` is the sign beside its own amounts, if any; `statements` are all those of its document.
     """
 
-    hit: Hit
+    hit: types.Hit
     page: int
     unit: Unit
     label: str
@@ -132,7 +132,7 @@ def is_of_share(words: str) -> bool:
     return _OF_SHARE.search(words) is not None and "except" not in words.lower()
 
 
-def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
+def figure_rows(hits: Iterable[types.Hit], statements: Statements) -> list[FigureRow]:
     """Return the rows with amounts of single years in `hits`, each line once; no quarters or months."""
     seen: set[tuple[object, int]] = set()
     rows: list[FigureRow] = []
@@ -156,7 +156,7 @@ def _lines_above(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
     first = place
     for index in range(place - 1, -1, -1):
         unit = units[index]
-        is_text = unit.kind is BlockKind.TEXT and (
+        is_text = unit.kind is types.BlockKind.TEXT and (
             unit.span.end - unit.span.start > MAX_HEAD_CHARS or text[unit.span.end - 1] in ".;"
         )
         if is_text:
@@ -168,7 +168,7 @@ def _lines_above(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
 
 def _heading(text: str, before: Sequence[Unit]) -> str:
     """Return the rows without cells right above, which are the row's heading."""
-    rows = [*itertools.takewhile(lambda unit: unit.kind is BlockKind.TABLE, reversed(before))]
+    rows = [*itertools.takewhile(lambda unit: unit.kind is types.BlockKind.TABLE, reversed(before))]
     below = itertools.dropwhile(lambda unit: unit.cells, rows)
     lines = [*itertools.takewhile(lambda unit: not unit.cells and unit.label, below)]
     return " ".join(one_line(text[slice(*unit.span)]) for unit in reversed(lines))
@@ -180,7 +180,7 @@ def _has_amounts(text: str, unit: Unit) -> bool:
 
 
 def _row(
-    hit: Hit, unit: Unit, head: Sequence[Unit], section: str, *, page: int, statements: Statements
+    hit: types.Hit, unit: Unit, head: Sequence[Unit], section: str, *, page: int, statements: Statements
 ) -> FigureRow | None:
     text = hit.passage.text
     above = "\n".join(text[one.span.start : one.span.end] for one in head)

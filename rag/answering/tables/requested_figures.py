@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from rag import types
 from rag.answering.tables.question_wording import StatedDefinition, expression, separate
 from rag.answering.text.sentences import split_sentences
 from rag.answering.text.term_weights import word_set
-from rag.types import Span
 from rag.vocabulary import (
     Expression,
     Figure,
@@ -275,7 +275,7 @@ def _places(question: str) -> int | None:
     return _NUMBERS[match["places"].lower()] if match else None
 
 
-def _without(text: str, spans: Sequence[Span]) -> str:
+def _without(text: str, spans: Sequence[types.Span]) -> str:
     for span in reversed(spans):
         text = f"{text[: span.start]} {text[span.end :]}"
     return text

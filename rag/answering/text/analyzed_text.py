@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import snowballstemmer
 
+from rag import types
 from rag.answering.text import negation, numbers, periods, term_weights
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.periods import Period, find_quarters
 from rag.answering.text.term_weights import word_set
-from rag.types import without_raised_marks
 
 MAX_REPLACED = 4
 """Maximum number of words treated as a replacement; longer differences are paraphrases."""
@@ -100,7 +100,7 @@ class Text:
         """`years` maps starts of figures to their years where these are known, as in table rows."""
         self.text = text
         self._years = years
-        plain = without_raised_marks(text)
+        plain = types.without_raised_marks(text)
         pieces = [piece for match in _WORD.finditer(plain) for piece in _split_unspaced(match)]
         is_english = not _ENGLISH.isdisjoint(piece.casefold() for piece, _ in pieces)
         light = _LIGHT_WORDS if is_english else _LIGHT_WORDS | _FOREIGN_LIGHT_WORDS

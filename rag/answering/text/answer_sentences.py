@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from rag import types
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.text.sentences import split_sentences, trimmed, without_bullet
-from rag.types import Span
 
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^`~\n]{0,40}$")
@@ -29,12 +29,12 @@ MAX_LABEL_WORDS = 3
 """Maximum length of a bold label before a sentence: "**Cash.** It rose." """
 
 
-def answer_sentences(text: str) -> list[Span]:
+def answer_sentences(text: str) -> list[types.Span]:
     """Return the sentences of an answer; a heading, a table row and a formula on lines of its own are one each."""
     blank = without_marks(text)
-    formulas = [Span(*match.span("lines")) for match in _FORMULA.finditer(blank)]
+    formulas = [types.Span(*match.span("lines")) for match in _FORMULA.finditer(blank)]
     lines = blank.split("\n")
-    found: list[Span] = []
+    found: list[types.Span] = []
     end = -1
     for number, line in enumerate(lines):
         start, end = end + 1, end + 1 + len(line)
@@ -42,9 +42,9 @@ def answer_sentences(text: str) -> list[Span]:
         if formula is not None:
             found += [formula] if formula.start == start else []
         elif markdown_row(lines, number) is not None or _HEADING.match(line):
-            found.append(trimmed(blank, without_bullet(blank, Span(start, end))))
+            found.append(trimmed(blank, without_bullet(blank, types.Span(start, end))))
         elif not (_FENCE.match(line) or SOURCES_LINE.fullmatch(line)):
-            found += _line_sentences(text, blank, Span(start, end))
+            found += _line_sentences(text, blank, types.Span(start, end))
     return [span for span in found if any(map(str.isalnum, blank[span.start : span.end]))]
 
 
@@ -53,39 +53,39 @@ def without_marks(text: str) -> str:
     return CITATION_MARK.sub(lambda match: " " * len(match.group()), text)
 
 
-def _line_sentences(text: str, blank: str, line: Span) -> list[Span]:
+def _line_sentences(text: str, blank: str, line: types.Span) -> list[types.Span]:
     """Split one line into sentences, without its bullet."""
     for opening in (_LINE_START, _TASK_BOX):
         if opened := opening.match(blank, line.start, line.end):
-            line = Span(opened.end(), line.end)
+            line = types.Span(opened.end(), line.end)
         line = without_bullet(blank, line)
-    found = [Span(line.start + s, line.start + e) for s, e in split_sentences(blank[line.start : line.end])]
+    found = [types.Span(line.start + s, line.start + e) for s, e in split_sentences(blank[line.start : line.end])]
     parts = [part for span in found for part in _cut_at_marks(text, blank, span)]
-    joined: list[Span] = []
-    bold = [Span(*match.span()) for match in _BOLD.finditer(blank, line.start, line.end)]
+    joined: list[types.Span] = []
+    bold = [types.Span(*match.span()) for match in _BOLD.finditer(blank, line.start, line.end)]
     for span in parts:
         if joined and any(_goes_on(text, blank, run, joined[-1], span) for run in bold):
-            joined[-1] = Span(joined[-1].start, span.end)
+            joined[-1] = types.Span(joined[-1].start, span.end)
         else:
             joined.append(span)
     return joined
 
 
-def _cut_at_marks(text: str, blank: str, span: Span) -> Iterator[Span]:
+def _cut_at_marks(text: str, blank: str, span: types.Span) -> Iterator[types.Span]:
     """Cut a sentence after a reply, and where a mark stands between a full stop and a capital: "the U.S. [S1] It"."""
     start = span.start
     if reply := _REPLY.match(blank, span.start, span.end):
-        yield trimmed(blank, Span(start, reply.end()))
+        yield trimmed(blank, types.Span(start, reply.end()))
         start = reply.end()
     for mark in CITATION_MARK.finditer(text, span.start, span.end):
         letter = _LETTER.match(blank, mark.end(), span.end)
         if letter and letter[1].isupper() and _STOPPED.search(blank[max(start, mark.start() - 20) : mark.start()]):
-            yield trimmed(blank, Span(start, mark.start()))
+            yield trimmed(blank, types.Span(start, mark.start()))
             start = mark.end()
-    yield trimmed(blank, Span(start, span.end))
+    yield trimmed(blank, types.Span(start, span.end))
 
 
-def _goes_on(text: str, blank: str, run: Span, before: Span, after: Span) -> bool:
+def _goes_on(text: str, blank: str, run: types.Span, before: types.Span, after: types.Span) -> bool:
     """Return whether two sentences are one: both in one bold run, or the first is a bold label of the second.
 
     The mark behind a bold run stands for all of it.

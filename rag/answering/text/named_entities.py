@@ -6,8 +6,8 @@ Capitals alone are not enough: headings, titles and defined terms have them, too
 import re
 from collections.abc import Callable
 
+from rag import types
 from rag.answering.text.term_weights import is_stop_word, word_set
-from rag.types import Hit
 
 _CAPITAL = r"(?:(?:[A-Z]\.){2,}|[^\W\d_a-zß-öø-ÿ][\w’'-]*\.?)"
 _RUN = re.compile(rf"(?<![\w’'-]){_CAPITAL}(?:(?:\s*&\s*|,?\s+){_CAPITAL})*")
@@ -53,7 +53,7 @@ _WRITINGS = word_set(
 """Kinds and parts of documents: capitals that end with one are a title ("Definitive Proxy Statement")."""
 
 
-def has_new_name(text: str, question: str, hit: Hit | None = None) -> bool:
+def has_new_name(text: str, question: str, hit: types.Hit | None = None) -> bool:
     """Return whether `text` names somebody whom `question` does not name.
 
     Offices, chapter titles and the document's own subject do not count, nor words that `hit` also has in lower case.

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from rag.types import SUPERSCRIPTS, Span, without_raised_marks
+from rag import types
 
 
 class NormalizedText(NamedTuple):
@@ -72,9 +72,9 @@ class Undecorated(NamedTuple):
     """Where a sign may not be missing in a quote."""
 
 
-def undecorated(text: str, left_out: Iterable[int] = (), tables: Sequence[Span] = ()) -> Undecorated:
+def undecorated(text: str, left_out: Iterable[int] = (), tables: Sequence[types.Span] = ()) -> Undecorated:
     """Return `text` without its decoration and the offsets `left_out`; dashes in `tables` may be missing in a quote."""
-    offsets = {*left_out, *(n for n, kept in enumerate(without_raised_marks(text)) if kept != text[n])}
+    offsets = {*left_out, *(n for n, kept in enumerate(types.without_raised_marks(text)) if kept != text[n])}
     signs: list[tuple[int, str]] = []
     for match in _OMISSIBLE.finditer(text):
         offsets.update(range(*match.span()))
@@ -94,7 +94,7 @@ def undecorated(text: str, left_out: Iterable[int] = (), tables: Sequence[Span] 
 
 @functools.lru_cache(maxsize=4096)
 def _fold(character: str) -> str:
-    if character in SUPERSCRIPTS:  # "812⁸" is not "8128"
+    if character in types.SUPERSCRIPTS:  # "812⁸" is not "8128"
         return character
     return unicodedata.normalize("NFKC", character.translate(_SAME)).translate(_SAME).casefold()
 

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.text.measurement_units import PERCENT, POINTS, SHARES, TIMES, is_same_unit, unit_at
-from rag.types import without_raised_marks
 
 SCALES = {
     "hundred": 1e2,
@@ -121,7 +121,7 @@ class Number(NamedTuple):
 
 def find_numbers(text: str) -> list[Number]:
     """Return the numbers written in digits, also within names like Q3 or FY2019, without signs."""
-    text = without_raised_marks(text)
+    text = types.without_raised_marks(text)
     plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
     return [
         Number(

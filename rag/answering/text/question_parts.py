@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from rag.types import Span
+from rag import types
 from rag.vocabulary import any_of, find_periods, widener, words
 
 _CAPITALS = frozenset(words("capitals"))
@@ -34,18 +34,20 @@ _ASKS_WHETHER = re.compile(
 class Slots(NamedTuple):
     """The spans of periods and names in a question."""
 
-    periods: list[Span]
-    names: list[Span]
+    periods: list[types.Span]
+    names: list[types.Span]
 
 
 def find_slots(text: str, names: Sequence[str]) -> Slots:
     """Find periods and names; `names` are known in any spelling, others by their capitals."""
     periods = find_periods(text)
-    known = [Span(*match.span()) for match in _known(names)(text)] if names else []
+    known = [types.Span(*match.span()) for match in _known(names)(text)] if names else []
     pattern = _GERMAN_NAME if _GERMAN.search(text) else _NAME
-    spelled = [Span(*match.span("name")) for match in pattern.finditer(text)]
-    owners = [Span(*match.span("name")) for match in _OWNER.finditer(text) if match["name"].lower() not in _CAPITALS]
-    found: list[Span] = []
+    spelled = [types.Span(*match.span("name")) for match in pattern.finditer(text)]
+    owners = [
+        types.Span(*match.span("name")) for match in _OWNER.finditer(text) if match["name"].lower() not in _CAPITALS
+    ]
+    found: list[types.Span] = []
     for span in (*known, *map(_trimmed(text), spelled), *owners):
         taken = [*periods, *found]
         if span.start < span.end and not any(span.start < other.end and other.start < span.end for other in taken):
@@ -54,13 +56,13 @@ def find_slots(text: str, names: Sequence[str]) -> Slots:
     return Slots(periods, sorted(named))
 
 
-def _trimmed(text: str) -> Callable[[Span], Span]:
+def _trimmed(text: str) -> Callable[[types.Span], types.Span]:
     """Return a function that drops capitalised question words from a span: "What Acme", "Did Acme"."""
 
-    def trim(span: Span) -> Span:
+    def trim(span: types.Span) -> types.Span:
         found = list(re.finditer(r"\S+", text[span.start : span.end]))
         kept = next((word.start() for word in found if word[0].lower() not in _CAPITALS), span.end - span.start)
-        return Span(span.start + kept, span.end)
+        return types.Span(span.start + kept, span.end)
 
     return trim
 
@@ -87,10 +89,10 @@ def is_name(word: str) -> bool:
     return bool(_NAME.fullmatch(word)) and word.lower() not in _CAPITALS
 
 
-def find_owner(text: str) -> Span | None:
+def find_owner(text: str) -> types.Span | None:
     """Return the span of a possessor in any case: "acme" in "acme's revenue"."""
     owner = _OWNER.search(text)
-    return Span(*owner.span("name")) if owner and owner["name"].lower() not in _CAPITALS else None
+    return types.Span(*owner.span("name")) if owner and owner["name"].lower() not in _CAPITALS else None
 
 
 def without_determiner(text: str) -> str:
@@ -111,7 +113,7 @@ def without_periods(topic: str) -> str:
     return _LEADING.sub("", topic.rstrip())
 
 
-def find_measure(question: str) -> Span | None:
+def find_measure(question: str) -> types.Span | None:
     """Return the span of the measure asked for: "net income" in "What was Acme's net income in 2020"."""
     for pattern in _TOPICS:
         if match := pattern.match(question):
@@ -124,11 +126,11 @@ def find_measure(question: str) -> Span | None:
             determiner = _DETERMINER.match(core)
             skipped = owner.end() if owner else determiner.end() if determiner else 0
             if core[skipped:].strip():
-                return Span(start + skipped, start + len(core.rstrip()))
+                return types.Span(start + skipped, start + len(core.rstrip()))
     found = [widening.found for widening in widener().widen(question).widenings]
     longest = max(found, key=len, default="")
     at = question.find(longest) if longest else -1
-    return Span(at, at + len(longest)) if at >= 0 else None
+    return types.Span(at, at + len(longest)) if at >= 0 else None
 
 
 def asks_whether(question: str) -> bool:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from rag import types
 from rag.answering.text.term_weights import word_set
-from rag.types import Span
 
 CELL_SEPARATOR = " · "
 
@@ -74,15 +74,15 @@ MAX_BRACKET_CHARS = 300
 """Maximum length of a remark in brackets within a sentence."""
 
 
-def split_sentences(text: str) -> list[Span]:
+def split_sentences(text: str) -> list[types.Span]:
     """Split running text into sentences without surrounding white space; a line break counts as a space."""
-    spans: list[Span] = []
+    spans: list[types.Span] = []
     start = 0
     for match in _END.finditer(text):
         if _ends_sentence(text, start, match):
-            spans.append(Span(start, match.end()))
+            spans.append(types.Span(start, match.end()))
             start = match.end()
-    spans.append(Span(start, len(text)))
+    spans.append(types.Span(start, len(text)))
     return [span for span in (trimmed(text, span) for span in spans) if span.start < span.end]
 
 
@@ -129,26 +129,26 @@ def _is_abbreviation(before: str, following: str) -> bool:
     return (is_initial or is_acronym or last in _SOMETIMES_LAST) and following.casefold() not in _FIRST_WORDS
 
 
-def trimmed(text: str, span: Span) -> Span:
+def trimmed(text: str, span: types.Span) -> types.Span:
     """Return `span` without white space at its ends."""
     start, end = span
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    return Span(start, end)
+    return types.Span(start, end)
 
 
-def split_long(text: str, span: Span) -> Iterator[Span]:
+def split_long(text: str, span: types.Span) -> Iterator[types.Span]:
     """Yield `span` in parts of at most `MAX_SENTENCE_CHARS`, cut at line or word ends."""
     start = span.start
     while span.end - start > MAX_SENTENCE_CHARS:
         limit = start + MAX_SENTENCE_CHARS
         cut = max(text.rfind(mark, start + MAX_SENTENCE_CHARS // 2, limit) for mark in ("\n", " "))
         cut = cut + 1 if cut > start else limit
-        yield trimmed(text, Span(start, cut))
+        yield trimmed(text, types.Span(start, cut))
         start = cut
-    last = trimmed(text, Span(start, span.end))
+    last = trimmed(text, types.Span(start, span.end))
     if last.start < last.end:
         yield last
 
@@ -163,12 +163,12 @@ def has_bullet(text: str) -> bool:
     return _BULLET.match(text) is not None
 
 
-def without_bullet(text: str, span: Span) -> Span:
+def without_bullet(text: str, span: types.Span) -> types.Span:
     """Return `span` without a leading bullet, number or heading marks, unless nothing else is there."""
     bullet = _BULLET.match(text, span.start, span.end)
     if bullet is None or bullet.end() >= span.end:
         return span
-    return Span(bullet.end(), span.end)
+    return types.Span(bullet.end(), span.end)
 
 
 _NUMBER_BREAK = re.compile(r"(?<=\d-)\n(?=\d)")

@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rag.types import without_raised_marks
+from rag import types
 
 STEM_CHARS = 6
 """Words are compared by their first letters, which works for any alphabet (McNamee & Mayfield 2004 found 4 to 5 best
@@ -34,7 +34,7 @@ _STOP_WORDS = word_set(
 def words(text: str) -> list[str]:
     """Return the comparable words of `text`: lower case, cut to stems; character pairs in scripts without spaces."""
     found: list[str] = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", without_raised_marks(text)).casefold()):
+    for word in _WORD.findall(unicodedata.normalize("NFKC", types.without_raised_marks(text)).casefold()):
         if _UNSPACED.match(word):
             found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
         elif word[0].isdigit():

@@ -2,12 +2,11 @@
 
 import re
 
-from rag import prompts
+from rag import prompts, types
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.answer_sentences import markdown_row, strip_markup
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.text.normalized_text import normalize
-from rag.types import BlockKind, Sentence
 
 _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text.rstrip(".")
 
@@ -87,12 +86,12 @@ _ENDS_OPEN = re.compile(
 """The end of an announcement: what it says stands below."""
 
 _SAYS_KIND = {
-    BlockKind.STRUCK: re.compile(
+    types.BlockKind.STRUCK: re.compile(
         r"\b(?:str(?:uck|icken|ike)[\s-]?(?:out|through)|crossed[\s-]out|redlined|deleted|deletion|(?:durch|aus)?gestrichen\w*"
         r"|gelöscht\w*|barrée?s?|biffée?s?|tachad[oa]s?)\b",
         re.IGNORECASE,
     ),
-    BlockKind.HIDDEN: re.compile(
+    types.BlockKind.HIDDEN: re.compile(
         r"\b(?:(?:is|are|was|were|been|being)\s+(?:hidden|concealed)|hidden\s+(?:text|words?|lines?|sentences?|passages?)"
         r"|invisibl[ey]|not\s+visible|(?:nicht\s+|un)sichtbar\w*|(?:ist|sind|war|waren)\s+(?:verborgen|versteckt)"
         r"|versteckte\w*\s+text\w*)\b",
@@ -101,12 +100,12 @@ _SAYS_KIND = {
 }
 
 
-def said_kinds(statement: str) -> list[BlockKind]:
+def said_kinds(statement: str) -> list[types.BlockKind]:
     """Return which kinds of invalid text a statement speaks of: struck out, hidden."""
     return [kind for kind, pattern in _SAYS_KIND.items() if pattern.search(statement)]
 
 
-def checkable_statement(sentence: Sentence, answer: str = "") -> str:
+def checkable_statement(sentence: types.Sentence, answer: str = "") -> str:
     """Return the statement of a sentence of `answer` as it is compared with quotes; "" if it states nothing."""
     answer = answer or sentence.text
     blank = CITATION_MARK.sub(lambda mark: " " * len(mark.group()), answer)

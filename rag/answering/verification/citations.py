@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.answer_sentences import (
@@ -17,7 +18,6 @@ from rag.answering.text.answer_sentences import (
 )
 from rag.answering.text.markup import CITATION_MARK, AnswerFilter, ProposedQuote
 from rag.answering.verification.checkable_statements import checkable_statement, is_refusal
-from rag.types import Sentence, Span
 
 _LINE = re.compile(r"[^\n]+")
 _MARKS = re.compile(rf"(?:(?<!\s)\s+)?{CITATION_MARK.pattern}")
@@ -35,7 +35,7 @@ _SPACE_BEFORE_STOP = re.compile(r"(?<!\s)\s+(?=[.,;:!?)](?:\s|$))")
 class Claim(NamedTuple):
     """A sentence of the answer and the quotes proposed for it."""
 
-    sentence: Sentence
+    sentence: types.Sentence
     quotes: tuple[ProposedQuote, ...] = ()
 
 
@@ -191,7 +191,7 @@ def _covers(quotes: Sequence[ProposedQuote], sentence: str) -> bool:
 
 def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
     blank = without_marks(text)
-    lines = [Span(*match.span()) for match in _LINE.finditer(text)]
+    lines = [types.Span(*match.span()) for match in _LINE.finditer(text)]
     spans = answer_sentences(text)
     owner = _SentenceFinder(lines, spans)
     marks: list[list[re.Match[str]]] = [[] for _ in spans]
@@ -211,7 +211,7 @@ def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
 class _SentenceFinder:
     """Find the sentence that a citation mark belongs to."""
 
-    def __init__(self, lines: Sequence[Span], spans: Sequence[Span]) -> None:
+    def __init__(self, lines: Sequence[types.Span], spans: Sequence[types.Span]) -> None:
         self._lines = [line.start for line in lines]
         self._starts = [span.start for span in spans]
 
@@ -230,8 +230,8 @@ class _SentenceFinder:
         return max(index, 0)
 
 
-def _sentence(blank: str, span: Span, marks: Sequence[re.Match[str]]) -> Sentence:
-    return Sentence(
+def _sentence(blank: str, span: types.Span, marks: Sequence[re.Match[str]]) -> types.Sentence:
+    return types.Sentence(
         text=_SPACE_BEFORE_STOP.sub("", " ".join(blank[span.start : span.end].split())),
         citation_ids=tuple(dict.fromkeys(mark.group(1) for mark in marks)),
         start=min([span.start, *(mark.start() for mark in marks)]),

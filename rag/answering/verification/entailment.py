@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.text import negation, numbers
 from rag.answering.text.analyzed_text import (
     MAX_REPLACED,
@@ -32,7 +33,6 @@ from rag.answering.verification import conditions, contradiction, hedging, numer
 from rag.answering.verification.entailment_checks import failed_checks
 from rag.answering.verification.evidence import Evidence, Weights, combine
 from rag.answering.verification.figure_places import FigureCheck
-from rag.types import Support
 
 MIN_HELD = 0.8
 """Share of a claim's words, weighted by rarity, from which the evidence speaks of the same; all prove it."""
@@ -61,7 +61,7 @@ class Judgement(NamedTuple):
     `replaced` are its other words that stand where the evidence has others, which may mean the same.
     """
 
-    support: Support
+    support: types.Support
     missing: tuple[str, ...] = ()
     held: float = 0.0
     clauses: tuple[str, ...] = ()
@@ -71,17 +71,21 @@ class Judgement(NamedTuple):
     @property
     def is_decided(self) -> bool:
         """Whether no judge of meaning may change it: it is proved, or contradicted by a figure."""
-        decided = self.support in (Support.SUPPORTED, Support.NOT_STATED)
-        return decided or (self.support is Support.CONTRADICTED and any(map(_has_digit, self.vetoes)))
+        decided = self.support in (types.Support.SUPPORTED, types.Support.NOT_STATED)
+        return decided or (self.support is types.Support.CONTRADICTED and any(map(_has_digit, self.vetoes)))
 
     @property
     def rank(self) -> tuple[int, float, bool]:
         """Sort key: proved first, then proved in a clause, then the largest share held."""
-        if self.support is Support.SUPPORTED:
+        if self.support is types.Support.SUPPORTED:
             return 3, self.held, False
-        if self.support is Support.PARTLY and len(self.clauses) > 1:
+        if self.support is types.Support.PARTLY and len(self.clauses) > 1:
             return 2, self.held, False
-        return int(self.support is not Support.NOT_VERIFIED), self.held, self.support is Support.CONTRADICTED
+        return (
+            int(self.support is not types.Support.NOT_VERIFIED),
+            self.held,
+            self.support is types.Support.CONTRADICTED,
+        )
 
 
 def _has_digit(text: str) -> bool:
@@ -94,13 +98,13 @@ def judge_figures(judgement: Judgement, figures: FigureCheck) -> Judgement:
     Figures that the sources do not have, or have for something else, are not stated; only such figures contradict.
     """
     if figures.failed:
-        if judgement.support is Support.CONTRADICTED:
+        if judgement.support is types.Support.CONTRADICTED:
             missing = tuple(dict.fromkeys([*figures.failed, *judgement.missing]))
             return judgement._replace(missing=missing, vetoes=figures.failed)
-        return judgement._replace(support=Support.NOT_STATED, missing=figures.failed, vetoes=figures.failed)
+        return judgement._replace(support=types.Support.NOT_STATED, missing=figures.failed, vetoes=figures.failed)
     wrong = {veto for veto in judgement.vetoes if _has_digit(veto)}
-    if judgement.support is Support.CONTRADICTED and wrong and wrong.isdisjoint(figures.counts):
-        return judgement._replace(support=Support.NOT_VERIFIED, vetoes=())
+    if judgement.support is types.Support.CONTRADICTED and wrong and wrong.isdisjoint(figures.counts):
+        return judgement._replace(support=types.Support.NOT_VERIFIED, vetoes=())
     return judgement
 
 
@@ -114,7 +118,7 @@ MAX_CLAUSES = 4
 
 _CLAUSE_END = re.compile(r"[,;:]\s")
 
-UNRELATED = Judgement(Support.NOT_VERIFIED)
+UNRELATED = Judgement(types.Support.NOT_VERIFIED)
 
 
 _EQUAL_WEIGHTS = Weights({})
@@ -131,17 +135,17 @@ def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = 
     What contradicts the whole claim keeps its clauses from proving it: a "not" may be in none of them.
     """
     whole = judged(claim)._replace(clauses=(claim,))
-    if whole.support is Support.SUPPORTED or most < 2:
+    if whole.support is types.Support.SUPPORTED or most < 2:
         return whole
     best = whole
     for left, right in clause_splits(claim):
         first = judged(left)
-        if first.support is Support.SUPPORTED:
+        if first.support is types.Support.SUPPORTED:
             both = _combined([first._replace(clauses=(left,)), judge_by_clause(right, judged, most - 1)])
-            if both.support is Support.SUPPORTED and whole.support is Support.CONTRADICTED:
-                both = both._replace(support=Support.PARTLY, missing=whole.missing, vetoes=whole.vetoes)
+            if both.support is types.Support.SUPPORTED and whole.support is types.Support.CONTRADICTED:
+                both = both._replace(support=types.Support.PARTLY, missing=whole.missing, vetoes=whole.vetoes)
             best = max(best, both, key=_rank)
-            if both.support is Support.SUPPORTED:
+            if both.support is types.Support.SUPPORTED:
                 break
     return best
 
@@ -158,13 +162,13 @@ def _combined(judged: Sequence[Judgement]) -> Judgement:
     """Combine the judgements of a claim's clauses."""
     held = sum(judgement.held for judgement in judged) / len(judged)
     clauses = tuple(clause for judgement in judged for clause in judgement.clauses)
-    if all(judgement.support is Support.SUPPORTED for judgement in judged):
-        return Judgement(Support.SUPPORTED, (), held, clauses=clauses)
+    if all(judgement.support is types.Support.SUPPORTED for judgement in judged):
+        return Judgement(types.Support.SUPPORTED, (), held, clauses=clauses)
     missing, vetoes, replaced = (
         tuple(dict.fromkeys(word for words in every for word in words))
         for every in zip(*((one.missing, one.vetoes, one.replaced) for one in judged), strict=True)
     )
-    return Judgement(Support.PARTLY, missing, held, clauses, vetoes, replaced)
+    return Judgement(types.Support.PARTLY, missing, held, clauses, vetoes, replaced)
 
 
 def _rank(judgement: Judgement) -> tuple[int, float, bool]:
@@ -213,12 +217,12 @@ class _Comparison:
             {n.text for n in self.claim.numbers}
         )
         if contradictions or has_no_figure or held < min(MIN_PARTLY, least):
-            support = Support.CONTRADICTED if held >= least and self._is_false() else Support.NOT_VERIFIED
+            support = types.Support.CONTRADICTED if held >= least and self._is_false() else types.Support.NOT_VERIFIED
         else:
             if held >= least and not vetoes:
                 vetoes = self._failed_checks()
             is_proved = not vetoes and not replaced and not unheld and own >= min(MIN_OWN, least)
-            support = Support.SUPPORTED if is_proved else Support.PARTLY
+            support = types.Support.SUPPORTED if is_proved else types.Support.PARTLY
         missing = _first([*vetoes, *replaced, *unheld])
         if held < least:  # the evidence may speak of something else: what it lacks is then no fact against the claim
             return Judgement(support, missing, held)
@@ -275,8 +279,8 @@ class _Comparison:
         """Return the verdict if words cannot be compared: figures must match and nothing may contradict."""
         held = self._share(self.evidence.all_keys)
         if self.missing_figures or self._contradictions():
-            return Judgement(Support.NOT_VERIFIED, self.missing_figures, held)
-        return Judgement(Support.PARTLY, _first([word.text for word in self.missing_words]), held)
+            return Judgement(types.Support.NOT_VERIFIED, self.missing_figures, held)
+        return Judgement(types.Support.PARTLY, _first([word.text for word in self.missing_words]), held)
 
     def _failed_checks(self) -> list[str]:
         """Return why the claim is not proved although its words and figures occur in the evidence."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.passages.captions import declared_scales
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text, analyze
@@ -17,7 +18,6 @@ from rag.answering.text.numbers import Number
 from rag.answering.text.periods import find_quarters
 from rag.answering.verification.evidence import Evidence
 from rag.answering.verification.quote_matching import QuotablePassage
-from rag.types import Span
 
 NEAR_CHARS = 70
 """Distance within which words of a sentence belong to a figure."""
@@ -152,14 +152,14 @@ class FigureIndex:
             for number in column.cell.numbers:
                 yield Place(index, cell, number, named, around, years, evidence)
 
-    def _content(self, span: Span | None) -> frozenset[str]:
+    def _content(self, span: types.Span | None) -> frozenset[str]:
         return analyze(self.passage.read(span)).content_keys if span else frozenset()
 
 
 def check_figures(
     claim: str,
     indexes: Mapping[str, FigureIndex],
-    quoted: Mapping[str, Sequence[Span]],
+    quoted: Mapping[str, Sequence[types.Span]],
     known: Sequence[Number] = (),
     asked: str = "",
 ) -> FigureCheck:
@@ -261,7 +261,7 @@ def _is_count(number: Number) -> bool:
 
 
 def _candidates(
-    figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[Span]]
+    figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[types.Span]]
 ) -> Iterator[Found]:
     is_operand = numbers.shows_computation(claim.text) or bool(numbers.values_in_brackets(claim.text))
     for citation_id, index in indexes.items():

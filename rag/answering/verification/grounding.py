@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from rag import errors
+from rag import errors, types
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import clauses, numbers
 from rag.answering.text.analyzed_text import analyze
@@ -28,23 +28,8 @@ from rag.answering.verification.missing_facts import missing_names
 from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import MIN_COVERAGE, MIN_SHARED, QuotablePassage, Quote
 from rag.retrieval import Reranker
-from rag.types import (
-    EVIDENCE,
-    NO_EVIDENCE,
-    SAME_WORDS,
-    BlockKind,
-    Citation,
-    Hit,
-    Passage,
-    QuotedRow,
-    Region,
-    Sentence,
-    Span,
-    Support,
-    Verdict,
-)
 
-Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
+Locate = Callable[[uuid.UUID, types.Passage, int, int], tuple[types.Region, ...]]
 """Return the boxes of `passage.text[start:end]` in the document of that id; () if they can't be found."""
 
 MIN_STATED_WORDS = 3
@@ -54,12 +39,12 @@ MOST_WORDS = 0.8
 """Share of a statement's words with which a source is taken before a better ranked one with fewer."""
 
 KIND_CONTEXT = {
-    BlockKind.STRUCK: "Struck out, crossed out, deleted words, text, sentence, clause, term, passage of the page",
-    BlockKind.HIDDEN: "Hidden, invisible, not visible words, text, sentence, clause, term, passage of the page",
+    types.BlockKind.STRUCK: "Struck out, crossed out, deleted words, text, sentence, clause, term, passage of the page",
+    types.BlockKind.HIDDEN: "Hidden, invisible, not visible words, text, sentence, clause, term, passage of the page",
 }
 """What invalid text is read under, so that a claim which says that it is struck out or hidden can be proved."""
 
-LOWERED = (Support.PARTLY, Support.NOT_STATED, Support.CONTRADICTED)
+LOWERED = (types.Support.PARTLY, types.Support.NOT_STATED, types.Support.CONTRADICTED)
 """Verdicts of a judge that change nothing about a sentence which its source has word for word."""
 
 QuotesBySource = Mapping[str, Sequence[Quote]]
@@ -69,15 +54,15 @@ QuotesBySource = Mapping[str, Sequence[Quote]]
 class Grounded(NamedTuple):
     """The sentences of an answer with their verdicts, and all citations in order."""
 
-    sentences: tuple[Sentence, ...]
-    citations: tuple[Citation, ...]
+    sentences: tuple[types.Sentence, ...]
+    citations: tuple[types.Citation, ...]
 
 
 class _Match(NamedTuple):
     """A span of a source, and its judgement for a claim."""
 
     citation_id: str
-    span: Span
+    span: types.Span
     judgement: Judgement
 
 
@@ -89,7 +74,7 @@ class _Compared(NamedTuple):
     found: QuotesBySource
     judgement: Judgement
     figures: FigureCheck = NO_FIGURES
-    rests_on: BlockKind | None = None
+    rests_on: types.BlockKind | None = None
 
     @property
     def is_open(self) -> bool:
@@ -108,7 +93,7 @@ class Grounder:
 
     def __init__(
         self,
-        sources: Mapping[str, Hit],
+        sources: Mapping[str, types.Hit],
         *,
         locate: Locate,
         reranker: Reranker | None = None,
@@ -119,12 +104,12 @@ class Grounder:
 
         `prompted` is what the writer of the answer was given.
         """
-        self._sources: dict[str, Hit] = {}
-        self._invalid: dict[str, tuple[str, BlockKind, Hit]] = {}
+        self._sources: dict[str, types.Hit] = {}
+        self._invalid: dict[str, tuple[str, types.BlockKind, types.Hit]] = {}
         for citation_id, hit in sources.items():
-            nothing = Passage(document_id=hit.passage.document_id, lines=())
-            self._sources[citation_id] = hit.of_kinds(EVIDENCE) or hit.model_copy(update={"passage": nothing})
-            for kind in NO_EVIDENCE:
+            nothing = types.Passage(document_id=hit.passage.document_id, lines=())
+            self._sources[citation_id] = hit.of_kinds(types.EVIDENCE) or hit.model_copy(update={"passage": nothing})
+            for kind in types.NO_EVIDENCE:
                 if marked := hit.of_kinds({kind}):
                     self._invalid[f"{citation_id} {kind}"] = citation_id, kind, marked
         self._locate = locate
@@ -145,8 +130,8 @@ class Grounder:
         compared = self._compare_all(claims, text)
         verdicts = self._judge_meaning(compared) if by_meaning else [None] * len(compared)
         pairs = [self._without_invalid(*pair) for pair in zip(compared, verdicts, strict=True)]
-        sentences: list[Sentence] = []
-        citations: list[Citation] = []
+        sentences: list[types.Sentence] = []
+        citations: list[types.Citation] = []
         for index, (one, verdict) in enumerate(pairs):
             sentence, found, judgement = self._with_verdict(one), one.found, one.judgement
             if verdict is not None and not (verdict.support in LOWERED and self._is_verbatim(one)):
@@ -172,7 +157,7 @@ class Grounder:
             if len(said.words) + len(said.numbers) < MIN_STATED_WORDS or checkable_statements.is_refusal(statement):
                 continue
             _, judgement = self._find_quotes(statement, claim)
-            if judgement.support is Support.SUPPORTED:
+            if judgement.support is types.Support.SUPPORTED:
                 continue
             if invalid := self._find_invalid(statement, claim):
                 found[index] = [self._invalid[source][0] for source in invalid]
@@ -188,7 +173,7 @@ class Grounder:
         aligned = self._align(statement, list(self._sources))
         better = self._judgement(statement, aligned)
         is_open = not cited or judgement.held < entailment.MIN_PARTLY
-        if better.support is Support.SUPPORTED or (is_open and better.rank > judgement.rank):
+        if better.support is types.Support.SUPPORTED or (is_open and better.rank > judgement.rank):
             return [source for source, quotes in aligned.items() if quotes]
         return () if cited else self._nearest_sources(statement)
 
@@ -275,7 +260,7 @@ class Grounder:
     def _open_claim(self, number: int, compared: Sequence[_Compared]) -> OpenClaim:
         one = compared[number]
         before = compared[number - 1] if number else None
-        is_proved = before is not None and before.judgement.support is Support.SUPPORTED
+        is_proved = before is not None and before.judgement.support is types.Support.SUPPORTED
         names = {_document_names(self._sources[source]) for source in one.claim.sentence.citation_ids}
         return open_claim(
             one.statement or one.claim.sentence.text,
@@ -339,7 +324,7 @@ class Grounder:
         figures = numbers.unsupported(statement, [self.passage(own).text for own in cited])
         for source in sources:
             aligned = self._align(statement, [source])
-            is_proof = self._judgement(statement, aligned).support is Support.SUPPORTED
+            is_proof = self._judgement(statement, aligned).support is types.Support.SUPPORTED
             if is_proof or (figures and not numbers.unsupported(" ".join(figures), [self.passage(source).text])):
                 found[source] = [*(aligned[source] or self._nearest(source, statement, 0.0))]
         return {source: quotes for source, quotes in found.items() if quotes}
@@ -349,7 +334,7 @@ class Grounder:
 
     def _resting_on_invalid(self, one: _Compared) -> _Compared:
         """Return a claim that only struck out or hidden words say as such, with these as its quotes."""
-        if one.judgement.support is Support.SUPPORTED or not one.claim.sentence.citation_ids:
+        if one.judgement.support is types.Support.SUPPORTED or not one.claim.sentence.citation_ids:
             return one
         return self._quoting_invalid(one, self._find_invalid(one.statement, one.claim))
 
@@ -371,7 +356,7 @@ class Grounder:
         if any(self.passage(source).find(text) for source in self._sources for text in words) or verdict.places:
             return one, verdict
         found = {source: quotes for source in self._invalid if (quotes := self._find_all(source, words))}
-        if found and verdict.support not in (Support.CONTRADICTED, Support.NOT_STATED):
+        if found and verdict.support not in (types.Support.CONTRADICTED, types.Support.NOT_STATED):
             one = self._quoting_invalid(one, found)
         return one, None if found or one.rests_on else verdict
 
@@ -392,13 +377,13 @@ class Grounder:
             return {citation_id: [] for citation_id in ids}, entailment.UNRELATED
         found: QuotesBySource = {citation_id: self._locate_proposed(citation_id, claimed, claim) for citation_id in ids}
         judgement = self._judgement(claimed, found)
-        if not ids or judgement.support is Support.SUPPORTED:
+        if not ids or judgement.support is types.Support.SUPPORTED:
             return found, judgement
         for other in (self._widen(found), self._align(claimed, ids)):
             better = self._judgement(claimed, other)
             if better.rank > judgement.rank:
                 found, judgement = other, better
-        if judgement.support is Support.NOT_VERIFIED:
+        if judgement.support is types.Support.NOT_VERIFIED:
             found, judgement = self._find_paraphrase(claimed, found, judgement)
         least = MIN_COVERAGE / len(ids)  # each of several sources may cover its part only
         return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
@@ -413,7 +398,7 @@ class Grounder:
         own = self._invalid[citation_id][0] if citation_id in self._invalid else citation_id
         proposed = [quote.text for quote in claim.quotes if quote.citation_id in (own, None)]
         found = [quote for text in proposed if (quote := passage.find(text))]
-        verbatim = [quote for quote in found if quote.verdict is Verdict.VERIFIED]
+        verbatim = [quote for quote in found if quote.verdict is types.Verdict.VERIFIED]
         is_kept = any(passage.shared(claimed, quote.span) > 0 for quote in verbatim)
         return list(
             dict.fromkeys(
@@ -480,9 +465,9 @@ class Grounder:
             for span in self.passage(citation_id).likely_spans(claimed)
         ]
         best = max(places, key=lambda place: place.judgement.rank, default=None)
-        return best if best and best.judgement.support is not Support.NOT_VERIFIED else None
+        return best if best and best.judgement.support is not types.Support.NOT_VERIFIED else None
 
-    def _judge_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
+    def _judge_whole(self, claimed: str, citation_id: str, span: types.Span) -> Judgement:
         return entailment.judge_whole(claimed, self.passage(citation_id).evidence(span))
 
     def _find_paraphrase(
@@ -498,7 +483,7 @@ class Grounder:
                 (entailment.judge_paraphrase(claimed, piece) for piece in passage.evidence(quote.span)),
                 key=lambda judged: judged.rank,
             )
-            if loose.support is Support.PARTLY:
+            if loose.support is types.Support.PARTLY:
                 return {**found, source: [quote]}, loose
         return found, judgement
 
@@ -515,25 +500,27 @@ class Grounder:
             self._passages[citation_id] = QuotablePassage(hit.passage, titles=titles)
         return self._passages[citation_id]
 
-    def _hit(self, source: str) -> Hit:
+    def _hit(self, source: str) -> types.Hit:
         """Return a source, or its invalid text."""
         return self._invalid[source][2] if source in self._invalid else self._sources[source]
 
-    def _with_verdict(self, one: _Compared) -> Sentence:
+    def _with_verdict(self, one: _Compared) -> types.Sentence:
         """Return a sentence with the verdict of words and facts."""
         sentence, support = one.claim.sentence, one.judgement.support
-        if support is not Support.SUPPORTED and (not one.statement or checkable_statements.is_refusal(sentence.text)):
+        if support is not types.Support.SUPPORTED and (
+            not one.statement or checkable_statements.is_refusal(sentence.text)
+        ):
             return sentence
         if not sentence.citation_ids:
-            return sentence.model_copy(update={"support": Support.UNCITED})
+            return sentence.model_copy(update={"support": types.Support.UNCITED})
         if one.rests_on is not None:
-            return sentence.model_copy(update={"support": Support.NOT_VERIFIED, "rests_on": one.rests_on})
-        if support is Support.SUPPORTED and clauses.is_fragment(one.statement):
+            return sentence.model_copy(update={"support": types.Support.NOT_VERIFIED, "rests_on": one.rests_on})
+        if support is types.Support.SUPPORTED and clauses.is_fragment(one.statement):
             # the words stand in the source; that they answer the question is not judged
-            return sentence.model_copy(update={"support": Support.QUOTED})
-        if support is Support.PARTLY and not self._lacks_a_fact(one):
-            support = Support.NOT_VERIFIED
-        judged_by = None if support is Support.NOT_VERIFIED else SAME_WORDS
+            return sentence.model_copy(update={"support": types.Support.QUOTED})
+        if support is types.Support.PARTLY and not self._lacks_a_fact(one):
+            support = types.Support.NOT_VERIFIED
+        judged_by = None if support is types.Support.NOT_VERIFIED else types.SAME_WORDS
         missing = one.judgement.missing
         return sentence.model_copy(update={"support": support, "missing": missing, "judged_by": judged_by})
 
@@ -549,7 +536,9 @@ class Grounder:
 
     # --- how they are shown ---
 
-    def _citations(self, index: int, claimed: str, found: QuotesBySource, judgement: Judgement) -> Iterator[Citation]:
+    def _citations(
+        self, index: int, claimed: str, found: QuotesBySource, judgement: Judgement
+    ) -> Iterator[types.Citation]:
         missing = self._missing_numbers(claimed, found, judgement)
         found = {source: self._with_context(source, quotes, claimed, missing) for source, quotes in found.items()}
         missing = self._missing_numbers(claimed, found, judgement)
@@ -559,7 +548,9 @@ class Grounder:
             for quote in quotes:
                 yield self.cite(index, citation_id, quote, missing)
 
-    def cite(self, sentence: int, citation_id: str, quote: Quote | None, missing: tuple[str, ...] = ()) -> Citation:
+    def cite(
+        self, sentence: int, citation_id: str, quote: Quote | None, missing: tuple[str, ...] = ()
+    ) -> types.Citation:
         """Return a citation for sentence number `sentence`; it is unverified if numbers are `missing` from all quotes.
 
         Raises:
@@ -568,25 +559,25 @@ class Grounder:
         hit = self._hit(citation_id)
         lines = hit.passage.lines_of(*quote.span) if quote else ()
         regions = self._regions(hit, quote.span) if quote else ()
-        return Citation(
+        return types.Citation(
             citation_id=self._invalid[citation_id][0] if citation_id in self._invalid else citation_id,
             sentence=sentence,
             quote=self.passage(citation_id).slice(quote.span) if quote else None,
             lines=lines,
             regions=regions,
-            verdict=quote.verdict if quote and not missing else Verdict.UNVERIFIED,
+            verdict=quote.verdict if quote and not missing else types.Verdict.UNVERIFIED,
             unsupported_numbers=missing,
             cells=_cells(regions),
             page_label=hit.page_labels.get((lines or hit.chunk.lines)[0].page_number),
         )
 
-    def cite_unit(self, sentence: int, citation_id: str, unit: Unit, row: QuotedRow | None) -> Citation:
+    def cite_unit(self, sentence: int, citation_id: str, unit: Unit, row: types.QuotedRow | None) -> types.Citation:
         """Return a verbatim citation of a unit of a source for sentence number `sentence`.
 
         A row is highlighted with its column names and the line that gives its unit. Raises as `cite`.
         """
         hit = self._sources[citation_id]
-        citation = self.cite(sentence, citation_id, Quote(unit.span, Verdict.VERIFIED))
+        citation = self.cite(sentence, citation_id, Quote(unit.span, types.Verdict.VERIFIED))
         beside = [region for span in unit.spans[1:] for region in self._regions(hit, span)]
         regions = dict.fromkeys([*citation.regions, *beside])
         cells = citation.cells
@@ -594,7 +585,7 @@ class Grounder:
             cells = _cells(self._regions(hit, unit.cells[row.asked].span))
         return citation.model_copy(update={"row": row, "regions": tuple(regions), "cells": cells})
 
-    def _regions(self, hit: Hit, span: Span) -> tuple[Region, ...]:
+    def _regions(self, hit: types.Hit, span: types.Span) -> tuple[types.Region, ...]:
         try:
             return self._locate(hit.passage.document_id, hit.passage, *span)
         except errors.SourceError as error:
@@ -607,7 +598,7 @@ class Grounder:
     def _missing_numbers(self, claimed: str, found: QuotesBySource, judgement: Judgement) -> tuple[str, ...]:
         """Return numbers that no quote has; for a proved claim, document titles may supply the year."""
         quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
-        if judgement.support is Support.SUPPORTED:
+        if judgement.support is types.Support.SUPPORTED:
             quotes += [title for source in found for title in self.passage(source).titles]
         scales = numbers.union_scales(self.passage(citation_id).scales for citation_id in found)
         return numbers.unsupported(claimed, quotes, scales=scales)
@@ -626,7 +617,7 @@ class Grounder:
         return list(dict.fromkeys(complete))
 
 
-def _with_meaning(sentence: Sentence, verdict: MeaningVerdict) -> Sentence:
+def _with_meaning(sentence: types.Sentence, verdict: MeaningVerdict) -> types.Sentence:
     return sentence.model_copy(
         update={
             "support": verdict.support,
@@ -638,20 +629,20 @@ def _with_meaning(sentence: Sentence, verdict: MeaningVerdict) -> Sentence:
     )
 
 
-def _titles(hit: Hit) -> tuple[str, ...]:
+def _titles(hit: types.Hit) -> tuple[str, ...]:
     """Return what a passage is read under: the name and title of its document, and its section."""
     return (*_document_names(hit), *filter(None, [hit.chunk.section]))
 
 
-def _document_names(hit: Hit) -> tuple[str, ...]:
+def _document_names(hit: types.Hit) -> tuple[str, ...]:
     """Return the name and title of the document of a hit."""
     return tuple(filter(None, [PurePath(hit.document_name).stem.replace("_", " "), hit.title]))
 
 
-def _cells(regions: Sequence[Region]) -> str | None:
+def _cells(regions: Sequence[types.Region]) -> str | None:
     """Return the spreadsheet cells of a quote."""
     return ", ".join(dict.fromkeys(region.cells for region in regions if region.cells)) or None
 
 
-def _within(span: Span, other: Span) -> bool:
+def _within(span: types.Span, other: types.Span) -> bool:
     return other.start <= span.start and span.end <= other.end

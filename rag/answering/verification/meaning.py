@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import pydantic
 import pydantic_core
 
-from rag import errors, prompts
+from rag import errors, prompts, types
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.open_claims import OpenClaim, Place
 from rag.retrieval import Completions
-from rag.types import SAME_MEANING, Support
 
 if TYPE_CHECKING:
     from rag.providers import EntailmentModel
@@ -46,7 +45,7 @@ class MeaningVerdict(NamedTuple):
     `places` are the sentences that decide it; `words` the same as a language model copied them, still to be located.
     """
 
-    support: Support
+    support: types.Support
     judged_by: str
     probability: float | None = None
     missing: tuple[str, ...] = ()
@@ -95,12 +94,16 @@ class EntailmentJudge:
     def _verdict(self, claim: OpenClaim, value: float) -> MeaningVerdict | None:
         if claim.is_contradicted:
             is_doubted = value >= MIN_DOUBT
-            return MeaningVerdict(Support.NOT_VERIFIED, SAME_MEANING, value, claim.vetoes) if is_doubted else None
+            return (
+                MeaningVerdict(types.Support.NOT_VERIFIED, types.SAME_MEANING, value, claim.vetoes)
+                if is_doubted
+                else None
+            )
         is_doubtful = bool(claim.replaced) or claim.rests_on_rows
         least = max(self._model.threshold, MIN_REPLACED) if is_doubtful else self._model.threshold
         if value < least or claim.vetoes or not claim.has_other_words:
             return None
-        return MeaningVerdict(Support.SUPPORTED, SAME_MEANING, value, places=self.locate(claim))
+        return MeaningVerdict(types.Support.SUPPORTED, types.SAME_MEANING, value, places=self.locate(claim))
 
     def locate(self, claim: OpenClaim) -> tuple[Place, ...]:
         """Return the sentence that entails the claim alone, else the two that come nearest."""
@@ -193,10 +196,10 @@ class LanguageModelJudge:
     def _verdict(self, claim: OpenClaim, reply: _Reply | None) -> MeaningVerdict | None:
         if reply is None:
             return None
-        support = Support(reply.verdict)
+        support = types.Support(reply.verdict)
         missing = tuple(filter(None, [reply.missing.strip()]))
-        if support is Support.SUPPORTED:
-            support, missing = (Support.PARTLY, claim.absent) if claim.absent else (support, ())
+        if support is types.Support.SUPPORTED:
+            support, missing = (types.Support.PARTLY, claim.absent) if claim.absent else (support, ())
         words = tuple(ProposedQuote(one.source.strip("[]") or None, one.text, 0) for one in reply.words)
         return MeaningVerdict(support, self._name, missing=missing, words=words)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag import prompts
+from rag import prompts, types
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.named_entities import is_term
@@ -14,7 +14,6 @@ from rag.answering.verification.entailment import GENERIC_NAMES, UNRELATED, Judg
 from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.quote_matching import QuotablePassage, Quote
-from rag.types import NO_EVIDENCE, BlockKind, Span, Support
 
 MAX_EVIDENCE_CHARS = 1400
 """Limit of the evidence, about 300 tokens: the entailment model's time grows with it."""
@@ -37,7 +36,7 @@ class Place(NamedTuple):
     """A sentence of a source."""
 
     citation_id: str
-    span: Span
+    span: types.Span
     text: str
 
 
@@ -118,7 +117,7 @@ def open_claim(
         tuple(dict.fromkeys(veto for veto in vetoes if veto not in figures.confirmed)),
         judgement.replaced,
         has_other_words=not analyze(text).content_keys <= known,
-        is_contradicted=judgement.support is Support.CONTRADICTED,
+        is_contradicted=judgement.support is types.Support.CONTRADICTED,
         is_decided=judgement.is_decided,
         wording=claim,
         absent=figures.absent,
@@ -155,16 +154,16 @@ def _letters(word: str) -> str:
     return re.sub(r"[\W\d_]+", "", word.casefold())
 
 
-def _closest_spans(claim: str, passage: QuotablePassage, quotes: Sequence[Quote], most: int) -> list[Span]:
+def _closest_spans(claim: str, passage: QuotablePassage, quotes: Sequence[Quote], most: int) -> list[types.Span]:
     """Return the sentences and rows nearest to the claim, in order, with the sentence before one that refers back.
 
     For a claim with figures only rows that have a word or figure of it.
     """
     has_figures = bool(analyze(claim).numbers)
     units = [unit.span for unit in passage.units]
-    others = [unit.span for unit in passage.units if not (has_figures and unit.kind is BlockKind.TABLE)]
+    others = [unit.span for unit in passage.units if not (has_figures and unit.kind is types.BlockKind.TABLE)]
     quoted = [span for quote in quotes for span in passage.units_at(quote.span)]
-    chosen: set[Span] = set()
+    chosen: set[types.Span] = set()
     size = 0
     for span in dict.fromkeys([*quoted, *passage.likely_spans(claim), *others]):
         if span not in units or size + len(_shown(passage, span)) > most:
@@ -178,12 +177,12 @@ def _closest_spans(claim: str, passage: QuotablePassage, quotes: Sequence[Quote]
     return sorted(chosen)
 
 
-def _shown(passage: QuotablePassage, span: Span) -> str:
+def _shown(passage: QuotablePassage, span: types.Span) -> str:
     """Return a sentence on one line, or a table row below its caption, section and head, with "|" between cells."""
     unit = next((unit for unit in passage.units if unit.span == span), None)
-    if unit is not None and unit.kind in NO_EVIDENCE:
+    if unit is not None and unit.kind in types.NO_EVIDENCE:
         return f"{prompts.CONTEXT_KINDS[unit.kind].strip('[]')}: {passage.read(span)}"
-    if unit is None or unit.kind is not BlockKind.TABLE:
+    if unit is None or unit.kind is not types.BlockKind.TABLE:
         return passage.read(span)
     parts = [part for part in (unit.caption, unit.section, unit.header, span) if part]
     rows = [line.split("\t") for part in parts for line in passage.slice(part).split("\n")]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from rag import prompts
+from rag import prompts, types
 from rag.answering.passages.boilerplate import placed_lines
 from rag.answering.passages.captions import declared_scales, scales_of_row
 from rag.answering.passages.quotable_units import Unit, split_passage
@@ -27,7 +27,6 @@ from rag.answering.verification.evidence import Evidence, Weights
 from rag.answering.verification.table_figures import Column
 from rag.ingestion.language_detection import detect
 from rag.retrieval import Reranker
-from rag.types import BlockKind, Line, Passage, Span, Verdict
 
 NEAR_MATCH = 85.0
 """Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a misspelt quote; below it is made up."""
@@ -59,14 +58,14 @@ NUMBER_WEIGHT = 3.0
 
 
 def _is_sentence(unit: Unit, text: str) -> bool:
-    return unit.kind is BlockKind.TEXT and text.endswith((".", "!", "?", ":", ";", "。", "！", "？"))
+    return unit.kind is types.BlockKind.TEXT and text.endswith((".", "!", "?", ":", ";", "。", "！", "？"))
 
 
 class Quote(NamedTuple):
     """A span of a passage and how it was found."""
 
-    span: Span
-    verdict: Verdict
+    span: types.Span
+    verdict: types.Verdict
 
 
 _ELISION = re.compile(r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
@@ -80,15 +79,15 @@ _CONTEXT_MARKS = re.compile(rf"\[Page \d+\]|{_KINDS}|\|(?:\s*:?-{{3,}}:?\s*\|)+"
 """What the context of an answer adds to a passage: marks of pages and kinds, and the rules of Markdown tables."""
 
 
-def _repeated_edges(passage: Passage) -> list[Span]:
+def _repeated_edges(passage: types.Passage) -> list[types.Span]:
     """Return the first and last two lines of its pages that other pages have, too, but for their numbers."""
-    pages: dict[int, list[tuple[int, Line]]] = {}
+    pages: dict[int, list[tuple[int, types.Line]]] = {}
     for offset, line in placed_lines(passage):
         pages.setdefault(line.page_number, []).append((offset, line))
     edges = [dict([*placed[:2], *placed[-2:]]) for placed in pages.values()]
     counts = Counter(text for page in edges for text in {re.sub(r"\d+", "0", line.text) for line in page.values()})
     return [
-        Span(offset, offset + len(line.text))
+        types.Span(offset, offset + len(line.text))
         for page in edges
         for offset, line in page.items()
         if counts[re.sub(r"\d+", "0", line.text)] > 1
@@ -98,7 +97,7 @@ def _repeated_edges(passage: Passage) -> list[Span]:
 class QuotablePassage:
     """A passage prepared for finding many quotes in it."""
 
-    def __init__(self, passage: Passage, titles: Sequence[str] = ()) -> None:
+    def __init__(self, passage: types.Passage, titles: Sequence[str] = ()) -> None:
         """`titles` are the name and title of its document, and its section."""
         self.text = passage.text
         self.titles = tuple(titles)
@@ -108,19 +107,19 @@ class QuotablePassage:
         self._normalized = normalize(self.text)
         self._words = [term_weights.content_words(self.read(unit.span)) for unit in self.units]
         self._rarity = term_weights.idf(self._words)
-        self._paraphrases: dict[tuple[str, Reranker], Span | None] = {}
+        self._paraphrases: dict[tuple[str, Reranker], types.Span | None] = {}
 
-    def slice(self, span: Span) -> str:
+    def slice(self, span: types.Span) -> str:
         """Return the passage's own characters."""
         return self.text[span.start : span.end]
 
-    def read(self, span: Span) -> str:
+    def read(self, span: types.Span) -> str:
         """Return the same on one line, hyphenated words joined."""
         return one_line(self.slice(span))
 
     # --- what words are held against a claim ---
 
-    def evidence(self, span: Span) -> list[Evidence]:
+    def evidence(self, span: types.Span) -> list[Evidence]:
         """Return the text at `span` with its context, sentence by sentence; table rows are always whole."""
         return [self._evidence_at(index, span) for index in self._indices(span)]
 
@@ -139,11 +138,11 @@ class QuotablePassage:
         """The weights of its words, the rarer the greater."""
         return Weights(term_weights.idf([[word.key for word in text.content] for text in self._texts]))
 
-    def units_at(self, span: Span) -> list[Span]:
+    def units_at(self, span: types.Span) -> list[types.Span]:
         """Return the whole sentences and rows that `span` touches."""
         return [self.units[index].span for index in self._indices(span)]
 
-    def likely_spans(self, claim: str) -> list[Span]:
+    def likely_spans(self, claim: str) -> list[types.Span]:
         """Return the sentences and rows with most of the claim's words and figures, best first."""
         keys = Text(claim).content_keys
         values = frozenset(value for number in Text(claim).numbers for value in number.values)
@@ -155,12 +154,12 @@ class QuotablePassage:
         order = sorted(range(len(scores)), key=lambda index: -scores[index])[:LIKELY_UNITS]
         return [self.units[index].span for index in order if scores[index] > 0]
 
-    def quote_at(self, claim: str, span: Span) -> Quote:
+    def quote_at(self, claim: str, span: types.Span) -> Quote:
         """Return `span` as a quote: VERIFIED if the claim occurs in it word for word, else CORRECTED."""
         exact = normalize(claim).text.rstrip(".") in normalize(self.slice(span)).text
-        return Quote(span, Verdict.VERIFIED if exact else Verdict.CORRECTED)
+        return Quote(span, types.Verdict.VERIFIED if exact else types.Verdict.CORRECTED)
 
-    def mentioned_context(self, span: Span, claim: str) -> list[Span]:
+    def mentioned_context(self, span: types.Span, claim: str) -> list[types.Span]:
         """Return the column names, unit and section of the rows at `span` that `claim` mentions."""
         asked = Text(claim)
         found = []
@@ -176,7 +175,7 @@ class QuotablePassage:
                     found.append(other)
         return list(dict.fromkeys(found))
 
-    def _indices(self, span: Span) -> list[int]:
+    def _indices(self, span: types.Span) -> list[int]:
         """Return the indexes of the units that `span` touches."""
         return [i for i, unit in enumerate(self.units) if unit.span.start < span.end and span.start < unit.span.end]
 
@@ -184,10 +183,10 @@ class QuotablePassage:
     def _texts(self) -> list[Text]:
         return [Text(self.read(unit.span)) for unit in self.units]
 
-    def _evidence_at(self, index: int, span: Span) -> Evidence:
+    def _evidence_at(self, index: int, span: types.Span) -> Evidence:
         unit = self.units[index]
-        part = Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
-        is_whole = part == unit.span or unit.kind is BlockKind.TABLE
+        part = types.Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
+        is_whole = part == unit.span or unit.kind is types.BlockKind.TABLE
         declared = self._declared_scales(unit)
         beside = [self.read(header) for header in (unit.header, unit.caption, unit.section) if header]
         return Evidence(
@@ -219,7 +218,7 @@ class QuotablePassage:
     @functools.cached_property
     def _currencies(self) -> frozenset[str]:
         """All the currencies of its tables."""
-        rows = (self.read(unit.span) for unit in self.units if unit.kind is BlockKind.TABLE)
+        rows = (self.read(unit.span) for unit in self.units if unit.kind is types.BlockKind.TABLE)
         return frozenset[str]().union(*map(currencies, rows))
 
     def _possible_scales(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
@@ -246,7 +245,7 @@ class QuotablePassage:
     def _context(self, index: int) -> Iterator[Text]:
         """Yield the titles, the heading above, and the sentence before one that refers back."""
         yield from map(Text, self.titles)
-        heading = next((i for i in range(index - 1, -1, -1) if self.units[i].kind is BlockKind.HEADING), None)
+        heading = next((i for i in range(index - 1, -1, -1) if self.units[i].kind is types.BlockKind.HEADING), None)
         if heading is not None:
             yield self._texts[heading]
         if index and index - 1 != heading and refers_back(self._texts[index].text):
@@ -259,7 +258,7 @@ class QuotablePassage:
         proposed = _CONTEXT_MARKS.sub(" ", proposed).strip(_EDGES)
         exact = self._find_exact(proposed) or self._find_exact(html.unescape(proposed)) or self._find_loose(proposed)
         if exact is not None:
-            return Quote(exact, Verdict.VERIFIED)
+            return Quote(exact, types.Verdict.VERIFIED)
         parts = [part for part in _ELISION.split(proposed) if part.strip(_EDGES)]
         return self._find_parts(parts) if len(parts) > 1 else self._find_near(proposed)
 
@@ -270,10 +269,10 @@ class QuotablePassage:
             return None
         in_order = all(a.end <= b.start <= a.end + MAX_ELISION_CHARS for a, b in itertools.pairwise(spans))
         if in_order:
-            return Quote(Span(spans[0].start, spans[-1].end), Verdict.CORRECTED)
-        return Quote(max(spans, key=lambda span: span.end - span.start), Verdict.CORRECTED)
+            return Quote(types.Span(spans[0].start, spans[-1].end), types.Verdict.CORRECTED)
+        return Quote(max(spans, key=lambda span: span.end - span.start), types.Verdict.CORRECTED)
 
-    def _find_exact(self, proposed: str) -> Span | None:
+    def _find_exact(self, proposed: str) -> types.Span | None:
         for candidate in (proposed.strip(), proposed.strip(_EDGES + ".,;:")):
             wanted = normalize(candidate).text
             found = self._normalized.text.find(wanted) if wanted else -1
@@ -284,7 +283,7 @@ class QuotablePassage:
                 found = self._normalized.text.find(wanted, found + 1)
         return None
 
-    def _find_loose(self, proposed: str) -> Span | None:
+    def _find_loose(self, proposed: str) -> types.Span | None:
         """Find a quote that leaves out bullets, cell borders, footnote marks, currency signs or empty cells."""
         proposed = _MARKDOWN.sub("", html.unescape(proposed)).strip(_EDGES + ".,;:")
         wanted = undecorated(_LEADING_BULLET.sub("", proposed))
@@ -294,7 +293,7 @@ class QuotablePassage:
             found = text.normalized.text.find(wanted.normalized.text)
             while found >= 0:
                 end = found + len(wanted.normalized.text)
-                span = Span(text.normalized.offsets[found], text.normalized.offsets[end - 1] + 1)
+                span = types.Span(text.normalized.offsets[found], text.normalized.offsets[end - 1] + 1)
                 if has_signs(wanted, text, found, end) and self._is_whole(span):
                     return span
                 found = text.normalized.text.find(wanted.normalized.text, found + 1)
@@ -303,7 +302,7 @@ class QuotablePassage:
     @functools.cached_property
     def _undecorated(self) -> list[Undecorated]:
         """The passage without what a quote may leave out; then also without running heads and page numbers."""
-        tables = [unit.span for unit in self.units if unit.kind is BlockKind.TABLE]
+        tables = [unit.span for unit in self.units if unit.kind is types.BlockKind.TABLE]
         boilerplate = [unit.span for unit in self.units if unit.is_boilerplate]
         heads = [offset for span in (*boilerplate, *self._page_edges) for offset in range(*span)]
         return [undecorated(self.text, left_out, tables) for left_out in ([], heads)[: 2 if heads else 1]]
@@ -317,13 +316,13 @@ class QuotablePassage:
             return None
         span = self._extend_to_words(self._span(match.dest_start, match.dest_end))
         is_same = set(_NUMBER.findall(proposed)) <= set(_NUMBER.findall(self.slice(span)))
-        return Quote(span, Verdict.CORRECTED) if is_same else None
+        return Quote(span, types.Verdict.CORRECTED) if is_same else None
 
-    def _span(self, start: int, end: int) -> Span:
+    def _span(self, start: int, end: int) -> types.Span:
         offsets = self._normalized.offsets
-        return Span(offsets[start], offsets[end - 1] + 1)
+        return types.Span(offsets[start], offsets[end - 1] + 1)
 
-    def _is_whole(self, span: Span) -> bool:
+    def _is_whole(self, span: types.Span) -> bool:
         """Return whether neither end cuts a word or a number, or leaves the sign of a number out."""
         return not (self._cuts_word(span.start) or self._cuts_word(span.end) or self._cuts_sign(span.start))
 
@@ -335,7 +334,8 @@ class QuotablePassage:
             return False
         if before[-1] == "(":
             in_table = any(
-                self.units[index].kind is BlockKind.TABLE for index in self._indices(Span(position, position + 1))
+                self.units[index].kind is types.BlockKind.TABLE
+                for index in self._indices(types.Span(position, position + 1))
             )
             return in_table and self.text[figure.end() : figure.end() + 3].lstrip(" \t%")[:1] == ")"
         return before[-1] in "-−–" and self.text[position - 1] != " " and not before[:-1][-1:].isalnum()
@@ -350,13 +350,13 @@ class QuotablePassage:
             return self.text[position - 2 : position - 1].isdigit()
         return all(c.isalnum() for c in around) and not term_weights.is_unspaced(around[0])
 
-    def _extend_to_words(self, span: Span) -> Span:
+    def _extend_to_words(self, span: types.Span) -> types.Span:
         start, end = span
         while self._cuts_word(start):
             start -= 1
         while self._cuts_word(end):
             end += 1
-        return Span(start, end)
+        return types.Span(start, end)
 
     # --- no quote proposed: the sentence that says the same ---
 
@@ -367,13 +367,13 @@ class QuotablePassage:
         """
         exact = self._find_exact(claim)
         if exact is not None:
-            return Quote(exact, Verdict.VERIFIED)
+            return Quote(exact, types.Verdict.VERIFIED)
         coverages = self._coverages(claim)
         best = self._best_window(claim, coverages)
         if best is not None and best[1] >= least:
-            return Quote(best[0], Verdict.CORRECTED)
+            return Quote(best[0], types.Verdict.CORRECTED)
         span = self._best_paraphrase(claim, reranker) if reranker else None
-        return Quote(span, Verdict.CORRECTED) if span else None
+        return Quote(span, types.Verdict.CORRECTED) if span else None
 
     def _weights(self, claim: str) -> dict[str, float]:
         unseen = max(self._rarity.values(), default=1.0)
@@ -388,7 +388,7 @@ class QuotablePassage:
         total = sum(weights.values()) or 1.0
         return [sum(weights.get(word, 0.0) for word in set(words)) / total for words in self._words]
 
-    def _best_window(self, claim: str, coverages: Sequence[float]) -> tuple[Span, float] | None:
+    def _best_window(self, claim: str, coverages: Sequence[float]) -> tuple[types.Span, float] | None:
         """Return the unit that covers the claim best, or two neighbours that cover clearly more."""
         if not coverages:
             return None
@@ -399,11 +399,14 @@ class QuotablePassage:
         for first in (best - 1, best):
             if not 0 <= first < len(coverages) - 1:
                 continue
-            if self.units[first].kind is not BlockKind.TEXT or self.units[first + 1].kind is not BlockKind.TEXT:
+            if (
+                self.units[first].kind is not types.BlockKind.TEXT
+                or self.units[first + 1].kind is not types.BlockKind.TEXT
+            ):
                 continue
             both = sum(weights.get(word, 0.0) for word in {*self._words[first], *self._words[first + 1]}) / total
             if both >= coverage + SECOND_SENTENCE_GAIN:
-                span, coverage = Span(self.units[first].span.start, self.units[first + 1].span.end), both
+                span, coverage = types.Span(self.units[first].span.start, self.units[first + 1].span.end), both
         return span, coverage
 
     def find_paraphrase(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
@@ -411,9 +414,9 @@ class QuotablePassage:
         span = self._best_paraphrase(claim, reranker) if reranker else None
         if span is None and detect(claim) != detect(self.text):
             span = next(iter(self.likely_spans(claim)), None)
-        return Quote(span, Verdict.CORRECTED) if span else None
+        return Quote(span, types.Verdict.CORRECTED) if span else None
 
-    def _best_paraphrase(self, claim: str, reranker: Reranker) -> Span | None:
+    def _best_paraphrase(self, claim: str, reranker: Reranker) -> types.Span | None:
         """Return the sentence that the cross-encoder finds nearest to the claim, if near enough; asked once."""
         key = (claim, reranker)
         if key not in self._paraphrases:
@@ -424,7 +427,7 @@ class QuotablePassage:
             self._paraphrases[key] = self.units[index].span if score >= MIN_RERANK_SCORE else None
         return self._paraphrases[key]
 
-    def shared(self, claim: str, span: Span) -> float:
+    def shared(self, claim: str, span: types.Span) -> float:
         """Return the share of the claim's weighted words that the text at `span` has."""
         weights = self._weights(claim)
         words = set(term_weights.content_words(self.read(span)))
@@ -432,10 +435,10 @@ class QuotablePassage:
 
     # --- numbers that a quote leaves open ---
 
-    def context_with(self, span: Span, missing: Sequence[str]) -> list[Span]:
+    def context_with(self, span: types.Span, missing: Sequence[str]) -> list[types.Span]:
         """Return units around `span` with some of the `missing` numbers: column names, heading, neighbours."""
         wanted = " ".join(missing)
-        found: list[Span] = []
+        found: list[types.Span] = []
         for candidate in self._around(span):
             left = numbers.unsupported(wanted, [self.read(candidate)], scales=self.scales)
             if len(left) < len(numbers.find_numbers(wanted)):
@@ -445,13 +448,13 @@ class QuotablePassage:
                 break
         return found
 
-    def _around(self, span: Span) -> list[Span]:
+    def _around(self, span: types.Span) -> list[types.Span]:
         inside = self._indices(span)
         if not inside:
             return []
         first, last = inside[0], inside[-1]
         nearby = [self.units[index].header for index in inside]
-        nearby += [unit.span for unit in reversed(self.units[:first]) if unit.kind is BlockKind.HEADING][:1]
+        nearby += [unit.span for unit in reversed(self.units[:first]) if unit.kind is types.BlockKind.HEADING][:1]
         nearby += [self.units[index].span for index in range(first, last + 1)]
         nearby += [self.units[index].span for index in (last + 1, first - 1) if 0 <= index < len(self.units)]
         return [near for near in dict.fromkeys(nearby) if near is not None and near != span]

@@ -6,42 +6,42 @@ from typing import Annotated
 import pydantic
 from fastapi import APIRouter, Response
 
+from rag import types
 from rag.api.authentication import Admin
 from rag.engine.users.accounts import MAX_QUOTA_MB, Accounts
 from rag.engine.users.logins import Logins
-from rag.types import STORABLE, AccountUse, ApiKey, Input, Job, Login, Model, Role
 
 router = APIRouter(prefix="/admin", tags=["admin"])
 
-UserId = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=STORABLE)]
-Group = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=STORABLE)]
+UserId = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=types.STORABLE)]
+Group = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=types.STORABLE)]
 
 
-class UserList(Model):
+class UserList(types.Model):
     """All users who have logged in or own something."""
 
-    items: tuple[AccountUse, ...]
+    items: tuple[types.AccountUse, ...]
 
 
-class KeyList(Model):
+class KeyList(types.Model):
     """The keys of all users without their secrets, the latest first."""
 
-    items: tuple[ApiKey, ...]
+    items: tuple[types.ApiKey, ...]
 
 
-class JobList(Model):
+class JobList(types.Model):
     """The latest jobs of all users, without their results."""
 
-    items: tuple[Job, ...]
+    items: tuple[types.Job, ...]
 
 
-class LoginList(Model):
+class LoginList(types.Model):
     """A user's logins, the last used first."""
 
-    items: tuple[Login, ...]
+    items: tuple[types.Login, ...]
 
 
-class UserReference(Input):
+class UserReference(types.Input):
     """A user. Ids contain slashes, so they are sent in the body."""
 
     user_id: UserId
@@ -50,7 +50,7 @@ class UserReference(Input):
 class UserEdit(UserReference):
     """Changes of a user; omitted fields stay unchanged. `quota_mb` null is the installation's default."""
 
-    role: Role | None = None
+    role: types.Role | None = None
     groups: Annotated[tuple[Group, ...], pydantic.Field(max_length=1000)] | None = None
     quota_mb: int | None = pydantic.Field(default=None, ge=0, le=MAX_QUOTA_MB)
 
@@ -62,7 +62,7 @@ def list_users(sender: Admin) -> UserList:
 
 
 @router.patch("/users")
-def edit_user(sender: Admin, body: UserEdit) -> AccountUse:
+def edit_user(sender: Admin, body: UserEdit) -> types.AccountUse:
     """Change a user's role, groups and quota."""
     accounts = _accounts(sender)
     accounts.find(body.user_id)
@@ -94,7 +94,7 @@ def list_keys(sender: Admin) -> KeyList:
 
 
 @router.delete("/keys/{key_id}")
-def revoke_key(sender: Admin, key_id: uuid.UUID) -> ApiKey:
+def revoke_key(sender: Admin, key_id: uuid.UUID) -> types.ApiKey:
     """Revoke a key of any user, at once."""
     return _accounts(sender).keys.revoke(key_id)
 

@@ -6,11 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.api.downloads import attachment
 from rag.contract import AgainBody, MessageBody
 from rag.export import FORMATS, ExportFormat
-from rag.types import AnswerLink, LinkRequest, Model, SharedAnswer
 
 router = APIRouter(tags=["conversations"])
 
@@ -18,19 +18,19 @@ PDF = "application/pdf"
 FILES: dict[str, dict[str, str]] = {kind.mime_type.partition(";")[0]: {} for kind in FORMATS.values()}
 
 
-class LinkList(Model):
+class LinkList(types.Model):
     """Shares of a user's conversations and answers."""
 
-    items: tuple[AnswerLink, ...]
+    items: tuple[types.AnswerLink, ...]
 
 
-class SharedAnswerList(Model):
+class SharedAnswerList(types.Model):
     """Conversations and answers that others share with the user."""
 
-    items: tuple[SharedAnswer, ...]
+    items: tuple[types.SharedAnswer, ...]
 
 
-class ShownTurns(Model):
+class ShownTurns(types.Model):
     """The turns of a shared conversation. An answer that may not be seen has no `response`."""
 
     items: tuple[MessageBody, ...]
@@ -85,7 +85,7 @@ def list_links(sender: Reader, conversation_id: uuid.UUID) -> LinkList:
 
 
 @router.post("/conversations/{conversation_id}/links", status_code=201)
-def show_to_others(sender: Writer, conversation_id: uuid.UUID, body: LinkRequest) -> AnswerLink:
+def show_to_others(sender: Writer, conversation_id: uuid.UUID, body: types.LinkRequest) -> types.AnswerLink:
     """Share a conversation, or one answer, read-only with people who may read its collection."""
     return sender.engine.answers.show(conversation_id, body)
 

@@ -2,22 +2,24 @@
 
 from fastapi import APIRouter, Request
 
+from rag import types
 from rag.api.authentication import Reader
 from rag.api.limits import ClientIsGone
-from rag.types import RetrieveRequest, RetrieveResponse, ValidationRequest, ValidationResponse
 
 router = APIRouter(tags=["collections"])
 
 
 @router.post("/retrieve")
-def retrieve(request: Request, sender: Reader, body: RetrieveRequest) -> RetrieveResponse:
+def retrieve(request: Request, sender: Reader, body: types.RetrieveRequest) -> types.RetrieveResponse:
     """Find the chunks of a collection that match a query best."""
     with request.app.state.searches.acquire():
         return sender.engine.collections.retrieve(body)
 
 
 @router.post("/validate")
-def validate(request: Request, sender: Reader, body: ValidationRequest, stop: ClientIsGone) -> ValidationResponse:
+def validate(
+    request: Request, sender: Reader, body: types.ValidationRequest, stop: ClientIsGone
+) -> types.ValidationResponse:
     """Run test queries, and check relevance, sources and consistency of what they find."""
     with request.app.state.questions.acquire():
         return sender.engine.collections.validate(body, stop)

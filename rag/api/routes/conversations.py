@@ -6,88 +6,72 @@ from typing import Annotated, Literal
 import pydantic
 from fastapi import APIRouter, Path, Query, Request
 
+from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.contract import NOTHING_LATER, MessageBody
 from rag.engine.evaluation.question_sets import FROM_CHATS
 from rag.evaluation import Question
-from rag.types import (
-    DEFAULT_INDEX,
-    SEGMENT,
-    STORABLE,
-    TEXT,
-    Conversation,
-    ConversationEdit,
-    ConversationTitle,
-    Feedback,
-    Filters,
-    FoundConversation,
-    IndexName,
-    Model,
-    QuestionSet,
-    QuestionText,
-    StorableText,
-)
 
-IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
+IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
 
 router = APIRouter(tags=["conversations"])
 
 
-class ConversationList(Model):
+class ConversationList(types.Model):
     """Chats about one index, the latest first."""
 
-    items: tuple[Conversation, ...]
+    items: tuple[types.Conversation, ...]
 
 
-class MessageList(Model):
+class MessageList(types.Model):
     """The turns of a chat in order."""
 
     items: tuple[MessageBody, ...]
 
 
-class NewConversation(Model):
+class NewConversation(types.Model):
     """A chat about an index, or about some of its documents."""
 
-    title: ConversationTitle = "New chat"
-    index_name: IndexName = DEFAULT_INDEX
+    title: types.ConversationTitle = "New chat"
+    index_name: types.IndexName = types.DEFAULT_INDEX
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
 
 
-class FoundList(Model):
+class FoundList(types.Model):
     """Chats that match, each with the words around the match."""
 
-    items: tuple[FoundConversation, ...]
+    items: tuple[types.FoundConversation, ...]
 
 
-class MessageEdit(Feedback):
+class MessageEdit(types.Feedback):
     """A rating of an answer, null to remove it; `shown` continues the chat from this turn."""
 
     shown: Literal[True] | None = None
 
 
-class NewCase(Model):
+class NewCase(types.Model):
     """A test question made from an answer, with the right pages and answer if they differ from the quoted ones."""
 
-    name: Annotated[str, pydantic.Field(min_length=1, max_length=100, pattern=TEXT)] = FROM_CHATS
+    name: Annotated[str, pydantic.Field(min_length=1, max_length=100, pattern=types.TEXT)] = FROM_CHATS
     pages: tuple[Annotated[int, pydantic.Field(ge=1, le=100_000)], ...] | None = pydantic.Field(
         default=None, max_length=100
     )
-    answer: str | None = pydantic.Field(default=None, min_length=1, max_length=4000, pattern=TEXT)
+    answer: str | None = pydantic.Field(default=None, min_length=1, max_length=4000, pattern=types.TEXT)
 
 
-class NewQuestion(Model):
+class NewQuestion(types.Model):
     """The next question of a chat."""
 
-    question: QuestionText
-    filters: Filters = pydantic.Field(default=Filters(), description="Only these of the chat's documents.")
+    question: types.QuestionText
+    filters: types.Filters = pydantic.Field(default=types.Filters(), description="Only these of the chat's documents.")
     beside: uuid.UUID | None = pydantic.Field(default=None, description="The question that it replaces.")
     top_k: int | None = pydantic.Field(default=None, ge=1, le=200, description="How many passages to read.")
-    model: StorableText | None = pydantic.Field(default=None, max_length=200, description="provider:model")
+    model: types.StorableText | None = pydantic.Field(default=None, max_length=200, description="provider:model")
 
 
 @router.get("/conversations")
 def list_conversations(
-    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX
+    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX
 ) -> ConversationList:
     """List the chats about an index."""
     return ConversationList(items=tuple(sender.engine.chats.list(index_name)))
@@ -96,15 +80,17 @@ def list_conversations(
 @router.get("/conversations/search")
 def search_conversations(
     sender: Reader,
-    q: Annotated[str, Query(min_length=1, max_length=400, pattern=TEXT, description="Words, all of which must occur")],
-    index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX,
+    q: Annotated[
+        str, Query(min_length=1, max_length=400, pattern=types.TEXT, description="Words, all of which must occur")
+    ],
+    index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX,
 ) -> FoundList:
     """Find chats with these words in their title, or in a question or answer."""
     return FoundList(items=tuple(sender.engine.chats.search(q, index_name)))
 
 
 @router.post("/conversations", status_code=201)
-def start_conversation(sender: Writer, body: NewConversation) -> Conversation:
+def start_conversation(sender: Writer, body: NewConversation) -> types.Conversation:
     """Start a chat."""
     engine = sender.engine.access.index(body.index_name)
     for document_id in body.document_ids:
@@ -113,13 +99,13 @@ def start_conversation(sender: Writer, body: NewConversation) -> Conversation:
 
 
 @router.get("/conversations/{conversation_id}")
-def get_conversation(sender: Reader, conversation_id: uuid.UUID) -> Conversation:
+def get_conversation(sender: Reader, conversation_id: uuid.UUID) -> types.Conversation:
     """Get a chat."""
     return sender.engine.chats.get(conversation_id)
 
 
 @router.patch("/conversations/{conversation_id}")
-def edit_conversation(sender: Writer, conversation_id: uuid.UUID, body: ConversationEdit) -> Conversation:
+def edit_conversation(sender: Writer, conversation_id: uuid.UUID, body: types.ConversationEdit) -> types.Conversation:
     """Rename a chat, or pin it to the top."""
     sender.engine.chats.update(conversation_id, title=body.title, pinned=body.pinned)
     return sender.engine.chats.get(conversation_id)
@@ -174,14 +160,14 @@ def keep_case(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID,
 
 
 @router.get("/question-sets", tags=["jobs"])
-def list_question_sets(sender: Reader) -> tuple[QuestionSet, ...]:
+def list_question_sets(sender: Reader) -> tuple[types.QuestionSet, ...]:
     """List the saved sets of test questions."""
     return tuple(sender.engine.question_sets.list())
 
 
 @router.get("/question-sets/{name}", tags=["jobs"])
 def get_question_set(
-    sender: Reader, name: Annotated[str, Path(min_length=1, max_length=100, pattern=SEGMENT)]
+    sender: Reader, name: Annotated[str, Path(min_length=1, max_length=100, pattern=types.SEGMENT)]
 ) -> tuple[Question, ...]:
     """Get the questions of a set, as `POST /evaluations` takes them."""
     return sender.engine.question_sets.get(name)

@@ -9,41 +9,24 @@ import pydantic
 from fastapi import APIRouter, File, Form, Header, Query, Request, Response, UploadFile
 from fastapi.responses import FileResponse
 
-from rag import errors
+from rag import errors, types
 from rag.api.authentication import Reader, Writer
 from rag.api.downloads import DOWNLOAD_HEADERS
 from rag.api.pagination import Limit, Offset, Page, page
-from rag.types import (
-    BOX,
-    DEFAULT_INDEX,
-    PRINTABLE,
-    STORABLE,
-    Chunk,
-    Document,
-    DocumentEdit,
-    DocumentStatus,
-    Filters,
-    Model,
-    OnSameName,
-    PurgeReceipt,
-    Rect,
-    Region,
-    VersionDiff,
-)
 
-IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
+IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
 IdempotencyKey = Annotated[
     str | None,
     Header(
         min_length=1,
         max_length=200,
-        pattern=PRINTABLE,
+        pattern=types.PRINTABLE,
         description="The same file sent again under the same key is the same document.",
     ),
 ]
-Box = Annotated[str, pydantic.Field(pattern=BOX)]
+Box = Annotated[str, pydantic.Field(pattern=types.BOX)]
 Search = Annotated[
-    str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name, title, author or tag.")
+    str | None, Query(max_length=200, pattern=types.STORABLE, description="Part of a name, title, author or tag.")
 ]
 
 MAX_ZOOM_PIXELS = 20_000_000
@@ -52,7 +35,7 @@ MAX_ZOOM_PIXELS = 20_000_000
 router = APIRouter(tags=["documents"])
 
 
-class PasswordRequest(Model):
+class PasswordRequest(types.Model):
     """The password of an encrypted document. It is not stored."""
 
     password: pydantic.SecretStr = pydantic.Field(max_length=1000)
@@ -64,13 +47,15 @@ class UploadForm(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid")
 
     file: Annotated[UploadFile, File(description="PDF, DOCX, PPTX, HTML, Markdown, text, EML, MSG, or ZIP.")]
-    index_name: Annotated[str, pydantic.Field(alias="indexName", max_length=200, pattern=STORABLE)] = DEFAULT_INDEX
+    index_name: Annotated[str, pydantic.Field(alias="indexName", max_length=200, pattern=types.STORABLE)] = (
+        types.DEFAULT_INDEX
+    )
     password: Annotated[str | None, pydantic.Field(max_length=1000)] = None
     replaces: Annotated[
         uuid.UUID | None, pydantic.Field(description="The document, in its index, that this is a new version of.")
     ] = None
     on_same_name: Annotated[
-        OnSameName,
+        types.OnSameName,
         pydantic.Field(
             alias="onSameName",
             description="What to do with a file that has the name of a document: `keep` makes a separate document, "
@@ -79,16 +64,16 @@ class UploadForm(pydantic.BaseModel):
     ] = "keep"
 
 
-class VersionList(Model):
+class VersionList(types.Model):
     """Versions of a document, the latest first."""
 
-    items: tuple[Document, ...]
+    items: tuple[types.Document, ...]
 
 
 @router.post(
     "/documents",
     status_code=202,
-    responses={200: {"model": Document, "description": "It was uploaded before with the same idempotency key"}},
+    responses={200: {"model": types.Document, "description": "It was uploaded before with the same idempotency key"}},
 )
 def upload(
     *,
@@ -96,15 +81,15 @@ def upload(
     sender: Writer,
     form: Annotated[UploadForm, Form(media_type="multipart/form-data")],
     idempotency_key: IdempotencyKey = None,
-) -> Document:
+) -> types.Document:
     """Upload a file. It is read in the background: its `status` becomes `ready` or `failed`.
 
     It can be searched as soon as it is `searchable`: by words, and by meaning for `vectorCount` of its `chunkCount`.
     """
-    document, is_new = sender.engine.access.index(form.index_name or DEFAULT_INDEX).documents.upload(
+    document, is_new = sender.engine.access.index(form.index_name or types.DEFAULT_INDEX).documents.upload(
         form.file.file,
         form.file.filename or "unnamed",
-        index_name=form.index_name or DEFAULT_INDEX,
+        index_name=form.index_name or types.DEFAULT_INDEX,
         password=form.password,
         key=idempotency_key,
         replaces=form.replaces,
@@ -121,29 +106,31 @@ def upload(
 def list_documents(
     *,
     sender: Reader,
-    index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX,
+    index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX,
     search: Search = None,
     tags: Annotated[
-        list[Annotated[str, pydantic.Field(max_length=64, pattern=STORABLE)]],
+        list[Annotated[str, pydantic.Field(max_length=64, pattern=types.STORABLE)]],
         Query(alias="tag", default_factory=list, max_length=50, description="Only with this tag; repeated: with all."),
     ],
-    author: Annotated[str | None, Query(max_length=500, pattern=STORABLE, description="Part of the name.")] = None,
+    author: Annotated[
+        str | None, Query(max_length=500, pattern=types.STORABLE, description="Part of the name.")
+    ] = None,
     dated_after: Annotated[dt.date | None, Query(alias="datedAfter", description="The first day.")] = None,
     dated_before: Annotated[dt.date | None, Query(alias="datedBefore", description="The day after the last.")] = None,
     saved: Annotated[
-        str | None, Query(alias="filter", max_length=100, pattern=STORABLE, description="A saved filter.")
+        str | None, Query(alias="filter", max_length=100, pattern=types.STORABLE, description="A saved filter.")
     ] = None,
-    document_status: Annotated[DocumentStatus | None, Query(alias="status")] = None,
+    document_status: Annotated[types.DocumentStatus | None, Query(alias="status")] = None,
     disabled: Annotated[bool | None, Query(description="Only disabled, or only enabled documents.")] = None,
     trash: bool = False,
     limit: Limit = 50,
     offset: Offset = 0,
-) -> Page[Document]:
+) -> Page[types.Document]:
     """List the current versions of an index's documents, or with `trash` those in the trash, newest first."""
     found = sender.engine.documents.list(
         index_name,
         search=search,
-        filters=Filters(
+        filters=types.Filters(
             tags=tuple(tags), author=author, dated_after=dated_after, dated_before=dated_before, saved=saved
         ),
         status=document_status,
@@ -156,13 +143,13 @@ def list_documents(
 
 
 @router.patch("/documents/{document_id}")
-def edit_document(sender: Writer, document_id: uuid.UUID, body: DocumentEdit) -> Document:
+def edit_document(sender: Writer, document_id: uuid.UUID, body: types.DocumentEdit) -> types.Document:
     """Edit a document's name, title, author, date or tags, or disable it; omitted fields stay unchanged."""
     return sender.engine.catalogue.edit(document_id, body)
 
 
 @router.get("/documents/{document_id}")
-def get_document(sender: Reader, document_id: uuid.UUID) -> Document:
+def get_document(sender: Reader, document_id: uuid.UUID) -> types.Document:
     """Get a document with its pages, in the trash or not."""
     return sender.engine.documents.get(document_id)
 
@@ -171,7 +158,7 @@ def get_document(sender: Reader, document_id: uuid.UUID) -> Document:
     "/documents/{document_id}",
     status_code=204,
     response_model=None,
-    responses={200: {"model": PurgeReceipt, "description": "With `permanent`: a receipt of what was deleted."}},
+    responses={200: {"model": types.PurgeReceipt, "description": "With `permanent`: a receipt of what was deleted."}},
 )
 def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = False) -> Response:
     """Move a document to the trash; with `permanent`, delete one in the trash for good, and get a receipt."""
@@ -188,7 +175,7 @@ def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = Fa
 
 
 @router.post("/documents/{document_id}/restore")
-def restore_document(sender: Writer, document_id: uuid.UUID) -> Document:
+def restore_document(sender: Writer, document_id: uuid.UUID) -> types.Document:
     """Restore a document from the trash; one that is not there stays unchanged."""
     document = sender.engine.documents.get(document_id)
     sender.engine.documents.restore([document.id])
@@ -196,13 +183,13 @@ def restore_document(sender: Writer, document_id: uuid.UUID) -> Document:
 
 
 @router.post("/documents/{document_id}/retry", status_code=202)
-def retry_document(sender: Writer, document_id: uuid.UUID) -> Document:
+def retry_document(sender: Writer, document_id: uuid.UUID) -> types.Document:
     """Continue with a document that failed or was cancelled, or read a ready one again."""
     return sender.engine.documents.retry(document_id)
 
 
 @router.post("/documents/{document_id}/cancel")
-def cancel_document(sender: Writer, document_id: uuid.UUID) -> Document:
+def cancel_document(sender: Writer, document_id: uuid.UUID) -> types.Document:
     """Cancel the reading of a document. Its finished part stays searchable."""
     document = sender.engine.documents.get(document_id)
     sender.engine.documents.cancel([document.id])
@@ -210,7 +197,7 @@ def cancel_document(sender: Writer, document_id: uuid.UUID) -> Document:
 
 
 @router.post("/documents/{document_id}/password", status_code=202)
-def unlock_document(sender: Writer, document_id: uuid.UUID, body: PasswordRequest) -> Document:
+def unlock_document(sender: Writer, document_id: uuid.UUID, body: PasswordRequest) -> types.Document:
     """Give the password of an encrypted document, which is then read."""
     return sender.engine.documents.unlock(document_id, body.password.get_secret_value())
 
@@ -222,7 +209,7 @@ def list_versions(sender: Reader, document_id: uuid.UUID) -> VersionList:
 
 
 @router.post("/documents/{document_id}/current")
-def make_current(sender: Writer, document_id: uuid.UUID) -> Document:
+def make_current(sender: Writer, document_id: uuid.UUID) -> types.Document:
     """Go back to an older version, which becomes the latest, searched one."""
     return sender.engine.versions.make_current(document_id)
 
@@ -232,7 +219,7 @@ def diff(
     sender: Reader,
     document_id: uuid.UUID,
     against: Annotated[uuid.UUID | None, Query(description="An older version; the previous one unless given.")] = None,
-) -> VersionDiff:
+) -> types.VersionDiff:
     """Compare a document with another version, paragraph by paragraph, with pages and boxes."""
     older = against or sender.engine.versions.before(document_id).id
     return sender.engine.versions.diff(older, document_id)
@@ -245,7 +232,7 @@ def list_chunks(
     page_number: Annotated[int | None, Query(alias="page", ge=1, le=2**31 - 1)] = None,
     limit: Limit = 50,
     offset: Offset = 0,
-) -> Page[Chunk]:
+) -> Page[types.Chunk]:
     """List a document's chunks, or those on a page, in reading order, with lines and boxes."""
     document = sender.engine.documents.get(document_id)
     found = sender.engine.chunks.list(document.id, page_number, limit=limit + 1, offset=offset)
@@ -301,15 +288,15 @@ def get_page_image(
     info = next((info for info in document.pages if info.number == page_number), None)
     if info is None:
         raise errors.NotFoundError(f"{document.name} has no page {page_number}; it has {document.page_count}.")
-    regions: list[Region] = []
+    regions: list[types.Region] = []
     if chunk is not None:
         marked = sender.engine.chunks.get(chunk)
         if marked.document_id != document.id:
             raise errors.NotFoundError(f"{document.name} has no chunk {chunk}. List its chunks.")
         regions += marked.regions
     if box:
-        rects = tuple(Rect(*map(float, text.split(","))) for text in box)
-        regions.append(Region(page_number=page_number, rects=rects))
+        rects = tuple(types.Rect(*map(float, text.split(","))) for text in box)
+        regions.append(types.Region(page_number=page_number, rects=rects))
     fitting = min(zoom, (MAX_ZOOM_PIXELS / max(1.0, info.width * info.height)) ** 0.5)
     image = sender.engine.pages.image(document.id, page_number, zoom=fitting, regions=regions)
     return Response(image, media_type="image/png", headers={"cache-control": "private, no-cache"})

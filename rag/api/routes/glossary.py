@@ -4,10 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from rag import errors
+from rag import errors, types
 from rag.api.authentication import Reader, Writer
 from rag.engine.indexes.glossary import MAX_BYTES
-from rag.types import GlossarySummary
 
 TOML = {"text/plain": {"schema": {"type": "string", "minLength": 1, "maxLength": MAX_BYTES}}}
 
@@ -32,7 +31,7 @@ def get_glossary(sender: Reader) -> Response:
 
 
 @router.put("/glossary", openapi_extra={"requestBody": {"content": TOML, "required": True}})
-def set_glossary(sender: Writer, toml: Annotated[str, Depends(_body_text)]) -> GlossarySummary:
+def set_glossary(sender: Writer, toml: Annotated[str, Depends(_body_text)]) -> types.GlossarySummary:
     """Replace the glossary, a TOML file; its terms apply from the next question on, its places when a file is read."""
     return sender.engine.glossary.set(toml)
 

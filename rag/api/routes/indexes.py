@@ -5,21 +5,21 @@ from typing import Annotated
 import pydantic
 from fastapi import APIRouter
 
+from rag import types
 from rag.api.authentication import Reader, Writer
-from rag.types import STORABLE, Index, IndexStats, Model
 
-Name = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
+Name = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
 
 router = APIRouter(tags=["indexes"])
 
 
-class IndexList(Model):
+class IndexList(types.Model):
     """All indexes of a user, sorted by name."""
 
-    items: tuple[Index, ...]
+    items: tuple[types.Index, ...]
 
 
-class NewIndex(Model):
+class NewIndex(types.Model):
     """An index to create."""
 
     name: Name
@@ -32,12 +32,12 @@ def list_indexes(sender: Reader) -> IndexList:
 
 
 @router.post("/indexes", status_code=201)
-def create_index(sender: Writer, body: NewIndex) -> Index:
+def create_index(sender: Writer, body: NewIndex) -> types.Index:
     """Create an index with the server's embedding model; an existing one of this name stays unchanged."""
     return sender.engine.indexes.ensure(body.name)
 
 
 @router.get("/indexes/{name}")
-def inspect_index(sender: Reader, name: Name) -> IndexStats:
+def inspect_index(sender: Reader, name: Name) -> types.IndexStats:
     """Get the statistics of an index, given by name or id."""
     return sender.engine.inspect_index(name)

@@ -5,18 +5,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Response
 
+from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.api.pagination import Limit, Offset, Page, page
 from rag.evaluation import EvaluationRequest
-from rag.types import Job, JobKind, ReindexRequest
 
 router = APIRouter(tags=["jobs"])
 
-EVERYTHING = ReindexRequest()
+EVERYTHING = types.ReindexRequest()
 
 
 @router.post("/reindex", status_code=202)
-def reindex(response: Response, sender: Writer, body: Annotated[ReindexRequest, Body()] = EVERYTHING) -> Job:
+def reindex(
+    response: Response, sender: Writer, body: Annotated[types.ReindexRequest, Body()] = EVERYTHING
+) -> types.Job:
     """Read all documents of an index again, after syncing the folders that it follows.
 
     Or sync it with a folder of the server, which only admins may, below the folders that the installation allows.
@@ -27,7 +29,7 @@ def reindex(response: Response, sender: Writer, body: Annotated[ReindexRequest, 
 
 
 @router.post("/evaluations", status_code=202)
-def start_evaluation(response: Response, sender: Writer, body: EvaluationRequest) -> Job:
+def start_evaluation(response: Response, sender: Writer, body: EvaluationRequest) -> types.Job:
     """Evaluate an index's search results or answers on questions whose answers' pages are known, as a job.
 
     The result has recall, MRR and coverage of searches, or the correctness, cited pages and refusals of answers.
@@ -36,29 +38,31 @@ def start_evaluation(response: Response, sender: Writer, body: EvaluationRequest
 
 
 @router.get("/evaluations")
-def list_evaluations(sender: Reader, limit: Limit = 50, offset: Offset = 0) -> Page[Job]:
+def list_evaluations(sender: Reader, limit: Limit = 50, offset: Offset = 0) -> Page[types.Job]:
     """List evaluations without their results, the latest first."""
     return page(sender.engine.jobs.list(kind="evaluation", limit=limit + 1, offset=offset), limit, offset)
 
 
 @router.get("/jobs")
-def list_jobs(sender: Reader, kind: JobKind | None = None, limit: Limit = 50, offset: Offset = 0) -> Page[Job]:
+def list_jobs(
+    sender: Reader, kind: types.JobKind | None = None, limit: Limit = 50, offset: Offset = 0
+) -> Page[types.Job]:
     """List jobs without their results, the latest first."""
     return page(sender.engine.jobs.list(kind=kind, limit=limit + 1, offset=offset), limit, offset)
 
 
 @router.get("/jobs/{job_id}")
-def get_job(sender: Reader, job_id: uuid.UUID) -> Job:
+def get_job(sender: Reader, job_id: uuid.UUID) -> types.Job:
     """Get a job's progress and result."""
     return sender.engine.jobs.get(job_id)
 
 
 @router.post("/jobs/{job_id}/cancel")
-def cancel_job(sender: Writer, job_id: uuid.UUID) -> Job:
+def cancel_job(sender: Writer, job_id: uuid.UUID) -> types.Job:
     """Cancel a job after its current question, file or document; one that has ended stays unchanged."""
     return sender.engine.jobs.cancel(job_id)
 
 
-def _with_location(response: Response, job: Job) -> Job:
+def _with_location(response: Response, job: types.Job) -> types.Job:
     response.headers["location"] = f"jobs/{job.id}"
     return job

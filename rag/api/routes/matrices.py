@@ -6,30 +6,30 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
+from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.api.downloads import attachment
 from rag.contract import MatrixBody
-from rag.types import MATRIX_FILES, Job, Matrix, MatrixEdit, MatrixFormat, MatrixRequest, MatrixTemplate
 
 router = APIRouter(tags=["matrices"])
 
-FILES: dict[str, dict[str, str]] = {mime_type: {} for mime_type in MATRIX_FILES.values()}
+FILES: dict[str, dict[str, str]] = {mime_type: {} for mime_type in types.MATRIX_FILES.values()}
 
 
 @router.get("/matrix-templates")
-def list_matrix_templates(sender: Reader) -> tuple[MatrixTemplate, ...]:
+def list_matrix_templates(sender: Reader) -> tuple[types.MatrixTemplate, ...]:
     """List the templates: common questions for kinds of documents."""
     return sender.engine.matrices.templates()
 
 
 @router.get("/matrices")
-def list_matrices(sender: Reader) -> tuple[Matrix, ...]:
+def list_matrices(sender: Reader) -> tuple[types.Matrix, ...]:
     """List the caller's matrices without their answers, the latest first."""
     return tuple(sender.engine.matrices.list())
 
 
 @router.post("/matrices", status_code=201)
-def create_matrix(sender: Writer, body: MatrixRequest) -> Matrix:
+def create_matrix(sender: Writer, body: types.MatrixRequest) -> types.Matrix:
     """Ask one's own documents the same questions; a worker asks, and asks again when a document changes."""
     return sender.engine.matrices.create(body)
 
@@ -41,19 +41,19 @@ def get_matrix(sender: Reader, matrix_id: uuid.UUID) -> MatrixBody:
 
 
 @router.patch("/matrices/{matrix_id}")
-def edit_matrix(sender: Writer, matrix_id: uuid.UUID, body: MatrixEdit) -> Matrix:
+def edit_matrix(sender: Writer, matrix_id: uuid.UUID, body: types.MatrixEdit) -> types.Matrix:
     """Change the name, documents or questions; only new cells are asked, the other answers are kept."""
     return sender.engine.matrices.edit(matrix_id, body)
 
 
 @router.post("/matrices/{matrix_id}/fill", status_code=202)
-def fill_matrix(sender: Writer, matrix_id: uuid.UUID) -> Job:
+def fill_matrix(sender: Writer, matrix_id: uuid.UUID) -> types.Job:
     """Ask for the cells that are empty, failed or stale; returns the running job if there is one."""
     return sender.engine.matrices.fill(matrix_id)
 
 
 @router.post("/matrices/{matrix_id}/cancel")
-def cancel_matrix(sender: Writer, matrix_id: uuid.UUID) -> Job | None:
+def cancel_matrix(sender: Writer, matrix_id: uuid.UUID) -> types.Job | None:
     """Stop after the current question; the answers so far are kept. Null if no job was running."""
     return sender.engine.matrices.cancel(matrix_id)
 
@@ -68,9 +68,9 @@ def delete_matrix(sender: Writer, matrix_id: uuid.UUID) -> None:
 def export_matrix(
     sender: Reader,
     matrix_id: uuid.UUID,
-    format_name: Annotated[MatrixFormat, Query(alias="format", description="Of the file.")] = "xlsx",
+    format_name: Annotated[types.MatrixFormat, Query(alias="format", description="Of the file.")] = "xlsx",
 ) -> Response:
     """Export the answers as a table without formulas; XLSX has a second sheet for the evidence."""
     matrix = sender.engine.matrices.get(matrix_id).matrix
     content = sender.engine.matrices.export(matrix_id, format_name)
-    return attachment(f"{matrix.name}.{format_name}", MATRIX_FILES[format_name], content)
+    return attachment(f"{matrix.name}.{format_name}", types.MATRIX_FILES[format_name], content)

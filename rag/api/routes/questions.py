@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from rag import errors
+from rag import errors, types
 from rag.access.gate import Caller
 from rag.answering import Stop
 from rag.api import streaming
@@ -13,13 +13,12 @@ from rag.api.ask import AskRequest, AskResponse
 from rag.api.authentication import Reader
 from rag.api.limits import ClientIsGone
 from rag.contract import AnswerBody, SearchBody
-from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, SearchRequest
 
 router = APIRouter(tags=["questions"])
 
 
 @router.post("/search")
-def search(request: Request, sender: Reader, body: SearchRequest) -> SearchBody:
+def search(request: Request, sender: Reader, body: types.SearchRequest) -> SearchBody:
     """Find the passages that match a query, best first."""
     with request.app.state.searches.acquire():
         found = sender.engine.search(body)
@@ -28,7 +27,7 @@ def search(request: Request, sender: Reader, body: SearchRequest) -> SearchBody:
 
 
 @router.post("/answer", response_model=AnswerBody, responses=streaming.EVENTS)
-def answer(request: Request, sender: Reader, body: AnswerRequest, stop: ClientIsGone) -> Any:
+def answer(request: Request, sender: Reader, body: types.AnswerRequest, stop: ClientIsGone) -> Any:
     """Answer a question from the documents, every sentence with its quotes and their boxes."""
     return _respond(request, _events(request, sender, body, stop), AnswerBody.of)
 
@@ -42,20 +41,22 @@ def ask(request: Request, sender: Reader, body: AskRequest, stop: ClientIsGone) 
     return _respond(request, events, lambda response: AskResponse.of(response, debug=debug))
 
 
-def _respond(request: Request, events: Iterator[AnswerEvent], to_body: Callable[[AnswerResponse], object]) -> object:
+def _respond(
+    request: Request, events: Iterator[types.AnswerEvent], to_body: Callable[[types.AnswerResponse], object]
+) -> object:
     """Answer as the client asks: whole, or as events."""
     if streaming.wants_events(request):
         return streaming.stream(events, to_body)
     *_, response = events
-    if not isinstance(response, AnswerResponse):
+    if not isinstance(response, types.AnswerResponse):
         raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
     return to_body(response)
 
 
-def _events(request: Request, sender: Caller, asked: AnswerRequest, stop: Stop) -> Iterator[AnswerEvent]:
+def _events(request: Request, sender: Caller, asked: types.AnswerRequest, stop: Stop) -> Iterator[types.AnswerEvent]:
     """Yield the answer's events while holding a slot; writing ends once the client has gone."""
     with request.app.state.questions.acquire():
         for event in sender.engine.access.index(asked.index_name).questions.stream(asked, stop):
-            if isinstance(event, AnswerResponse):
+            if isinstance(event, types.AnswerResponse):
                 request.state.usage = event.usage
             yield event

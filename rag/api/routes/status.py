@@ -6,11 +6,10 @@ import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Request, Response
 
-from rag import errors
+from rag import errors, types
 from rag.api.authentication import Admin
 from rag.engine import Installation
 from rag.observability import CONTENT_TYPE
-from rag.types import Model, Status
 
 router = APIRouter(tags=["status"])
 
@@ -22,7 +21,7 @@ HEALTH_THREADS = 4
 """Own threads, as those of other requests may all wait for the database."""
 
 
-class HealthResponse(Model):
+class HealthResponse(types.Model):
     """The server runs and reaches its database; `warnings`, if any, name imminent problems."""
 
     ok: Literal[True] = True
@@ -45,7 +44,7 @@ async def health(request: Request) -> HealthResponse:
 
 
 @router.get("/status")
-def status(request: Request, _: Admin) -> Status:
+def status(request: Request, _: Admin) -> types.Status:
     """Get the state of the installation: database, workers and their tasks, sizes, disks, the last backup."""
     installation: Installation = request.app.state.installation
     return installation.status()

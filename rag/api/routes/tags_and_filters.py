@@ -6,24 +6,24 @@ from typing import Annotated
 import pydantic
 from fastapi import APIRouter, Path, Query
 
+from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.api.routes.documents import IndexField
-from rag.types import DEFAULT_INDEX, SEGMENT, Filters, Model, SavedFilter, TagCount, Tags
 
-Name = Annotated[str, Path(min_length=1, max_length=100, pattern=SEGMENT)]
+Name = Annotated[str, Path(min_length=1, max_length=100, pattern=types.SEGMENT)]
 
 router = APIRouter(tags=["documents"])
 
 
-class TaggingRequest(Model):
+class TaggingRequest(types.Model):
     """Tags to add to documents and to remove from them."""
 
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(max_length=1000)
-    add: Tags = ()
-    remove: Tags = ()
+    add: types.Tags = ()
+    remove: types.Tags = ()
 
 
-class TaggingResponse(Model):
+class TaggingResponse(types.Model):
     """The documents that exist."""
 
     document_ids: tuple[uuid.UUID, ...]
@@ -31,8 +31,8 @@ class TaggingResponse(Model):
 
 @router.get("/tags")
 def list_tags(
-    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX
-) -> tuple[TagCount, ...]:
+    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX
+) -> tuple[types.TagCount, ...]:
     """List the tags of an index's documents with their counts."""
     return tuple(sender.engine.catalogue.tags(index_name))
 
@@ -45,19 +45,19 @@ def tag_documents(sender: Writer, body: TaggingRequest) -> TaggingResponse:
 
 
 @router.get("/filters")
-def list_filters(sender: Reader) -> tuple[SavedFilter, ...]:
+def list_filters(sender: Reader) -> tuple[types.SavedFilter, ...]:
     """List the saved filters. Requests use one by name: `"filters": {"saved": "…"}`."""
     return tuple(sender.engine.filters.list())
 
 
 @router.get("/filters/{name}")
-def get_filter(sender: Reader, name: Name) -> SavedFilter:
+def get_filter(sender: Reader, name: Name) -> types.SavedFilter:
     """Get a saved filter."""
     return sender.engine.filters.get(name)
 
 
 @router.put("/filters/{name}")
-def save_filter(sender: Writer, name: Name, body: Filters) -> SavedFilter:
+def save_filter(sender: Writer, name: Name, body: types.Filters) -> types.SavedFilter:
     """Save filters by name, replacing existing ones."""
     return sender.engine.filters.save(name, body)
 

@@ -7,32 +7,32 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from rag import engine as facade
+from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.api.pagination import Limit
-from rag.types import DEFAULT_INDEX, STORABLE, AuditEntry, AuditFilter, Model, Share, SharedIndex, ShareRequest
 
-IndexName = Annotated[str, Query(alias="indexName", min_length=1, max_length=200, pattern=STORABLE)]
-Text = Annotated[str | None, Query(max_length=500, pattern=STORABLE)]
+IndexName = Annotated[str, Query(alias="indexName", min_length=1, max_length=200, pattern=types.STORABLE)]
+Text = Annotated[str | None, Query(max_length=500, pattern=types.STORABLE)]
 
 router = APIRouter(tags=["team"])
 
 
-class ShareList(Model):
+class ShareList(types.Model):
     """Users and groups that the user's collections are shared with."""
 
-    items: tuple[Share, ...]
+    items: tuple[types.Share, ...]
 
 
-class SharedList(Model):
+class SharedList(types.Model):
     """Collections that others share with the user."""
 
-    items: tuple[SharedIndex, ...]
+    items: tuple[types.SharedIndex, ...]
 
 
-class AuditList(Model):
+class AuditList(types.Model):
     """Entries of the audit log, the latest first; `before` gives the following ones."""
 
-    items: tuple[AuditEntry, ...]
+    items: tuple[types.AuditEntry, ...]
 
 
 @router.get("/shared")
@@ -48,13 +48,13 @@ def list_shares(sender: Writer) -> ShareList:
 
 
 @router.put("/shares")
-def share(sender: Writer, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
+def share(sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX) -> ShareList:
     """Share a collection with a user or a group, or change their permission. Only curators and admins may."""
     return ShareList(items=tuple(sender.engine.sharing.give(body, index_name)))
 
 
 @router.post("/shares/withdraw")
-def withdraw_share(sender: Writer, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
+def withdraw_share(sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX) -> ShareList:
     """Stop sharing a collection with a user or a group, at once."""
     return ShareList(items=tuple(sender.engine.sharing.withdraw(body, index_name)))
 
@@ -66,7 +66,7 @@ def read_audit(
     since: Annotated[pydantic.AwareDatetime | None, Query()] = None,
     until: Annotated[pydantic.AwareDatetime | None, Query()] = None,
     actor: Text = None,
-    action: Annotated[str | None, Query(max_length=100, pattern=STORABLE, description="Or a part of it.")] = None,
+    action: Annotated[str | None, Query(max_length=100, pattern=types.STORABLE, description="Or a part of it.")] = None,
     before: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="Only entries with a lower id.")] = None,
     limit: Limit = 50,
     csv: Annotated[bool, Query(description="As CSV.")] = False,
@@ -75,7 +75,7 @@ def read_audit(
 
     Admins with a key of that permission see all of it, others what they did and what was done to their documents.
     """
-    asked = AuditFilter(since=since, until=until, actor=actor, action=action)
+    asked = types.AuditFilter(since=since, until=until, actor=actor, action=action)
     entries = sender.engine.audit.list(asked, limit=limit, below=before, own=not sender.may_administer)
     if csv:
         return Response(facade.to_csv(entries), media_type="text/csv; charset=utf-8")

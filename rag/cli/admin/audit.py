@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from rag import types
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import AuditFilter
 
 COLUMNS = ["at", "actor", "action", "what", "of", "door", "address"]
 
@@ -43,7 +43,7 @@ def audit(
     with open_engine() as engine:
         if forget_before:
             engine.audit.forget(forget_before.replace(tzinfo=dt.UTC))
-        asked = AuditFilter(since=_utc(since), until=_utc(until), actor=actor, action=action)
+        asked = types.AuditFilter(since=_utc(since), until=_utc(until), actor=actor, action=action)
         entries = engine.audit.list(asked, limit=limit)
     if csv:
         typer.echo(to_csv(entries), nl=False)

@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from rag import config
+from rag import config, types
 from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import BackupManifest
 
 NewArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to write.", show_default=False)]
 PresentArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to read.", show_default=False)]
@@ -65,7 +64,7 @@ def restore(
     _print("Checked" if check else "Restored", file, manifest, as_json=as_json)
 
 
-def _print(done: str, file: Path, manifest: BackupManifest, *, as_json: bool) -> None:
+def _print(done: str, file: Path, manifest: types.BackupManifest, *, as_json: bool) -> None:
     size = file.stat().st_size
     if as_json:
         output.print_json(

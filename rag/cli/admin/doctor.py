@@ -11,13 +11,12 @@ from urllib import parse
 import typer
 from rich.text import Text
 
-from rag import errors, tracing
+from rag import errors, tracing, types
 from rag.cli import output
 from rag.cli.admin import server
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 from rag.config import Config, load_config
-from rag.types import UNFINISHED, DiskState
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -142,11 +141,11 @@ def _data_folder(folder: Path) -> Result:
 def _disks(config: Config) -> Iterator[Check]:
     from rag.engine.operations import disk_space
 
-    states = {DiskState.GOOD: State.GOOD, DiskState.LOW: State.WARNING, DiskState.FULL: State.BROKEN}
+    states = {types.DiskState.GOOD: State.GOOD, types.DiskState.LOW: State.WARNING, types.DiskState.FULL: State.BROKEN}
     words = {
-        DiskState.GOOD: "",
-        DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
-        DiskState.FULL: ". Uploads are refused until there is room.",
+        types.DiskState.GOOD: "",
+        types.DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
+        types.DiskState.FULL: ". Uploads are refused until there is room.",
     }
     for space in disk_space.disk_spaces(config):
         message = f"{output.size(space.free_bytes)} free in {space.path}{words[space.state]}"
@@ -257,7 +256,7 @@ def _isolation(engine: "RAGEngine", config: Config) -> Result:
 
 def _queue(engine: "RAGEngine", workers: int) -> Result:
     documents = [document for index in engine.indexes.list() for document in engine.documents.list(index.name)]
-    waiting = sum(document.status in UNFINISHED for document in documents)
+    waiting = sum(document.status in types.UNFINISHED for document in documents)
     message = f"{output.plural(waiting, 'document')} waiting, {output.plural(workers, 'worker')} running"
     if waiting and not workers:
         return State.WARNING, f"{message}. Start one: pagelight run, or pagelight worker"

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag import types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import Job, JobKind
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 JobId = Annotated[
     str, typer.Argument(metavar="ID", help="The job's id, or the first 8 or more of its digits.", show_default=False)
 ]
-Kind = Annotated[JobKind | None, typer.Option("--kind", help="Only jobs of this kind.", show_default=False)]
+Kind = Annotated[types.JobKind | None, typer.Option("--kind", help="Only jobs of this kind.", show_default=False)]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many to list.")]
 
 COLUMNS = ["id", "kind", "index", "status", "progress", "started", "seconds"]
@@ -76,12 +76,12 @@ def cancel(job_id: JobId, as_json: AsJson = False) -> None:
     output.print_result(job, done, as_json=as_json)
 
 
-def _find(engine: "RAGEngine", job_id: str) -> Job:
+def _find(engine: "RAGEngine", job_id: str) -> types.Job:
     missing = f"There is no job {job_id}. List them: pagelight jobs list"
     return name_lookup.find_by_id(engine.jobs.list(), job_id, noun="job", missing=missing)
 
 
-def _row(job: Job) -> tuple[object, ...]:
+def _row(job: types.Job) -> tuple[object, ...]:
     progress = job.progress
     seconds = (job.finished_at - job.started_at).total_seconds() if job.started_at and job.finished_at else None
     return (

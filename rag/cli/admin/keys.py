@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -26,7 +25,7 @@ Scopes = Annotated[
     list[str] | None,
     typer.Option(
         "--scope",
-        metavar="|".join(PERMISSIONS),
+        metavar="|".join(types.PERMISSIONS),
         help="What the key may do (read, unless given); may be repeated. admin implies write, write implies read.",
         show_default=False,
     ),
@@ -50,7 +49,7 @@ def keys() -> None:
 
 def create(
     name: Label,
-    user: User = LOCAL_USER,
+    user: User = types.LOCAL_USER,
     scope: Scopes = None,
     expires: Expires = None,
     as_json: AsJson = False,
@@ -74,7 +73,7 @@ def create(
     )
 
 
-def list_keys(user: User = LOCAL_USER, as_json: AsJson = False) -> None:
+def list_keys(user: User = types.LOCAL_USER, as_json: AsJson = False) -> None:
     """List a user's keys, newest first.
 
     pagelight keys list --user ada --json
@@ -85,7 +84,7 @@ def list_keys(user: User = LOCAL_USER, as_json: AsJson = False) -> None:
     output.print_list(found, COLUMNS, _row, as_json=as_json, empty=empty)
 
 
-def revoke(key_id: KeyId, user: User = LOCAL_USER, as_json: AsJson = False) -> None:
+def revoke(key_id: KeyId, user: User = types.LOCAL_USER, as_json: AsJson = False) -> None:
     """Revoke a key, with effect from the next request.
 
     pagelight keys revoke 1f0c2a9b --user ada
@@ -102,7 +101,7 @@ def _keys_of_all(engine: "RAGEngine") -> "AllKeys":
     return engine.installation.accounts.by(engine.user_id, engine.origin).keys
 
 
-def _keys(engine: "RAGEngine", user: str) -> list[ApiKey]:
+def _keys(engine: "RAGEngine", user: str) -> list[types.ApiKey]:
     return engine.installation.for_user(_named(user)).keys.list()
 
 
@@ -112,12 +111,12 @@ def _named(user: str) -> str:
     return user
 
 
-def _permissions(scopes: Sequence[str]) -> list[Permission]:
-    if unknown := [scope for scope in scopes if scope not in PERMISSIONS]:
+def _permissions(scopes: Sequence[str]) -> list[types.Permission]:
+    if unknown := [scope for scope in scopes if scope not in types.PERMISSIONS]:
         raise errors.ValidationError(
-            f"--scope is one of {', '.join(PERMISSIONS)}, not {unknown[0]!r}.", details={"field": "scope"}
+            f"--scope is one of {', '.join(types.PERMISSIONS)}, not {unknown[0]!r}.", details={"field": "scope"}
         )
-    return [permission for permission in PERMISSIONS if permission in scopes]
+    return [permission for permission in types.PERMISSIONS if permission in scopes]
 
 
 def _expiry(text: str | None) -> dt.datetime | None:
@@ -136,7 +135,7 @@ def _expiry(text: str | None) -> dt.datetime | None:
         ) from None
 
 
-def _row(key: ApiKey) -> tuple[object, ...]:
+def _row(key: types.ApiKey) -> tuple[object, ...]:
     return (
         name_lookup.short_id(key.id),
         key.name,
@@ -148,7 +147,7 @@ def _row(key: ApiKey) -> tuple[object, ...]:
     )
 
 
-def _state(key: ApiKey) -> str:
+def _state(key: types.ApiKey) -> str:
     if key.revoked_at:
         return f"revoked {output.minute(key.revoked_at)}"
     if key.expires_at:

@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 from rag.config import MEGABYTE
 from rag.providers import ModelDownloads
-from rag.types import FoundServer, ModelChoice, VendorKey
 
 Model = Annotated[
     str | None,
@@ -190,11 +189,11 @@ def _chosen(model: str | None, *, unset: bool) -> str | None:
     return model
 
 
-def _print_choice(work: str, choice: ModelChoice, *, as_json: bool) -> None:
+def _print_choice(work: str, choice: types.ModelChoice, *, as_json: bool) -> None:
     output.print_result(choice, f"{choice.model} {work} now ({_state(choice)}).", as_json=as_json)
 
 
-def _print_servers(servers: tuple[FoundServer, ...]) -> None:
+def _print_servers(servers: tuple[types.FoundServer, ...]) -> None:
     if not servers:
         output.print_text("No model server answers on this machine (Ollama, LM Studio, llama.cpp, vLLM).")
         return
@@ -206,11 +205,11 @@ def _print_servers(servers: tuple[FoundServer, ...]) -> None:
     output.print_table(["server", "model", ""], rows or [(server.label, "–", "") for server in servers])
 
 
-def _state(choice: ModelChoice) -> str:
+def _state(choice: types.ModelChoice) -> str:
     return choice.problem or ORIGINS[choice.origin]
 
 
-def _place(key: VendorKey) -> str:
+def _place(key: types.VendorKey) -> str:
     if key.place is None:
         return "not given"
     return f"given ({key.place})" if key.is_readable else f"not readable ({key.place}): unlock it"

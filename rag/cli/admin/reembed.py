@@ -5,29 +5,28 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, IndexName
-from rag.types import DEFAULT_INDEX, EmbeddingGeneration, GenerationComparison, GenerationState
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 STATES = {
-    GenerationState.ACTIVE: "in use",
-    GenerationState.READY: "ready to be switched to",
-    GenerationState.BUILDING: "incomplete",
-    GenerationState.RETIRED: "to roll back to",
+    types.GenerationState.ACTIVE: "in use",
+    types.GenerationState.READY: "ready to be switched to",
+    types.GenerationState.BUILDING: "incomplete",
+    types.GenerationState.RETIRED: "to roll back to",
 }
 
 
 class Outcome(NamedTuple):
     """The results of a run besides the new vectors."""
 
-    comparison: GenerationComparison | None = None
+    comparison: types.GenerationComparison | None = None
     switched: bool = False
-    dropped: tuple[EmbeddingGeneration, ...] = ()
+    dropped: tuple[types.EmbeddingGeneration, ...] = ()
 
 
 def reembed(
@@ -51,7 +50,7 @@ def reembed(
     ] = None,
     rollback: Annotated[bool, typer.Option("--rollback", help="Undo the last switch.")] = False,
     drop: Annotated[bool, typer.Option("--drop", help="Remove the vectors that are not in use.")] = False,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Change the embedding model of an index: build new vectors beside the old ones, compare, switch.
@@ -101,7 +100,7 @@ def _change(
     except KeyboardInterrupt:
         output.print_note("Stopped. Searches work as before. Run the same command to continue, or give --drop.")
         raise
-    if built.state is GenerationState.ACTIVE:
+    if built.state is types.GenerationState.ACTIVE:
         output.print_note(f"The index “{index_name}” already uses {built.space.name}.")
         return Outcome()
     comparison = None
@@ -120,7 +119,7 @@ def _change(
     return Outcome(comparison, switch)
 
 
-def _print(generations: list[EmbeddingGeneration], outcome: Outcome) -> None:
+def _print(generations: list[types.EmbeddingGeneration], outcome: Outcome) -> None:
     if outcome.comparison:
         _print_comparison(outcome.comparison)
     for dropped in outcome.dropped:
@@ -140,7 +139,7 @@ def _print(generations: list[EmbeddingGeneration], outcome: Outcome) -> None:
         output.print_text("\nSwitched. Undo it: --rollback. Remove the vectors that are not in use: --drop.")
 
 
-def _print_comparison(comparison: GenerationComparison) -> None:
+def _print_comparison(comparison: types.GenerationComparison) -> None:
     rows = [
         (score.generation.space.name, output.score(score.recall_at_5), output.score(score.mrr))
         for score in (comparison.active, comparison.candidate)

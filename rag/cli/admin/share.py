@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from rag import types
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, Grantee, IndexName, IsGroup
-from rag.types import DEFAULT_INDEX, Share, SharedIndex, ShareRequest
 
 COLUMNS = ["collection", "shared with", "kind", "may", "since"]
 
@@ -22,7 +22,7 @@ def share(as_json: AsJson = False) -> None:
     with open_engine() as engine:
         given, got = engine.sharing.list(), engine.sharing.with_me()
     if as_json:
-        shares: dict[str, list[Share] | list[SharedIndex]] = {"given": given, "got": got}
+        shares: dict[str, list[types.Share] | list[types.SharedIndex]] = {"given": given, "got": got}
         output.print_json({name: [one.model_dump(mode="json") for one in found] for name, found in shares.items()})
         return
     _print(given)
@@ -33,7 +33,7 @@ def share(as_json: AsJson = False) -> None:
 def give(
     grantee: Grantee,
     *,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     group: IsGroup = False,
     write: Annotated[
         bool, typer.Option("--write", help="Allow uploading, renaming, tagging and deleting, too.")
@@ -47,19 +47,19 @@ def give(
         _print(engine.sharing.give(_request(grantee, group=group, write=write), index_name))
 
 
-def withdraw(grantee: Grantee, *, index_name: IndexName = DEFAULT_INDEX, group: IsGroup = False) -> None:
+def withdraw(grantee: Grantee, *, index_name: IndexName = types.DEFAULT_INDEX, group: IsGroup = False) -> None:
     """Stop sharing a collection with a user or a group, at once."""
     with open_engine() as engine:
         _print(engine.sharing.withdraw(_request(grantee, group=group), index_name))
 
 
-def _request(grantee: str, *, group: bool, write: bool = False) -> ShareRequest:
-    return ShareRequest(
+def _request(grantee: str, *, group: bool, write: bool = False) -> types.ShareRequest:
+    return types.ShareRequest(
         grantee=grantee, grantee_kind="group" if group else "user", permission="write" if write else "read"
     )
 
 
-def _print(shares: list[Share]) -> None:
+def _print(shares: list[types.Share]) -> None:
     if not shares:
         output.print_text("Nothing is shared.")
         return

@@ -1,9 +1,9 @@
 """`pagelight status`: show the state of the installation."""
 
+from rag import types
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import LaneStatus, Status
 
 
 def status(as_json: AsJson = False) -> None:
@@ -37,7 +37,7 @@ def status(as_json: AsJson = False) -> None:
     )
 
 
-def _facts(found: Status) -> dict[str, str]:
+def _facts(found: types.Status) -> dict[str, str]:
     database, library, done = found.database, found.library, found.counts
     failures = sum(done.failures.values())
     return {
@@ -56,7 +56,7 @@ def _facts(found: Status) -> dict[str, str]:
     }
 
 
-def _backup(found: Status) -> str:
+def _backup(found: types.Status) -> str:
     backup = found.backup
     if backup is None:
         return "none; make one: pagelight backup FILE.tar"
@@ -65,6 +65,6 @@ def _backup(found: Status) -> str:
     return f"{output.minute(backup.created_at)}, {backup.path}, {output.size(backup.bytes)}, {checked}{gone}"
 
 
-def _lane(lane: LaneStatus) -> tuple[object, ...]:
+def _lane(lane: types.LaneStatus) -> tuple[object, ...]:
     oldest = f"{lane.oldest_seconds:,.0f} s" if lane.waiting and lane.oldest_seconds is not None else "–"
     return lane.lane, lane.waiting, lane.running, oldest

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag import types
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import AccountUse, Role, Storage
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -39,7 +39,7 @@ def list_users(as_json: AsJson = False) -> None:
         found = engine.installation.accounts.list()
         default_quota = engine.config.quota_bytes
 
-    def row(user: AccountUse) -> tuple[object, ...]:
+    def row(user: types.AccountUse) -> tuple[object, ...]:
         quota = default_quota if user.quota_bytes is None else user.quota_bytes
         return (
             user.user_id,
@@ -47,7 +47,7 @@ def list_users(as_json: AsJson = False) -> None:
             user.role.value,
             ", ".join(user.groups),
             user.documents,
-            _storage(Storage(used_bytes=user.used_bytes, quota_bytes=quota)),
+            _storage(types.Storage(used_bytes=user.used_bytes, quota_bytes=quota)),
             user.logins,
             user.keys,
             output.minute(user.last_seen_at, never="never"),
@@ -57,7 +57,7 @@ def list_users(as_json: AsJson = False) -> None:
 
 
 def role(
-    user: UserId, role: Annotated[Role, typer.Argument(help="What the user may do.")], as_json: AsJson = False
+    user: UserId, role: Annotated[types.Role, typer.Argument(help="What the user may do.")], as_json: AsJson = False
 ) -> None:
     """Give a user a role: curators share collections, admins administer the installation.
 
@@ -118,6 +118,6 @@ def _accounts(engine: "RAGEngine", user: str) -> "Accounts":
     return accounts
 
 
-def _storage(storage: Storage) -> str:
+def _storage(storage: types.Storage) -> str:
     used = output.size(storage.used_bytes)
     return used if storage.quota_bytes is None else f"{used} of {output.size(storage.quota_bytes)}"

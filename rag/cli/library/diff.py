@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, DocumentName, IndexName
-from rag.types import DEFAULT_INDEX, Document, ParagraphText
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -22,7 +21,7 @@ def diff(
     new: Annotated[
         int | None, typer.Option("--to", metavar="N", help="The newer version; the current one unless given.")
     ] = None,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Show what changed between two versions of a document, paragraph by paragraph.
@@ -48,7 +47,7 @@ def diff(
     )
 
 
-def _version(engine: "RAGEngine", document: Document, number: int) -> Document:
+def _version(engine: "RAGEngine", document: types.Document, number: int) -> types.Document:
     versions = engine.versions.list(document.id)
     for version in versions:
         if version.version == number:
@@ -57,6 +56,6 @@ def _version(engine: "RAGEngine", document: Document, number: int) -> Document:
     raise errors.NotFoundError(f"{document.name} has no version {number}. There are: {there}.")
 
 
-def _print(sign: str, paragraph: ParagraphText | None, style: str) -> None:
+def _print(sign: str, paragraph: types.ParagraphText | None, style: str) -> None:
     if paragraph is not None:
         output.print_text(f"{sign} p. {paragraph.page_number}  {' '.join(paragraph.text.split())}", style=style)

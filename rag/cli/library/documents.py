@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
 from rag.cli.options import AsJson, DocumentName, IndexName, Password, takes_filters
-from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress, PurgeReceipt, reading_progress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -49,7 +48,7 @@ NUMBERS = ["pages", "chunks", "size"]
 
 
 def documents(
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     search: Search = None,
     trash: InTrash = False,
     as_json: AsJson = False,
@@ -60,15 +59,15 @@ def documents(
     pagelight documents delete draft.pdf
     pagelight documents restore draft.pdf
     """
-    _list(index_name, search, Filters(), None, in_trash=trash, as_json=as_json)
+    _list(index_name, search, types.Filters(), None, in_trash=trash, as_json=as_json)
 
 
 @takes_filters
 def list_documents(
     *,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     search: Search = None,
-    filters: Filters,
+    filters: types.Filters,
     disabled: Annotated[
         bool | None, typer.Option("--disabled/--enabled", help="Only disabled, or only enabled documents.")
     ] = None,
@@ -85,13 +84,13 @@ def list_documents(
 
 
 def _list(
-    index_name: str, search: str | None, filters: Filters, disabled: bool | None, *, in_trash: bool, as_json: bool
+    index_name: str, search: str | None, filters: types.Filters, disabled: bool | None, *, in_trash: bool, as_json: bool
 ) -> None:
     with open_engine(index_name) as engine:
         name_lookup.require_index(engine, index_name)
         found = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=in_trash)
     columns = [*COLUMNS, "in"] if any(document.container_name for document in found) else COLUMNS
-    if filters != Filters():
+    if filters != types.Filters():
         empty = "No document matches. See what there is: pagelight documents list; pagelight documents tags"
     elif search:
         empty = f"No document has “{search}” in its name, title, author or tags."
@@ -102,11 +101,11 @@ def _list(
     )
 
 
-def _row(document: Document) -> Sequence[object]:
+def _row(document: types.Document) -> Sequence[object]:
     status = document.status.value
-    if document.status is DocumentStatus.FAILED:
+    if document.status is types.DocumentStatus.FAILED:
         status = f"failed: {document.error}"
-    elif reading := reading_progress(document):
+    elif reading := types.reading_progress(document):
         status = f"{status}: {reading}"
         if document.retry_after:
             status = f"{status}: {document.error}"
@@ -129,7 +128,7 @@ def _row(document: Document) -> Sequence[object]:
 
 def versions(
     name: DocumentName,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """List the versions of a document, the latest first.
@@ -139,7 +138,7 @@ def versions(
     with open_engine(index_name) as engine:
         found = engine.versions.list(name_lookup.find_document(engine, index_name, name).id)
 
-    def row(version: Document) -> Sequence[object]:
+    def row(version: types.Document) -> Sequence[object]:
         return (f"v{version.version}", "searched" if version.superseded_by is None else "", *_row(version))
 
     output.print_list(found, ["version", "", *COLUMNS], row, as_json=as_json, right=NUMBERS)
@@ -163,7 +162,7 @@ def edit(
     disabled: Annotated[
         bool | None, typer.Option("--disable/--enable", help="Leave it out of all searches, or include it again.")
     ] = None,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Edit a document's name, title, author, date and tags; disable or enable it.
@@ -189,7 +188,7 @@ def edit(
         output.print_table(COLUMNS, [_row(document)[: len(COLUMNS)]], right=NUMBERS)
 
 
-def tags(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+def tags(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """List the tags of documents with their counts.
 
     pagelight documents tags
@@ -204,7 +203,7 @@ def tags(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None
     )
 
 
-def delete(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+def delete(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """Move documents to the trash: they are no longer searched, but can be restored.
 
     pagelight documents delete draft.pdf
@@ -214,7 +213,7 @@ def delete(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson 
         _print_touched("deleted", found, engine.documents.trash([document.id for document in found]), as_json=as_json)
 
 
-def restore(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """Take documents out of the trash.
 
     pagelight documents restore draft.pdf
@@ -230,7 +229,7 @@ def purge(
     names: NamesOrAll = None,
     everything: Annotated[bool, typer.Option("--all", help="Empty the trash.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Delete documents in the trash for good, files included, and print a receipt.
@@ -246,7 +245,7 @@ def purge(
         _print_touched("purged", found, receipt.document_ids, as_json=as_json, receipt=receipt)
 
 
-def cancel(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+def cancel(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """Cancel the reading of documents. The finished part stays searchable, and retry continues from there.
 
     pagelight documents cancel long.pdf
@@ -261,7 +260,7 @@ def retry(
     names: NamesOrAll = None,
     everything: Annotated[bool, typer.Option("--all", help="All documents that failed.")] = False,
     password: Password = None,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Read failed documents again, here and now.
@@ -279,10 +278,10 @@ def retry(
 
 
 def _read_again(
-    engine: "RAGEngine", password: str | None, document: Document, on_progress: OnProgress
+    engine: "RAGEngine", password: str | None, document: types.Document, on_progress: types.OnProgress
 ) -> list[file_ingestion.Outcome]:
     path = Path(document.name)
-    if document.status is DocumentStatus.READY:
+    if document.status is types.DocumentStatus.READY:
         return [file_ingestion.Outcome(path, "skipped", document, "ready", "It is ready.")]
     try:
         return file_ingestion.read_document(
@@ -292,7 +291,9 @@ def _read_again(
         return [file_ingestion.Outcome(path, "failed", document, error.code, error.message)]
 
 
-def _named(engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False) -> list[Document]:
+def _named(
+    engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False
+) -> list[types.Document]:
     found = name_lookup.find_documents(engine, index_name, names, in_trash=in_trash)
     name_lookup.require_unambiguous(found)
     return found
@@ -306,24 +307,24 @@ def _named_or_all(
     everything: bool,
     in_trash: bool = False,
     failed_only: bool = False,
-) -> list[Document]:
+) -> list[types.Document]:
     if bool(names) == everything:
         raise errors.ValidationError("Name documents or give --all, not both.")
     if names:
         return _named(engine, index_name, names, in_trash=in_trash)
     name_lookup.require_index(engine, index_name)
     found = engine.documents.list(index_name, in_trash=in_trash)
-    failed = {DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD}
+    failed = {types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD}
     return [document for document in found if not failed_only or document.status in failed]
 
 
 def _print_touched(
     verb: str,
-    found: Sequence[Document],
+    found: Sequence[types.Document],
     touched: Sequence[uuid.UUID],
     *,
     as_json: bool,
-    receipt: PurgeReceipt | None = None,
+    receipt: types.PurgeReceipt | None = None,
 ) -> None:
     done = [document for document in found if document.id in set(touched)]
     if as_json:
@@ -338,7 +339,7 @@ def _print_touched(
         _print_receipt(receipt)
 
 
-def _print_receipt(receipt: PurgeReceipt) -> None:
+def _print_receipt(receipt: types.PurgeReceipt) -> None:
     parts = [output.plural(getattr(receipt, f"{noun}s"), noun) for noun in ("row", "chunk", "vector", "file")]
     output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {output.size(receipt.bytes)}.")
     if receipt.unfinished:

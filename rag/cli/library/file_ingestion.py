@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import output, progress
-from rag.types import UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, parts_summary
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -24,11 +23,14 @@ SUFFIXES = frozenset(
 )
 """Suffixes of the files to find in folders; the kind of a file given by its name is detected from its content."""
 
-STAGES: dict[str, str] = {DocumentStatus.PARSING: "reading pages", DocumentStatus.EMBEDDING: "embedding chunks"}
+STAGES: dict[str, str] = {
+    types.DocumentStatus.PARSING: "reading pages",
+    types.DocumentStatus.EMBEDDING: "embedding chunks",
+}
 MARKS = {"ingested": ("✓", "green"), "skipped": ("–", "yellow"), "failed": ("✗", "red")}
 
 State = Literal["ingested", "skipped", "failed"]
-Item = TypeVar("Item", Path, Document)
+Item = TypeVar("Item", Path, types.Document)
 
 
 class Outcome(NamedTuple):
@@ -39,7 +41,7 @@ class Outcome(NamedTuple):
 
     path: Path
     state: State
-    document: Document | None = None
+    document: types.Document | None = None
     code: str | None = None
     message: str | None = None
     seconds_to_words: float | None = None
@@ -86,13 +88,13 @@ def _explain(outcome: Outcome) -> str:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
     if document.note:
         parts.append(document.note)
-    if told := parts_summary(document.parts):
+    if told := types.parts_summary(document.parts):
         parts.append(told)
     parts += document.completeness.summaries if document.completeness else ()
     return ", ".join(parts)
 
 
-def each(items: Sequence[Item], work: Callable[[Item, OnProgress], Sequence[Outcome]]) -> list[Outcome]:
+def each(items: Sequence[Item], work: Callable[[Item, types.OnProgress], Sequence[Outcome]]) -> list[Outcome]:
     """Do `work` on files or documents one after the other, printing progress and outcomes.
 
     A mail or an archive has several outcomes: its own, and those of the files in it.
@@ -101,14 +103,14 @@ def each(items: Sequence[Item], work: Callable[[Item, OnProgress], Sequence[Outc
     with progress.show() as bar:
         for number, item in enumerate(items, start=1):
             on_progress = _for_item(bar, f"{number}/{len(items)} {output.excerpt(item.name, 40)}")
-            on_progress(DocumentStatus.QUEUED, 0, 0)
+            on_progress(types.DocumentStatus.QUEUED, 0, 0)
             for outcome in work(item, on_progress):
                 outcomes.append(outcome)
                 bar.print_line(MARKS[outcome.state], outcome.path, _explain(outcome))
     return outcomes
 
 
-def _for_item(bar: OnProgress, name: str) -> OnProgress:
+def _for_item(bar: types.OnProgress, name: str) -> types.OnProgress:
     return lambda stage, done, total: bar(f"{name}: {STAGES.get(stage, stage)}", done, total)
 
 
@@ -118,7 +120,7 @@ def ingest_files(
     index_name: str,
     *,
     password: str | None = None,
-    same_name: OnSameName = "keep",
+    same_name: types.OnSameName = "keep",
 ) -> list[Outcome]:
     """Add files and read them at once; a file that fails does not stop the others.
 
@@ -129,14 +131,14 @@ def ingest_files(
     """
     choices = {file: _ask_choice(engine, file, index_name) if same_name == "ask" else same_name for file in files}
 
-    def ingest(file: Path, on_progress: OnProgress) -> list[Outcome]:
+    def ingest(file: Path, on_progress: types.OnProgress) -> list[Outcome]:
         add = functools.partial(_add, engine, file, index_name, password, choices[file])
         return _ingest(engine, file, add, on_progress)
 
     return each(files, ingest)
 
 
-def _ask_choice(engine: "RAGEngine", file: Path, index_name: str) -> OnSameName:
+def _ask_choice(engine: "RAGEngine", file: Path, index_name: str) -> types.OnSameName:
     """Ask the user what to do with a file if a document has its name."""
     present = engine.versions.of_same_name(file, file.name, index_name) if file.is_file() else None
     if present is None:
@@ -145,7 +147,9 @@ def _ask_choice(engine: "RAGEngine", file: Path, index_name: str) -> OnSameName:
     return "version" if typer.confirm(question, err=True) else "keep"
 
 
-def _ingest(engine: "RAGEngine", file: Path, add: Callable[[], Document], on_progress: OnProgress) -> list[Outcome]:
+def _ingest(
+    engine: "RAGEngine", file: Path, add: Callable[[], types.Document], on_progress: types.OnProgress
+) -> list[Outcome]:
     try:
         document = add()
         return read_document(engine, document, file, on_progress)
@@ -156,7 +160,9 @@ def _ingest(engine: "RAGEngine", file: Path, add: Callable[[], Document], on_pro
         return [Outcome(file, "failed", None, error.code, error.message)]
 
 
-def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None, same_name: OnSameName) -> Document:
+def _add(
+    engine: "RAGEngine", file: Path, index_name: str, password: str | None, same_name: types.OnSameName
+) -> types.Document:
     """Add a file as a new document, or continue with one that an earlier run left unread."""
     try:
         return engine.documents.add(
@@ -170,27 +176,29 @@ def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None,
         )
     except errors.DuplicateError as error:
         present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
-        if present.status is DocumentStatus.READY or present.deleted_at is not None:
+        if present.status is types.DocumentStatus.READY or present.deleted_at is not None:
             raise
         return reopen(engine, present, password)
 
 
-def reopen(engine: "RAGEngine", document: Document, password: str | None) -> Document:
+def reopen(engine: "RAGEngine", document: types.Document, password: str | None) -> types.Document:
     """Queue a document that is not ready again, if possible.
 
     Raises:
         errors.PasswordError: the password is wrong.
     """
-    if document.status is DocumentStatus.NEEDS_PASSWORD and password is not None:
+    if document.status is types.DocumentStatus.NEEDS_PASSWORD and password is not None:
         return engine.documents.unlock(document.id, password)
-    if document.status is DocumentStatus.FAILED:
+    if document.status is types.DocumentStatus.FAILED:
         return engine.documents.retry(document.id)
     return document
 
 
-def read_document(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
+def read_document(
+    engine: "RAGEngine", document: types.Document, path: Path, on_progress: types.OnProgress
+) -> list[Outcome]:
     """Read a queued document and the files in it; return the outcome of each."""
-    if document.status is DocumentStatus.NEEDS_PASSWORD:
+    if document.status is types.DocumentStatus.NEEDS_PASSWORD:
         return outcomes_of(engine, document, path, on_progress)
     is_new, stopwatch = document.chunk_count == 0, _Stopwatch(on_progress)
     document = _process(engine, document.id, stopwatch)
@@ -200,12 +208,12 @@ def read_document(engine: "RAGEngine", document: Document, path: Path, on_progre
     return [first._replace(seconds_to_words=stopwatch.seconds_to_words if is_new else None), *others]
 
 
-def _process(engine: "RAGEngine", document_id: uuid.UUID, on_progress: OnProgress) -> Document:
+def _process(engine: "RAGEngine", document_id: uuid.UUID, on_progress: types.OnProgress) -> types.Document:
     """Read a queued document; after a temporary failure a worker will try again, too."""
     from rag.engine.ingestion.document_reader import TRANSIENT_CODES
 
     read = engine.documents.process(document_id, on_progress)
-    if read.status is not DocumentStatus.FAILED or read.error_code not in TRANSIENT_CODES:
+    if read.status is not types.DocumentStatus.FAILED or read.error_code not in TRANSIENT_CODES:
         return read
     engine.documents.retry(document_id)
     return read.model_copy(update={"error": f"{read.error} A worker tries again, or run the same command again."})
@@ -214,26 +222,28 @@ def _process(engine: "RAGEngine", document_id: uuid.UUID, on_progress: OnProgres
 class _Stopwatch:
     """Passes progress on, and remembers when embedding began: words are searchable from then on."""
 
-    def __init__(self, on_progress: OnProgress) -> None:
+    def __init__(self, on_progress: types.OnProgress) -> None:
         self._on_progress = on_progress
         self._started = time.monotonic()
         self.seconds_to_words: float | None = None
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        if stage == DocumentStatus.EMBEDDING and self.seconds_to_words is None:
+        if stage == types.DocumentStatus.EMBEDDING and self.seconds_to_words is None:
             self.seconds_to_words = time.monotonic() - self._started
         self._on_progress(stage, done, total)
 
 
-def outcomes_of(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
+def outcomes_of(
+    engine: "RAGEngine", document: types.Document, path: Path, on_progress: types.OnProgress
+) -> list[Outcome]:
     """Return the outcome of a document that was just read, after reading the files in it, and theirs."""
     return [_outcome_of(document, path), *_read_parts(engine, document, on_progress)]
 
 
-def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgress) -> Iterator[Outcome]:
+def _read_parts(engine: "RAGEngine", container: types.Document, on_progress: types.OnProgress) -> Iterator[Outcome]:
     """Read the files in a document, at any depth; yield the outcome of each."""
     seen: set[uuid.UUID] = set()
-    wanted = UNFINISHED | {DocumentStatus.NEEDS_PASSWORD}
+    wanted = types.UNFINISHED | {types.DocumentStatus.NEEDS_PASSWORD}
     while unread := [
         part
         for part in engine.files.parts(container.id)
@@ -242,22 +252,22 @@ def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgres
         for part in unread:
             seen.add(part.id)
             read = part
-            if part.status is not DocumentStatus.NEEDS_PASSWORD:
+            if part.status is not types.DocumentStatus.NEEDS_PASSWORD:
                 read = _process(engine, part.id, on_progress)
             if read.pictures_waiting:
                 read = engine.documents.read_pictures(read.id)
             yield _outcome_of(read, Path(part.shown_source or part.name))
 
 
-def _outcome_of(document: Document, path: Path) -> Outcome:
+def _outcome_of(document: types.Document, path: Path) -> Outcome:
     """Return the outcome of a document that was just read."""
     match document.status:
-        case DocumentStatus.READY:
+        case types.DocumentStatus.READY:
             return Outcome(path, "ingested", document)
-        case DocumentStatus.NEEDS_PASSWORD:
+        case types.DocumentStatus.NEEDS_PASSWORD:
             message = f"{path.name} is encrypted. Give its password with --password."
             return Outcome(path, "failed", document, errors.PasswordError.code, message)
-        case DocumentStatus.FAILED:
+        case types.DocumentStatus.FAILED:
             return Outcome(path, "failed", document, document.error_code, document.error)
         case _:
             return Outcome(path, "skipped", document, "busy", "Another process is reading it.")

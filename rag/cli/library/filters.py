@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from rag import types
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, takes_filters
-from rag.types import Filters, SavedFilter
 
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 
@@ -28,7 +28,7 @@ def filters(as_json: AsJson = False) -> None:
 
 
 @takes_filters
-def save(name: Name, *, filters: Filters, as_json: AsJson = False) -> None:
+def save(name: Name, *, filters: types.Filters, as_json: AsJson = False) -> None:
     """Save a filter by name, replacing an existing one.
 
     pagelight filters save "recent leases" --tag lease --dated-after 2023-01-01
@@ -48,7 +48,7 @@ def delete(name: Name, as_json: AsJson = False) -> None:
     output.print_result({"deleted": name}, f"deleted  {name}", as_json=as_json)
 
 
-def _format(saved: SavedFilter) -> str:
+def _format(saved: types.SavedFilter) -> str:
     return "; ".join(
         f"{field.replace('_', ' ')}: {', '.join(value) if isinstance(value, list) else value}"
         for field, value in saved.filters.model_dump(mode="json", exclude_defaults=True).items()

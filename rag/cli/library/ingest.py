@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
 from rag.cli.library.sync import show_files
 from rag.cli.options import AsJson, IndexName, Password, SameName
 from rag.contract import SyncBody
-from rag.types import DEFAULT_INDEX, Document, OnProgress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -23,7 +22,7 @@ def ingest(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Files, and folders to search.", show_default=False)
     ],
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     password: Password = None,
     same_name: SameName = "keep",
     as_json: AsJson = False,
@@ -51,7 +50,7 @@ def ingest(
         raise typer.Exit(errors.SourceError.exit_code)
 
 
-def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """Read all documents of an index again, after an update or with other parsing settings.
 
     The folders that the index follows since a `sync` are synced first. Searches keep working; a document that cannot be
@@ -77,7 +76,9 @@ def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> N
         raise typer.Exit(errors.SourceError.exit_code)
 
 
-def _read_again(engine: "RAGEngine", document: Document, on_progress: OnProgress) -> list[file_ingestion.Outcome]:
+def _read_again(
+    engine: "RAGEngine", document: types.Document, on_progress: types.OnProgress
+) -> list[file_ingestion.Outcome]:
     path = Path(document.name)
     try:
         read = engine.documents.process(document.id, on_progress, again=True)

@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, IndexName
-from rag.types import DEFAULT_INDEX, Chunk, Document, IndexStats, language_name, line_counts
 
 
 def inspect(
@@ -25,7 +24,7 @@ def inspect(
     page: Annotated[
         int | None, typer.Option(min=1, help="Only chunks on this page of the document.", show_default=False)
     ] = None,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Show the contents of an index, or the chunks of a document.
@@ -49,13 +48,13 @@ def inspect(
         chunks = engine.chunks.list(found.id, page)
         if not as_json:
             output.print_reading(found.completeness)
-            counts = line_counts(chunks)
+            counts = types.line_counts(chunks)
             output.print_text(f"lines: {', '.join(f'{count:,} {kind}' for kind, count in counts.items()) or 0}")
         columns = ["#", "page", "lines", "section", "text"]
         output.print_list(chunks, columns, _chunk_row, as_json=as_json, right=columns[:3])
 
 
-def _show_index(stats: IndexStats, *, as_json: bool) -> None:
+def _show_index(stats: types.IndexStats, *, as_json: bool) -> None:
     if as_json:
         output.print_json(stats)
         return
@@ -72,7 +71,7 @@ def _show_index(stats: IndexStats, *, as_json: bool) -> None:
         ("pages", f"{stats.pages:,}"),
         ("chunks", f"{stats.chunks:,}"),
         ("tokens", f"{stats.tokens:,}"),
-        ("languages", ", ".join(map(language_name, stats.languages)) or "–"),
+        ("languages", ", ".join(map(types.language_name, stats.languages)) or "–"),
         ("files", output.size(stats.file_bytes)),
         ("database", output.size(stats.database_bytes)),
     ]
@@ -81,7 +80,7 @@ def _show_index(stats: IndexStats, *, as_json: bool) -> None:
         output.print_text(f"\n{stats.advice}")
 
 
-def _show_completeness(documents: Sequence[Document]) -> None:
+def _show_completeness(documents: Sequence[types.Document]) -> None:
     """Print which documents were not read as a person sees them, the least complete first."""
     measured = [(document.completeness, document.name) for document in documents if document.completeness is not None]
     rows = [
@@ -94,7 +93,7 @@ def _show_completeness(documents: Sequence[Document]) -> None:
         output.print_table(["document", "not read as seen"], rows)
 
 
-def _chunk_row(chunk: Chunk) -> tuple[object, ...]:
+def _chunk_row(chunk: types.Chunk) -> tuple[object, ...]:
     first, last = chunk.pages[0], chunk.pages[-1]
     return (
         chunk.ordinal,

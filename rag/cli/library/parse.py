@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rag import config, errors
+from rag import config, errors, types
 from rag.cli import output
 from rag.cli.options import AsJson, Password
-from rag.types import BlockKind, ParsedDocument, TextBlock
 
 MAX_HEADINGS = 60
 
@@ -40,7 +39,7 @@ def parse(
         _print_summary(parsed)
 
 
-def _read(file: Path, password: str | None) -> ParsedDocument:
+def _read(file: Path, password: str | None) -> types.ParsedDocument:
     from rag import parsing
 
     settings = config.load_config().rag_parsing
@@ -55,7 +54,7 @@ def _read(file: Path, password: str | None) -> ParsedDocument:
         )
 
 
-def _print_lines(file: Path, parsed: ParsedDocument) -> None:
+def _print_lines(file: Path, parsed: types.ParsedDocument) -> None:
     for block in parsed.blocks:
         for line in block.to_lines():
             row = {
@@ -68,7 +67,7 @@ def _print_lines(file: Path, parsed: ParsedDocument) -> None:
             output.print_json(row, indent=None)
 
 
-def _print_summary(parsed: ParsedDocument) -> None:
+def _print_summary(parsed: types.ParsedDocument) -> None:
     kinds = collections.Counter(block.kind for block in parsed.blocks)
     failed = [page.number for page in parsed.pages if page.error]
     recognised = [page.number for page in parsed.pages if page.ocr]
@@ -76,7 +75,7 @@ def _print_summary(parsed: ParsedDocument) -> None:
         ("title", parsed.title),
         ("pages", f"{len(parsed.pages):,}"),
         ("lines", f"{parsed.line_count:,}"),
-        *((f"{kind} blocks", f"{kinds[kind]:,}") for kind in BlockKind),
+        *((f"{kind} blocks", f"{kinds[kind]:,}") for kind in types.BlockKind),
     ]
     if recognised:
         rows.append(("recognised pages", ", ".join(map(str, recognised))))
@@ -86,10 +85,10 @@ def _print_summary(parsed: ParsedDocument) -> None:
         rows.append(("note", parsed.note))
     output.print_table(["", ""], rows)
     output.print_reading(parsed.completeness)
-    _print_outline([block for block in parsed.blocks if block.kind is BlockKind.HEADING])
+    _print_outline([block for block in parsed.blocks if block.kind is types.BlockKind.HEADING])
 
 
-def _print_outline(headings: list[TextBlock]) -> None:
+def _print_outline(headings: list[types.TextBlock]) -> None:
     if headings:
         output.print_text("\nHeadings")
     for heading in headings[:MAX_HEADINGS]:

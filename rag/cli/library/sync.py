@@ -7,18 +7,17 @@ from typing import Annotated, get_args
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import output, progress
 from rag.cli.command import open_engine, validated
 from rag.cli.options import AsJson, IndexName
 from rag.contract import SyncBody
-from rag.types import DEFAULT_INDEX, FileReport, FileState, IndexRequest, SyncReport
 
 MAX_FILES = 1_000_000
 MAX_CHUNKS = 100_000_000
 """By default nothing is left out: people who type this know the folder."""
 
-MARKS: dict[FileState, tuple[str, str]] = {
+MARKS: dict[types.FileState, tuple[str, str]] = {
     "added": ("✓", "green"),
     "changed": ("✓", "green"),
     "removed": ("–", "yellow"),
@@ -47,7 +46,7 @@ def sync(
     max_chunks: Annotated[
         int, typer.Option(min=1, max=MAX_CHUNKS, help="Leave out files beyond this number of chunks.")
     ] = MAX_CHUNKS,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Keep an index in sync with a folder: add new and changed files, put documents of deleted files in the trash.
@@ -59,7 +58,7 @@ def sync(
         pagelight sync s3://bucket/filings --index filings --exclude drafts/old.pdf
     """
     request = validated(
-        IndexRequest,
+        types.IndexRequest,
         source={"folder_id": folder, "include_subfolders": subfolders, "exclude_file_ids": exclude or ()},
         index={"index_name": index_name},
         options={"max_files": max_files, "max_chunks": max_chunks},
@@ -75,31 +74,31 @@ def sync(
 
 
 @contextlib.contextmanager
-def show_files() -> Iterator[Callable[[FileReport], None]]:
+def show_files() -> Iterator[Callable[[types.FileReport], None]]:
     """Print the result of each file while the block runs."""
     numbers = itertools.count(1)
     with progress.show() as bar:
 
-        def on_file(file: FileReport) -> None:
+        def on_file(file: types.FileReport) -> None:
             bar("Files", next(numbers), 0)
             bar.print_line(MARKS[file.state], file.source, _explain(file))
 
         yield on_file
 
 
-def _explain(file: FileReport) -> str:
+def _explain(file: types.FileReport) -> str:
     if file.reason:
         return file.reason
     return f"{file.state}, {output.plural(file.chunks, 'chunk')}" if file.chunks else file.state.replace("_", " ")
 
 
-def _print_report(report: SyncReport) -> None:
+def _print_report(report: types.SyncReport) -> None:
     rows = [
         (
             state.replace("_", " "),
             report.count(state),
             f"{sum(file.chunks for file in report.files if file.state == state):,}",
         )
-        for state in get_args(FileState)
+        for state in get_args(types.FileState)
     ]
     output.print_table(["", "files", "new chunks"], rows, right=["files", "new chunks"])

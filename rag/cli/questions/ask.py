@@ -7,21 +7,11 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from rag import errors
+from rag import errors, types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine, validated
 from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 from rag.contract import AnswerBody
-from rag.types import (
-    DEFAULT_INDEX,
-    AnswerEvent,
-    AnswerRequest,
-    AnswerResponse,
-    AnswerStage,
-    AnswerToken,
-    GenerationOptions,
-    RetrievalOptions,
-)
 
 ModelName = Annotated[
     str | None,
@@ -35,9 +25,9 @@ ModelName = Annotated[
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
     *,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     documents: DocumentNames = None,
-    retrieval: RetrievalOptions,
+    retrieval: types.RetrievalOptions,
     model: ModelName = None,
     as_json: AsJson = False,
 ) -> None:
@@ -51,7 +41,7 @@ def ask(
     with open_engine(index_name) as engine:
         options = name_lookup.restrict(engine, index_name, documents, retrieval)
         request = validated(
-            AnswerRequest,
+            types.AnswerRequest,
             index_name=index_name,
             question=question,
             retrieval=options,
@@ -66,13 +56,13 @@ def ask(
         print_answer(response)
 
 
-def generation(model: str | None) -> GenerationOptions:
+def generation(model: str | None) -> types.GenerationOptions:
     """Parse `--model`: `provider` or `provider:model`."""
     provider, _, name = (model or "").partition(":")
-    return GenerationOptions(provider=provider or None, model=name or None)
+    return types.GenerationOptions(provider=provider or None, model=name or None)
 
 
-def _last_event(events: Iterable[AnswerEvent], *, quiet: bool) -> AnswerResponse:
+def _last_event(events: Iterable[types.AnswerEvent], *, quiet: bool) -> types.AnswerResponse:
     """Return the answer at the end of the stream; a terminal shows the provisional text until then."""
     console = output.console(stderr=True)
     if quiet or not console.is_terminal:
@@ -81,10 +71,10 @@ def _last_event(events: Iterable[AnswerEvent], *, quiet: bool) -> AnswerResponse
         text = Text()
         with Live(text, console=console, transient=True, vertical_overflow="visible") as live:
             for last in events:
-                if isinstance(last, AnswerToken):
+                if isinstance(last, types.AnswerToken):
                     live.update(text.append(last.text))
-                elif isinstance(last, AnswerStage) and last.seconds:
+                elif isinstance(last, types.AnswerStage) and last.seconds:
                     live.update(Text(f"Reading … about {last.seconds:.0f} s on this machine", style="dim"))
-    if not isinstance(last, AnswerResponse):
+    if not isinstance(last, types.AnswerResponse):
         raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
     return last

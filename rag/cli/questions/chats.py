@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, Grantee, IndexName, IsGroup, NewFile
 from rag.contract import AgainBody
-from rag.types import DEFAULT_INDEX, AnswerLink
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -33,7 +32,7 @@ FORMAT_BY_SUFFIX: "dict[str, ExportFormat]" = {
 }
 
 
-def chats(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+def chats(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """List your chats, the latest first.
 
     pagelight chats
@@ -157,6 +156,6 @@ def _answer(engine: "RAGEngine", chat: uuid.UUID, number: int) -> uuid.UUID:
     return answers[number - 1].id
 
 
-def _print(given: list[AnswerLink]) -> None:
+def _print(given: list[types.AnswerLink]) -> None:
     rows = [(one.id, one.title, "answer" if one.message_id else "chat", one.grantee, one.grantee_kind) for one in given]
     output.print_table(["link", "shown", "what", "to", "kind"], rows)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag import errors, evaluation
+from rag import errors, evaluation, types
 from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
 from rag.cli.options import AsJson, Open, takes_retrieval
 from rag.cli.questions.ask import ModelName, generation
-from rag.types import DocumentStatus, Filters, GenerationOptions, RetrievalOptions
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -37,7 +36,7 @@ def evaluate(
     scope: Annotated[
         evaluation.EvaluationScope, typer.Option(help="Search all documents, or only the one the question is about.")
     ] = "corpus",
-    retrieval: RetrievalOptions,
+    retrieval: types.RetrievalOptions,
     model: ModelName = None,
     out: Annotated[
         Path | None,
@@ -111,7 +110,7 @@ def evaluate(
 
 
 def _search(
-    asking: "Evaluation", questions: Sequence[evaluation.Question], options: RetrievalOptions, out: Path | None
+    asking: "Evaluation", questions: Sequence[evaluation.Question], options: types.RetrievalOptions, out: Path | None
 ) -> evaluation.Scores:
     with progress.show(questions="Questions") as on_progress:
         rows = asking.search(questions, options, on_progress)
@@ -123,8 +122,8 @@ def _search(
 def _answer(
     asking: "Evaluation",
     questions: Sequence[evaluation.Question],
-    options: RetrievalOptions,
-    written: GenerationOptions,
+    options: types.RetrievalOptions,
+    written: types.GenerationOptions,
     out: Path | None,
 ) -> evaluation.answers.AnswerScores:
     with progress.show(questions="Questions") as on_progress:
@@ -172,14 +171,14 @@ def _ingest_missing(
     present = _ready_documents(engine, index_name)
     ids = {file.name: present[hashes[file]] for file in chosen if hashes[file] in present}
     is_whole_index = set(ids.values()) == set(present.values())
-    narrowed = Filters() if is_whole_index else Filters(document_ids=tuple(set(ids.values())))
+    narrowed = types.Filters() if is_whole_index else types.Filters(document_ids=tuple(set(ids.values())))
     corpus = Corpus(index_name, ids, everything=narrowed if ids else None)
     return corpus, [outcome for outcome in outcomes if outcome.state == "failed"]
 
 
 def _ready_documents(engine: "RAGEngine", index_name: str) -> dict[str, uuid.UUID]:
     """Return the ids of the index's searchable documents by their SHA-256."""
-    ready = DocumentStatus.READY
+    ready = types.DocumentStatus.READY
     return {document.sha256: document.id for document in engine.documents.list(index_name) if document.status is ready}
 
 

@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
-from rag.types import GlossarySummary
 
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The glossary.", show_default=False)]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)]
@@ -101,7 +100,7 @@ def _read(file: Path) -> str:
         ) from None
 
 
-def _counts(summary: GlossarySummary) -> str:
+def _counts(summary: types.GlossarySummary) -> str:
     """Format the counts that are not 0, such as “synonyms 2, places 1”."""
     counts = summary.model_dump(exclude={"title"})
     return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count) or "nothing in it yet"

@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, DocumentNames, IndexName, NewFile
 from rag.contract import MatrixBody
-from rag.types import DEFAULT_INDEX, Document, Matrix, MatrixFormat, MatrixQuestion, ShownCell
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -63,7 +62,7 @@ def make(
     document: DocumentNames = None,
     question: Questions = None,
     template: Template = None,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Ask documents questions, of a template or your own; a worker asks, and asks again when a document changes.
@@ -73,7 +72,7 @@ def make(
     pagelight matrix make "Filings" --template annual_report --question "Who audits it?"
     """
     with open_engine(index_name) as engine:
-        asked = [*_template(engine, template), *(MatrixQuestion(text=text) for text in question or ())]
+        asked = [*_template(engine, template), *(types.MatrixQuestion(text=text) for text in question or ())]
         found = (
             name_lookup.find_documents(engine, index_name, document) if document else engine.documents.list(index_name)
         )
@@ -119,7 +118,7 @@ def edit(
         list[int] | None,
         typer.Option(metavar="N", min=1, help="Leave the Nth question out; may be repeated.", show_default=False),
     ] = None,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
     """Add or remove documents and questions, or rename the matrix. The other answers are kept.
@@ -181,7 +180,7 @@ def export(
 
     pagelight matrix export Filings filings.xlsx
     """
-    format_name = next((one for one in get_args(MatrixFormat) if file.suffix.lower() == f".{one}"), None)
+    format_name = next((one for one in get_args(types.MatrixFormat) if file.suffix.lower() == f".{one}"), None)
     if format_name is None:
         raise errors.ValidationError(f"{file.name} needs one of these suffixes: .xlsx, .csv.")
     with open_engine() as engine:
@@ -189,14 +188,14 @@ def export(
     output.write_new(file, content)
 
 
-def _template(engine: "RAGEngine", name: str | None) -> tuple[MatrixQuestion, ...]:
+def _template(engine: "RAGEngine", name: str | None) -> tuple[types.MatrixQuestion, ...]:
     known = {one.name: one.questions for one in engine.matrices.templates()}
     if name is not None and name not in known:
         raise errors.NotFoundError(f"There is no template “{name}”. Existing templates: {', '.join(known)}.")
     return known[name] if name else ()
 
 
-def _find(engine: "RAGEngine", named: str) -> Matrix:
+def _find(engine: "RAGEngine", named: str) -> types.Matrix:
     """Return the matrix with this name, or the only one whose id begins so."""
     known = engine.matrices.list()
     found = [one for one in known if one.name == named] or name_lookup.with_id(known, named)
@@ -208,7 +207,7 @@ def _find(engine: "RAGEngine", named: str) -> Matrix:
     return found[0]
 
 
-def _row(document: Document, shown: ShownCell | None) -> tuple[object, ...]:
+def _row(document: types.Document, shown: types.ShownCell | None) -> tuple[object, ...]:
     if shown is None:
         return (document.name, "…", "", "")
     cell = shown.cell
@@ -218,5 +217,5 @@ def _row(document: Document, shown: ShownCell | None) -> tuple[object, ...]:
     return (document.name, answer, cell.page_label or cell.page_number or "", cell.assurance or "")
 
 
-def _print(one: Matrix, done: str, *, as_json: bool) -> None:
+def _print(one: types.Matrix, done: str, *, as_json: bool) -> None:
     output.print_result(one, f"{done}  {one.name}  {name_lookup.short_id(one.id)}", as_json=as_json)

@@ -2,22 +2,22 @@
 
 from rich.text import Text
 
+from rag import types
 from rag.cli import output
 from rag.cli.questions import search
 from rag.export import append, mark_of, plain_words, reason_of, summary_of, written_mark
-from rag.types import AnswerResponse, Citation, Hit, QuotedRow, Support, set_apart_labels
 
 STYLES = {
-    Support.QUOTED: "green",
-    Support.SUPPORTED: "green",
-    Support.PARTLY: "yellow",
-    Support.NOT_STATED: "red",
-    Support.CONTRADICTED: "red",
+    types.Support.QUOTED: "green",
+    types.Support.SUPPORTED: "green",
+    types.Support.PARTLY: "yellow",
+    types.Support.NOT_STATED: "red",
+    types.Support.CONTRADICTED: "red",
 }
 """Styles of marks."""
 
 
-def print_answer(response: AnswerResponse) -> None:
+def print_answer(response: types.AnswerResponse) -> None:
     """Print an answer, or what was found instead."""
     if response.question:
         output.print_text(f"Understood as: {response.question}", style="dim")
@@ -40,7 +40,7 @@ def print_answer(response: AnswerResponse) -> None:
         _print_nearest(response)
 
 
-def _print_nearest(response: AnswerResponse) -> None:
+def _print_nearest(response: types.AnswerResponse) -> None:
     """Print the passages found and, where several documents could be meant, the question for each."""
     if response.nearest:
         output.print_text("\nNearest passages:")
@@ -51,7 +51,7 @@ def _print_nearest(response: AnswerResponse) -> None:
         output.print_text(f"  {question}")
 
 
-def _print_text(response: AnswerResponse) -> None:
+def _print_text(response: types.AnswerResponse) -> None:
     """Print the answer, each sentence with its mark; rows of tables are printed as tables, with their marks below."""
     end, text = 0, Text()
     for number, sentence in enumerate(response.sentences):
@@ -76,7 +76,7 @@ def _print_lines(text: Text) -> None:
         output.print_text(text[start : start + len(lines)])
 
 
-def _print_row(row: QuotedRow) -> None:
+def _print_row(row: types.QuotedRow) -> None:
     """Print a row below the names of its columns, with a mark at the cell that answers the question."""
     cells = [f"▸ {cell}" if number == row.asked else cell for number, cell in enumerate(row.cells)]
     if row.caption:
@@ -84,7 +84,7 @@ def _print_row(row: QuotedRow) -> None:
     output.print_table(["", *row.columns], [[row.label, *cells]])
 
 
-def _print_reason(response: AnswerResponse, number: int) -> None:
+def _print_reason(response: types.AnswerResponse, number: int) -> None:
     """Print why a sentence is not verified."""
     sentence = response.sentences[number]
     style = STYLES.get(sentence.support, "default") if sentence.support else ""
@@ -93,7 +93,7 @@ def _print_reason(response: AnswerResponse, number: int) -> None:
     output.print_text(f"     {reason_of(sentence)}", style="dim")
 
 
-def _print_citations(response: AnswerResponse) -> None:
+def _print_citations(response: types.AnswerResponse) -> None:
     """Print each cited page with its quotes; equal ones are printed once."""
     quotes: dict[str, list[str]] = {}
     for citation, hit in response.cited:
@@ -108,8 +108,8 @@ def _print_citations(response: AnswerResponse) -> None:
             output.print_text(f"     “{quote}”", style="dim")
 
 
-def _place(citation: Citation, hit: Hit) -> str:
+def _place(citation: types.Citation, hit: types.Hit) -> str:
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
     place = hit.page_name(pages[0]) if len(pages) == 1 else f"{hit.page_name(pages[0])} to {hit.page_name(pages[-1])}"
     place = f"{citation.cells}, {place}" if citation.cells else place
-    return ", ".join([place, *set_apart_labels(citation.lines_in(hit))])
+    return ", ".join([place, *types.set_apart_labels(citation.lines_in(hit))])

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from rag import types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine, validated
 from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 from rag.contract import SearchBody
-from rag.types import DEFAULT_INDEX, Hit, RetrievalOptions, SearchRequest
 
 COLUMNS = ["#", "score", "vector", "lexical", "rerank", "document", "page", "text"]
 
@@ -17,9 +17,9 @@ COLUMNS = ["#", "score", "vector", "lexical", "rerank", "document", "page", "tex
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", show_default=False)],
     *,
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     documents: DocumentNames = None,
-    retrieval: RetrievalOptions,
+    retrieval: types.RetrievalOptions,
     as_json: AsJson = False,
 ) -> None:
     """Find the passages that match a query, with all scores.
@@ -31,7 +31,7 @@ def search(
         options = name_lookup.restrict(engine, index_name, documents, retrieval).model_copy(
             update={"trace": not as_json}
         )
-        response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))
+        response = engine.search(validated(types.SearchRequest, index_name=index_name, query=query, retrieval=options))
     if as_json:
         output.print_json(SearchBody.of(response))
         return
@@ -44,14 +44,14 @@ def search(
         output.print_text(f"Nothing scores {retrieval.min_score} or more. Try other words, or lower --min-score.")
 
 
-def _page(hit: Hit) -> str:
+def _page(hit: types.Hit) -> str:
     """Return the number printed on the hit's page, followed by the page number in brackets if they differ."""
     number = hit.chunk.main_page
     label = hit.page_labels.get(number)
     return f"{label} ({number})" if label else str(number)
 
 
-def print_hits(hits: tuple[Hit, ...]) -> None:
+def print_hits(hits: tuple[types.Hit, ...]) -> None:
     """Print hits as a table, best first."""
     rows = [
         (

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from rag import errors
+from rag import errors, types
 from rag.cli import output
 from rag.cli.command import open_engine, validated
 from rag.cli.name_lookup import complete_index_name
 from rag.cli.options import AsJson
-from rag.types import QueryValidation, ValidationRequest, ValidationResponse
 
 EXIT_NOT_PASSED = 1
 
@@ -72,7 +71,7 @@ def validate(
     given = {"collection": collection, "consistency_runs": runs, "top_k": k}
     asked = _from_file(file, queries, expect) if file else _from_arguments(queries or [], expect or [])
     request = validated(
-        ValidationRequest, **asked | {name: value for name, value in given.items() if value is not None}
+        types.ValidationRequest, **asked | {name: value for name, value in given.items() if value is not None}
     )
     with open_engine() as engine:
         response = engine.collections.validate(request)
@@ -118,14 +117,14 @@ def _from_file(file: Path, queries: Sequence[str] | None, expect: Sequence[str] 
     return asked
 
 
-def _print(response: ValidationResponse) -> None:
+def _print(response: types.ValidationResponse) -> None:
     output.print_table(COLUMNS, map(_row, response.validation_results), right=COLUMNS[4:])
     overall = response.overall_validation
     verdict, style = ("Passed", "green") if overall.passed else ("Not passed", "red")
     output.print_text(f"\n{verdict}, score {output.score(overall.score)}. {overall.summary}", style=style)
 
 
-def _row(result: QueryValidation) -> Sequence[object]:
+def _row(result: types.QueryValidation) -> Sequence[object]:
     metrics = result.validation_metrics
     return (
         output.excerpt(result.query, 60),

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from rag import types
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine, validated
 from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
-from rag.types import DEFAULT_INDEX, CandidateTrace, Explanation, RetrievalOptions, SearchRequest
 
 
 @takes_retrieval(without=["passage"])  # --passage has the words to look for
@@ -17,9 +17,9 @@ def why(
     passage: Annotated[
         str, typer.Option(metavar="WORDS", help="Some words, as they are in the document.", show_default=False)
     ],
-    index_name: IndexName = DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     documents: DocumentNames = None,
-    retrieval: RetrievalOptions,
+    retrieval: types.RetrievalOptions,
     as_json: AsJson = False,
 ) -> None:
     """Explain why a passage is, or is not, used for the answer to a question.
@@ -31,7 +31,7 @@ def why(
     """
     with open_engine() as engine:
         options = name_lookup.restrict(engine, index_name, documents, retrieval)
-        request = validated(SearchRequest, index_name=index_name, query=question, retrieval=options)
+        request = validated(types.SearchRequest, index_name=index_name, query=question, retrieval=options)
         explanation = engine.questions.explain(request, passage)
     if as_json:
         output.print_json(explanation)
@@ -39,7 +39,7 @@ def why(
         _print_explanation(explanation)
 
 
-def _print_explanation(explanation: Explanation) -> None:
+def _print_explanation(explanation: types.Explanation) -> None:
     output.print_rewritings(explanation.rewritings)
     style = "green" if explanation.stage == "given" else "yellow"
     output.print_text(f"{explanation.stage.replace('_', ' ')}: {explanation.message}", style=style)
@@ -49,7 +49,7 @@ def _print_explanation(explanation: Explanation) -> None:
         output.print_table(["stage", "rank", "score"], _rows(explanation.candidate), right=["rank", "score"])
 
 
-def _rows(candidate: CandidateTrace) -> list[tuple[object, ...]]:
+def _rows(candidate: types.CandidateTrace) -> list[tuple[object, ...]]:
     return [
         ("by meaning", candidate.vector_rank or "–", output.score(candidate.vector_score)),
         ("by words", candidate.lexical_rank or "–", output.score(candidate.lexical_score)),

@@ -6,20 +6,8 @@ from collections.abc import Iterator, Mapping
 from importlib import metadata
 from typing import Any
 
-from rag import prompts, retrieval
+from rag import prompts, retrieval, types
 from rag.engine.workspace import Workspace
-from rag.types import (
-    AnswerRequest,
-    AnswerResponse,
-    Difference,
-    DifferenceKind,
-    Document,
-    DocumentQuery,
-    Filters,
-    Index,
-    Provenance,
-    UsedDocument,
-)
 
 WRITING = ("provider", "model", "temperature", "max_output_tokens")
 """Generation options that are saved; keys are not."""
@@ -28,16 +16,20 @@ PARAMETERS = {"configured": "search", "answering": "answer", "writing": "writing
 
 
 def provenance(
-    response: AnswerResponse, workspace: Workspace, index: Index, request: AnswerRequest, at: dt.datetime
-) -> Provenance:
+    response: types.AnswerResponse,
+    workspace: Workspace,
+    index: types.Index,
+    request: types.AnswerRequest,
+    at: dt.datetime,
+) -> types.Provenance:
     """Return what an answer to `request`, given `at` that time, was made from."""
     named = {hit.chunk.document_id for hit in (*response.contexts, *response.nearest)}
     versions = workspace.store.versions.list([*named]) if named else []
-    return Provenance(
+    return types.Provenance(
         at=at,
         question=request.question,
         documents=tuple(
-            UsedDocument(id=one.id, name=one.name, version=one.version, sha256=one.sha256)
+            types.UsedDocument(id=one.id, name=one.name, version=one.version, sha256=one.sha256)
             for one in sorted(versions, key=lambda one: (one.name, one.version))
             if one.id in named
         ),
@@ -54,27 +46,29 @@ def provenance(
     )
 
 
-def differences(before: AnswerResponse, after: AnswerResponse, workspace: Workspace) -> tuple[Difference, ...] | None:
+def differences(
+    before: types.AnswerResponse, after: types.AnswerResponse, workspace: Workspace
+) -> tuple[types.Difference, ...] | None:
     """Return the differences between two answers' provenance, or None if one has none."""
     old, new = before.provenance, after.provenance
     if old is None or new is None:
         return None
     found = [
-        *((DifferenceKind.DOCUMENT, message) for message in _document_changes(old, workspace)),
-        *((DifferenceKind.LIBRARY, message) for message in _library_changes(old, workspace)),
+        *((types.DifferenceKind.DOCUMENT, message) for message in _document_changes(old, workspace)),
+        *((types.DifferenceKind.LIBRARY, message) for message in _library_changes(old, workspace)),
         *_index_and_version_changes(old, new),
     ]
     if before.model != after.model:
-        found.append((DifferenceKind.MODEL, f"{_describe_model(before)}, now {_describe_model(after)}"))
-    found += ((DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
-    return tuple(Difference(kind=kind, message=message) for kind, message in found)
+        found.append((types.DifferenceKind.MODEL, f"{_describe_model(before)}, now {_describe_model(after)}"))
+    found += ((types.DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
+    return tuple(types.Difference(kind=kind, message=message) for kind, message in found)
 
 
-def _describe_model(response: AnswerResponse) -> str:
+def _describe_model(response: types.AnswerResponse) -> str:
     return f"the model was {response.model}" if response.model != "extractive" else "the documents were quoted"
 
 
-def _document_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
+def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
     """Describe what became of the documents used by the earlier answer."""
     versions = workspace.store.versions.list([one.id for one in old.documents]) if old.documents else []
     by_id = {one.id: one for one in versions}
@@ -93,18 +87,18 @@ def _document_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
             yield f"{used.name} was read again"
 
 
-def _latest(document: Document, by_id: Mapping[uuid.UUID, Document]) -> Document:
+def _latest(document: types.Document, by_id: Mapping[uuid.UUID, types.Document]) -> types.Document:
     of_line = [one for one in by_id.values() if one.lineage_id == document.lineage_id and one.superseded_by is None]
     return of_line[0] if of_line else document
 
 
-def _library_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
+def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
     """Describe documents that were added to, or removed from, the searched ones since then."""
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
-    if filters == Filters(document_ids=filters.document_ids) and filters.document_ids:
+    if filters == types.Filters(document_ids=filters.document_ids) and filters.document_ids:
         return  # only these documents were searched, and none can be added
     named = {one.name for one in old.documents}
-    here, trash = DocumentQuery(filters=filters), DocumentQuery(filters=filters, in_trash=True)
+    here, trash = types.DocumentQuery(filters=filters), types.DocumentQuery(filters=filters, in_trash=True)
     came = [one for one in list_documents(old.index_id, here) if one.indexed_at and one.indexed_at > old.at]
     gone = [one for one in list_documents(old.index_id, trash) if one.deleted_at and one.deleted_at > old.at]
     for documents, what in ((came, "came"), (gone, "went")):
@@ -114,18 +108,23 @@ def _library_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
             yield f"{', '.join(names[:MAX_NAMED])}{more} {what} since"
 
 
-def _index_and_version_changes(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, str]]:
+def _index_and_version_changes(
+    old: types.Provenance, new: types.Provenance
+) -> Iterator[tuple[types.DifferenceKind, str]]:
     if old.space != new.space:
-        yield DifferenceKind.INDEX, f"the index is of {new.space.name}, was of {old.space.name}"
+        yield types.DifferenceKind.INDEX, f"the index is of {new.space.name}, was of {old.space.name}"
     elif old.generation != new.generation:
-        yield DifferenceKind.INDEX, f"the index is in generation {new.generation}, was in {old.generation}"
+        yield types.DifferenceKind.INDEX, f"the index is in generation {new.generation}, was in {old.generation}"
     if old.prompt_version != new.prompt_version:
-        yield DifferenceKind.PROMPT, f"the instructions are version {new.prompt_version}, were {old.prompt_version}"
+        yield (
+            types.DifferenceKind.PROMPT,
+            f"the instructions are version {new.prompt_version}, were {old.prompt_version}",
+        )
     if old.program_version != new.program_version:
-        yield DifferenceKind.PROGRAM, f"Pagelight is version {new.program_version}, was {old.program_version}"
+        yield types.DifferenceKind.PROGRAM, f"Pagelight is version {new.program_version}, was {old.program_version}"
 
 
-def _parameter_changes(old: Provenance, new: Provenance) -> Iterator[str]:
+def _parameter_changes(old: types.Provenance, new: types.Provenance) -> Iterator[str]:
     for group, name in PARAMETERS.items():
         before: dict[str, Any] = getattr(old, group)
         after: dict[str, Any] = getattr(new, group)

@@ -6,13 +6,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rag import errors, export
+from rag import errors, export, types
 from rag.engine.library.file_names import safe_name
 from rag.engine.library.pages import Pages
 from rag.engine.workspace import Workspace
 from rag.export.report import evidence
 from rag.store.users.audit_log import Subject
-from rag.types import AnswerResponse, ChatMessage, Citation, Document, Hit, Region
 
 TITLE_CHARS = 80
 
@@ -33,7 +32,7 @@ class Reports:
         self._pages = Pages(workspace)
 
     def file(
-        self, title: str, messages: Sequence[ChatMessage], format_name: export.ExportFormat, say: export.Translate
+        self, title: str, messages: Sequence[types.ChatMessage], format_name: export.ExportFormat, say: export.Translate
     ) -> ExportedFile:
         """Export the answers among `messages`, each with its question; `say` translates the file's own words.
 
@@ -51,14 +50,19 @@ class Reports:
         return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)
 
     def report(
-        self, title: str, messages: Sequence[ChatMessage], say: export.Translate = str, *, with_pictures: bool = True
+        self,
+        title: str,
+        messages: Sequence[types.ChatMessage],
+        say: export.Translate = str,
+        *,
+        with_pictures: bool = True,
     ) -> export.Report:
         """Return the answers among `messages` as a report. Evidence is from the version that was read, if it exists."""
         cited = {hit.passage.document_id for one in messages if one.response for hit in one.response.contexts}
         documents = self._documents(cited)
-        pictures: dict[tuple[uuid.UUID, Region], bytes | None] = {}
+        pictures: dict[tuple[uuid.UUID, types.Region], bytes | None] = {}
 
-        def evidence_of(label: str, citation: Citation, hit: Hit) -> export.Evidence:
+        def evidence_of(label: str, citation: types.Citation, hit: types.Hit) -> export.Evidence:
             found = evidence(label, citation, hit)
             document = documents.get(found.document_id)
             shown = [self._picture(found.document_id, region, pictures) for region in citation.regions if with_pictures]
@@ -75,12 +79,12 @@ class Reports:
                 turns.append(_turn(question, message, message.response, claims, say))
         return export.Report(title=title, made_at=dt.datetime.now(dt.UTC), turns=tuple(turns))
 
-    def _documents(self, ids: set[uuid.UUID]) -> Mapping[uuid.UUID, Document]:
+    def _documents(self, ids: set[uuid.UUID]) -> Mapping[uuid.UUID, types.Document]:
         found = self._workspace.store.versions.list([*ids]) if ids else []
         return {one.id: one for one in found if one.id in ids}
 
     def _picture(
-        self, document_id: uuid.UUID, region: Region, known: dict[tuple[uuid.UUID, Region], bytes | None]
+        self, document_id: uuid.UUID, region: types.Region, known: dict[tuple[uuid.UUID, types.Region], bytes | None]
     ) -> bytes | None:
         """Return a picture of the region; None if the document is gone, was never rendered, or cannot be drawn."""
         key = (document_id, region)
@@ -91,14 +95,14 @@ class Reports:
         return known[key]
 
 
-def _version(document: Document) -> dict[str, object]:
+def _version(document: types.Document) -> dict[str, object]:
     return {"version": document.version, "sha256": document.sha256}
 
 
 def _turn(
     question: str,
-    message: ChatMessage,
-    response: AnswerResponse,
+    message: types.ChatMessage,
+    response: types.AnswerResponse,
     claims: tuple[export.Claim, ...],
     say: export.Translate,
 ) -> export.Turn:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from rag import errors, export
+from rag import errors, export, types
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.reports import ExportedFile, Reports
 from rag.engine.conversations.rerun import find_answer, rerun
@@ -15,7 +15,6 @@ from rag.engine.library.versions import Versions
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import AnswerLink, ChatMessage, Feedback, LaterPlace, LinkRequest, Rating, Rerun, SharedAnswer
 
 
 class Answers:
@@ -26,19 +25,19 @@ class Answers:
         self._chats = chats
         self._questions = questions
 
-    def later_places(self, messages: Sequence[ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
+    def later_places(self, messages: Sequence[types.ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, types.LaterPlace]]:
         """Return what became of quotes in later versions, by the turn's id and the citation's number."""
         answers = {message.id: message.response for message in messages if message.response}
         return dict(zip(answers, Versions(self._workspace).later_places([*answers.values()]), strict=True))
 
     def rate(
-        self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: Rating | None, reason: str | None = None
+        self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: types.Rating | None, reason: str | None = None
     ) -> None:
         """Save the user's rating of an answer and the reason; None removes it.
 
         Raises ValidationError if the reason is too long, NotFoundError if there is no such answer.
         """
-        given = parse(Feedback, {"rating": rating, "reason": reason})
+        given = parse(types.Feedback, {"rating": rating, "reason": reason})
         self._workspace.store.conversations.rate(conversation_id, message_id, given.rating, given.reason)
 
     def export(
@@ -74,11 +73,13 @@ class Answers:
         pages.taken(document_id, copy)
         return copy
 
-    def rerun(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> Rerun:
+    def rerun(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> types.Rerun:
         """Answer the question of a saved answer again, and report differences. See `rerun`."""
         return rerun(self._workspace, self._chats, self._questions, conversation_id, message_id)
 
-    def _turns(self, conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> tuple[str, Sequence[ChatMessage]]:
+    def _turns(
+        self, conversation_id: uuid.UUID, message_id: uuid.UUID | None
+    ) -> tuple[str, Sequence[types.ChatMessage]]:
         title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
         if message_id is None:
             return title, messages
@@ -101,7 +102,7 @@ class Answers:
 
     # --- sharing ---
 
-    def show(self, conversation_id: uuid.UUID, request: LinkRequest | Mapping[str, Any]) -> AnswerLink:
+    def show(self, conversation_id: uuid.UUID, request: types.LinkRequest | Mapping[str, Any]) -> types.AnswerLink:
         """Share a conversation, or one of its answers, read-only with a user or a group.
 
         They need read access to the collection, too.
@@ -110,12 +111,12 @@ class Answers:
             errors.ValidationError: the request is malformed, or names the user.
             errors.NotFoundError: there is no such conversation or answer.
         """
-        parsed = parse(LinkRequest, request)
+        parsed = parse(types.LinkRequest, request)
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
             raise errors.ValidationError("This is your own conversation. Name somebody else.")
         return self._workspace.store.answer_links.give(conversation_id, parsed)
 
-    def shown(self, conversation_id: uuid.UUID | None = None) -> builtins.list[AnswerLink]:
+    def shown(self, conversation_id: uuid.UUID | None = None) -> builtins.list[types.AnswerLink]:
         """Return what the user shares, of one conversation or of all."""
         return self._workspace.store.answer_links.list(conversation_id)
 
@@ -124,11 +125,11 @@ class Answers:
         if not self._workspace.store.answer_links.withdraw(link_id):
             raise errors.NotFoundError(f"There is no link {link_id}. List what you show others and check the id.")
 
-    def with_me(self) -> builtins.list[SharedAnswer]:
+    def with_me(self) -> builtins.list[types.SharedAnswer]:
         """Return what is shared with the user, latest first."""
         return self._workspace.store.answer_links.with_me()
 
-    def shown_turns(self, link_id: uuid.UUID) -> builtins.list[ChatMessage]:
+    def shown_turns(self, link_id: uuid.UUID) -> builtins.list[types.ChatMessage]:
         """Return the turns of a share; an answer that the user may not read is replaced by a notice.
 
         Raises NotFoundError if it is not shared with the user.

@@ -6,24 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag import errors, evaluation
+from rag import errors, evaluation, types
 from rag.engine.library.pages import Pages
 from rag.engine.questions.questions import Questions
 from rag.engine.workspace import Workspace
 from rag.evaluation import Question
-from rag.types import (
-    AnswerRequest,
-    AnswerResponse,
-    Document,
-    DocumentStatus,
-    EvaluationRun,
-    Filters,
-    GenerationOptions,
-    Hit,
-    OnProgress,
-    RetrievalOptions,
-    SearchRequest,
-)
 
 CUTOFFS = (1, 3, 5, 10)
 """Ranks at which retrieval is scored."""
@@ -38,14 +25,14 @@ class Corpus:
 
     index_name: str
     ids: Mapping[str, uuid.UUID]
-    everything: Filters | None
+    everything: types.Filters | None
 
-    def filters(self, question: Question, scope: evaluation.EvaluationScope) -> Filters | None:
+    def filters(self, question: Question, scope: evaluation.EvaluationScope) -> types.Filters | None:
         """Return the filters for a question; None if its document is missing."""
         if scope == "corpus":
             return self.everything
         own = self.ids.get(question.file_name)
-        return Filters(document_ids=(own,)) if own else None
+        return types.Filters(document_ids=(own,)) if own else None
 
 
 class Evaluation:
@@ -62,17 +49,19 @@ class Evaluation:
     def search(
         self,
         asked: Sequence[Question],
-        options: RetrievalOptions,
-        on_progress: OnProgress,
+        options: types.RetrievalOptions,
+        on_progress: types.OnProgress,
         remember: evaluation.Checkpoint = evaluation.no_checkpoint,
     ) -> list[evaluation.retrieval.ResultRow]:
         """Search for each question. Raises as `Questions.search`."""
 
-        def find(question: Question) -> Sequence[Hit] | None:
+        def find(question: Question) -> Sequence[types.Hit] | None:
             narrowed = self._narrowed(question, options)
             if narrowed is None:
                 return None
-            request = SearchRequest(index_name=self._corpus.index_name, query=question.question, retrieval=narrowed)
+            request = types.SearchRequest(
+                index_name=self._corpus.index_name, query=question.question, retrieval=narrowed
+            )
             return self._questions.search(request).results
 
         return evaluation.retrieval.ask(asked, find, on_progress, remember)
@@ -80,18 +69,18 @@ class Evaluation:
     def answer(
         self,
         asked: Sequence[Question],
-        options: RetrievalOptions,
-        generation: GenerationOptions,
-        on_progress: OnProgress,
+        options: types.RetrievalOptions,
+        generation: types.GenerationOptions,
+        on_progress: types.OnProgress,
         remember: evaluation.Checkpoint = evaluation.no_checkpoint,
     ) -> list[evaluation.answers.AnswerRow]:
         """Answer each question. Raises as `Questions.answer`."""
 
-        def reply(question: Question) -> AnswerResponse | None:
+        def reply(question: Question) -> types.AnswerResponse | None:
             narrowed = self._narrowed(question, options)
             if narrowed is None:
                 return None
-            request = AnswerRequest(
+            request = types.AnswerRequest(
                 index_name=self._corpus.index_name,
                 question=question.question,
                 retrieval=narrowed,
@@ -111,17 +100,17 @@ class Evaluation:
             return False
         return evaluation.answers.is_lookup(question, lambda number: self._pages.text(own, [number]).text)
 
-    def _narrowed(self, question: Question, options: RetrievalOptions) -> RetrievalOptions | None:
+    def _narrowed(self, question: Question, options: types.RetrievalOptions) -> types.RetrievalOptions | None:
         filters = self._corpus.filters(question, self._scope)
         return None if filters is None else options.model_copy(update={"filters": filters})
 
 
 def evaluate(
     request: evaluation.EvaluationRequest,
-    documents: list[Document],
+    documents: list[types.Document],
     questions: Questions,
     pages: Pages,
-    on_progress: OnProgress,
+    on_progress: types.OnProgress,
     *,
     remember: evaluation.Checkpoint,
 ) -> dict[str, Any]:
@@ -134,7 +123,7 @@ def evaluate(
         and result: for retrieval the `rank` of the first hit on a gold page (or None) and the page `found` first; for
         answers the `status`, the `mistake` (or None) and the page `found` first.
     """
-    ids = {document.name: document.id for document in documents if document.status is DocumentStatus.READY}
+    ids = {document.name: document.id for document in documents if document.status is types.DocumentStatus.READY}
     corpus = Corpus(request.index_name, ids, request.retrieval.filters)
     asking = Evaluation(questions, pages, corpus, request.scope)
     evaluated = _answers if request.subject == "answers" else _retrieval
@@ -147,7 +136,10 @@ def evaluate(
 
 
 def _retrieval(
-    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Checkpoint
+    request: evaluation.EvaluationRequest,
+    asking: Evaluation,
+    on_progress: types.OnProgress,
+    remember: evaluation.Checkpoint,
 ) -> dict[str, Any]:
     rows = asking.search(request.questions, request.retrieval, on_progress, remember)
     best = {row.id: row for row in rows if row.rank == 1}
@@ -160,7 +152,10 @@ def _retrieval(
 
 
 def _answers(
-    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Checkpoint
+    request: evaluation.EvaluationRequest,
+    asking: Evaluation,
+    on_progress: types.OnProgress,
+    remember: evaluation.Checkpoint,
 ) -> dict[str, Any]:
     rows = asking.answer(request.questions, request.retrieval, request.generation, on_progress, remember)
     answered = {row.id: row for row in rows}
@@ -204,7 +199,7 @@ class EvaluationRuns:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self, *, most: int = MAX_RUNS) -> builtins.list[EvaluationRun]:
+    def list(self, *, most: int = MAX_RUNS) -> builtins.list[types.EvaluationRun]:
         """Return the latest runs with their measures, latest first."""
         return self._workspace.store.evaluation_runs.list(most=most)
 

@@ -5,18 +5,17 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rag import answering, errors
+from rag import answering, errors, types
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.evaluation import Question
-from rag.types import AnswerResponse, ChatMessage, FilterName, Model, QuestionSet
 
 FROM_CHATS = "From chats"
 """Default name of the set of rated answers."""
 
 
-class _Named(Model):
-    name: FilterName
+class _Named(types.Model):
+    name: types.FilterName
 
 
 class QuestionSets:
@@ -25,7 +24,7 @@ class QuestionSets:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self) -> list[QuestionSet]:
+    def list(self) -> list[types.QuestionSet]:
         """Return all sets in alphabetical order."""
         return self._workspace.store.evaluation_cases.list()
 
@@ -71,7 +70,7 @@ class QuestionSets:
 
 
 def _question_from_answer(
-    asked: str, turn: ChatMessage, response: AnswerResponse, pages: Sequence[int] | None, answer: str | None
+    asked: str, turn: types.ChatMessage, response: types.AnswerResponse, pages: Sequence[int] | None, answer: str | None
 ) -> Question:
     is_right = turn.rating != "bad"
     is_given = bool(pages or answer)
@@ -91,7 +90,7 @@ def _question_from_answer(
     )
 
 
-def _answer_text(response: AnswerResponse) -> str:
+def _answer_text(response: types.AnswerResponse) -> str:
     """Return the answer text: the requested figure of a quoted table row, else the proved sentences."""
     rows = [citation.row for citation in response.citations if citation.row and citation.row.asked is not None]
     if len(rows) == 1 and rows[0].asked is not None:

@@ -5,20 +5,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from rag.types import (
-    Chunk,
-    Document,
-    ExpectedSource,
-    Hit,
-    OverallValidation,
-    PageInfo,
-    QueryValidation,
-    Rect,
-    ValidationMetrics,
-    ValidationRequest,
-    ValidationResponse,
-    VectorChunk,
-)
+from rag import types
 
 RELEVANT_SCORE = 0.05
 """Cross-encoder score from which a chunk is relevant; extractive answers use the same threshold."""
@@ -26,19 +13,19 @@ RELEVANT_SCORE = 0.05
 BOX_SLACK_PT = 1.0
 """Distance by which a box may exceed its page."""
 
-Search = Callable[[str], Sequence[Hit]]
-FindDocument = Callable[[uuid.UUID], Document | None]
+Search = Callable[[str], Sequence[types.Hit]]
+FindDocument = Callable[[uuid.UUID], types.Document | None]
 Named = Mapping[str, Collection[uuid.UUID]]
 
 
 def validate(
-    request: ValidationRequest,
+    request: types.ValidationRequest,
     search: Search,
     *,
     document: FindDocument,
     named: Named,
     relevance: Callable[[str, str], float],
-) -> ValidationResponse:
+) -> types.ValidationResponse:
     """Run the test queries and judge the results.
 
     `search` returns chunks with cosine similarities, `document` a document with its pages; `named` maps each expected
@@ -52,23 +39,23 @@ def validate(
         right = [_has_valid_source(hit.chunk, document(hit.chunk.document_id)) for hit in found]
         hits = [any(_matches(hit, expected, named) for hit in found) for expected in request.expected_of(query)]
         results.append(
-            QueryValidation(
+            types.QueryValidation(
                 query=query,
                 retrieved_chunks=[vector_chunk(hit) for hit in found],
                 relevance_valid=any(relevance(query, text) >= RELEVANT_SCORE for text in texts),  # mostly the first
                 metadata_correct=all(right),
                 consistency_score=_consistency(runs),
-                validation_metrics=ValidationMetrics(
+                validation_metrics=types.ValidationMetrics(
                     accuracy=_mean(map(float, hits or right)),
                     relevance_score=_mean(map(similarity, found)),
                     consistency_variance=_variance(runs),
                 ),
             )
         )
-    return ValidationResponse(validation_results=results, overall_validation=_overall(results))
+    return types.ValidationResponse(validation_results=results, overall_validation=_overall(results))
 
 
-def _has_valid_source(chunk: Chunk, document: Document | None) -> bool:
+def _has_valid_source(chunk: types.Chunk, document: types.Document | None) -> bool:
     """Whether the chunk's document exists, and has its pages and lines and room for its boxes."""
     if document is None or document.deleted_at is not None:
         return False
@@ -77,27 +64,27 @@ def _has_valid_source(chunk: Chunk, document: Document | None) -> bool:
     return has_lines and all(_fits_page(pages.get(line.page_number), line.bbox) for line in chunk.lines)
 
 
-def _fits_page(page: PageInfo | None, box: Rect) -> bool:
+def _fits_page(page: types.PageInfo | None, box: types.Rect) -> bool:
     if page is None:
         return False
     if not (page.width and page.height):  # unknown size: the caller parsed the document
         return True
-    whole = Rect(-BOX_SLACK_PT, -BOX_SLACK_PT, page.width + BOX_SLACK_PT, page.height + BOX_SLACK_PT)
+    whole = types.Rect(-BOX_SLACK_PT, -BOX_SLACK_PT, page.width + BOX_SLACK_PT, page.height + BOX_SLACK_PT)
     return whole.union(box) == whole
 
 
-def _matches(hit: Hit, expected: ExpectedSource, named: Named) -> bool:
+def _matches(hit: types.Hit, expected: types.ExpectedSource, named: Named) -> bool:
     is_meant = hit.chunk.document_id in named.get(expected.source, ())
     return is_meant and (expected.page is None or expected.page in hit.chunk.pages)
 
 
-def _consistency(runs: Sequence[Sequence[Hit]]) -> float:
+def _consistency(runs: Sequence[Sequence[types.Hit]]) -> float:
     """Return the share of ranks with the same chunk in all runs; 1 if nothing was found every time."""
     ranks = [*zip_longest(*([hit.chunk.id for hit in run] for run in runs))]
     return _mean(float(len(set(at_rank)) == 1) for at_rank in ranks) if ranks else 1.0
 
 
-def _variance(runs: Sequence[Sequence[Hit]]) -> float:
+def _variance(runs: Sequence[Sequence[types.Hit]]) -> float:
     """Return the mean over the chunks of the population variance of their similarity."""
     scores: dict[object, list[float]] = {}
     for run in runs:
@@ -106,19 +93,19 @@ def _variance(runs: Sequence[Sequence[Hit]]) -> float:
     return _mean(statistics.pvariance(values) for values in scores.values())
 
 
-def _overall(results: Sequence[QueryValidation]) -> OverallValidation:
+def _overall(results: Sequence[types.QueryValidation]) -> types.OverallValidation:
     failed = {name: sum(not passed(result) for result in results) for name, passed in CHECKS.items()}
     means = (
         _mean(result.validation_metrics.accuracy for result in results),
         _mean(result.validation_metrics.relevance_score * result.relevance_valid for result in results),
         _mean(result.consistency_score for result in results),
     )
-    return OverallValidation(
+    return types.OverallValidation(
         passed=not any(failed.values()), summary=_summary(failed, len(results)), score=_mean(means)
     )
 
 
-CHECKS: Mapping[str, Callable[[QueryValidation], bool]] = {
+CHECKS: Mapping[str, Callable[[types.QueryValidation], bool]] = {
     "with results": lambda result: bool(result.retrieved_chunks),
     "relevant": lambda result: result.relevance_valid,
     "with right sources": lambda result: result.metadata_correct and result.validation_metrics.accuracy == 1.0,
@@ -132,15 +119,15 @@ def _summary(failed: Mapping[str, int], queries: int) -> str:
     return f"Of {queries} {'query' if queries == 1 else 'queries'}: {counts}."
 
 
-def similarity(hit: Hit) -> float:
+def similarity(hit: types.Hit) -> float:
     """Return the cosine similarity of a hit, or 0."""
     return hit.vector_score or 0.0
 
 
-def vector_chunk(hit: Hit) -> VectorChunk:
+def vector_chunk(hit: types.Hit) -> types.VectorChunk:
     """Return a hit in the terms of vector databases."""
     chunk = hit.chunk
-    return VectorChunk(
+    return types.VectorChunk(
         content=chunk.text,
         source_url=hit.shown_source or f"/documents/{chunk.document_id}/content",
         page_title=hit.title or hit.document_name,

@@ -9,21 +9,9 @@ import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rag import errors, evaluation, ingestion, providers, retrieval
+from rag import errors, evaluation, ingestion, providers, retrieval, types
 from rag.engine.questions.search import Search
 from rag.engine.workspace import Workspace
-from rag.types import (
-    EmbeddingGeneration,
-    GenerationComparison,
-    GenerationScore,
-    GenerationState,
-    Hit,
-    Index,
-    OnProgress,
-    RetrievalOptions,
-    SearchRequest,
-    ignore_progress,
-)
 
 MAX_ROUNDS = 100
 """Maximum number of passes before a build gives up because documents keep changing."""
@@ -39,18 +27,18 @@ STAGE = "chunks"
 class EmbeddingGenerations:
     """The embedding generations of one index."""
 
-    def __init__(self, workspace: Workspace, index: Index) -> None:
+    def __init__(self, workspace: Workspace, index: types.Index) -> None:
         self._workspace = workspace
         self._store = workspace.store
         self._index = index
 
-    def list(self) -> builtins.list[EmbeddingGeneration]:
+    def list(self) -> builtins.list[types.EmbeddingGeneration]:
         """Return the generations, oldest first; one of them is searched."""
         return self._store.generations.list(self._index.id)
 
     # --- building ---
 
-    def build(self, model: str, on_progress: OnProgress = ignore_progress) -> EmbeddingGeneration:
+    def build(self, model: str, on_progress: types.OnProgress = types.ignore_progress) -> types.EmbeddingGeneration:
         """Embed all chunks with `model` (`provider:model`) beside the current vectors, which stay in use.
 
         An interrupted build resumes when called again. `on_progress` is called with the numbers of chunks done and in
@@ -66,7 +54,7 @@ class EmbeddingGenerations:
         self._complete(generation, on_progress)
         return next(found for found in self.list() if found.generation == generation.generation)
 
-    def _complete(self, generation: EmbeddingGeneration, on_progress: OnProgress) -> None:
+    def _complete(self, generation: types.EmbeddingGeneration, on_progress: types.OnProgress) -> None:
         with self._store.generations.lock(self._index.id) as claimed:
             if not claimed:
                 raise errors.IndexError(
@@ -80,7 +68,10 @@ class EmbeddingGenerations:
         raise _changing_too_fast(self._index)
 
     def _embed_all(
-        self, document_ids: builtins.list[uuid.UUID], generation: EmbeddingGeneration, on_progress: OnProgress
+        self,
+        document_ids: builtins.list[uuid.UUID],
+        generation: types.EmbeddingGeneration,
+        on_progress: types.OnProgress,
     ) -> None:
         progress = self._current(generation).progress
         done, total = progress.done, progress.total
@@ -92,7 +83,7 @@ class EmbeddingGenerations:
         on_progress(STAGE, min(done, total), total)
 
     def _embed(
-        self, document_id: uuid.UUID, generation: EmbeddingGeneration, on_progress: Callable[[int], None]
+        self, document_id: uuid.UUID, generation: types.EmbeddingGeneration, on_progress: Callable[[int], None]
     ) -> int:
         """Embed a document's chunks and return how many; 0 if the document was replaced meanwhile."""
         chunks = self._store.chunks.to_embed(document_id)
@@ -106,7 +97,7 @@ class EmbeddingGenerations:
         added = self._store.chunks.add_vectors(document_id, generation.space, chunks=chunks, vectors=vectors)
         return len(chunks) if added else 0
 
-    def _current(self, generation: EmbeddingGeneration) -> EmbeddingGeneration:
+    def _current(self, generation: types.EmbeddingGeneration) -> types.EmbeddingGeneration:
         """Return the generation as it is now. Raises IndexError if it was dropped, which cancels a build."""
         for found in self.list():
             if (found.generation, found.space) == (generation.generation, generation.space):
@@ -117,7 +108,7 @@ class EmbeddingGenerations:
 
     # --- switching ---
 
-    def compare(self, questions_file: Path, generation: int | None = None) -> GenerationComparison:
+    def compare(self, questions_file: Path, generation: int | None = None) -> types.GenerationComparison:
         """Compare retrieval with the active and a candidate generation (default: the latest) on a JSONL question file.
 
         Raises:
@@ -140,59 +131,61 @@ class EmbeddingGenerations:
                 f"No question in {questions_file} is about a document of the index {self._index.name!r} and names the "
                 "pages that answer it. Check the names of the files in it."
             )
-        return GenerationComparison(
+        return types.GenerationComparison(
             questions=len(questions),
             missing=tuple(sorted({question.file_name for question in asked} - present)),
             active=self._score(active, questions),
             candidate=self._score(candidate, questions),
         )
 
-    def _score(self, generation: EmbeddingGeneration, questions: builtins.list[evaluation.Question]) -> GenerationScore:
+    def _score(
+        self, generation: types.EmbeddingGeneration, questions: builtins.list[evaluation.Question]
+    ) -> types.GenerationScore:
         index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
-        options = RetrievalOptions(top_k=COMPARISON_TOP_K, min_score=0.0)
+        options = types.RetrievalOptions(top_k=COMPARISON_TOP_K, min_score=0.0)
 
-        def find(question: evaluation.Question) -> Sequence[Hit]:
-            request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
+        def find(question: evaluation.Question) -> Sequence[types.Hit]:
+            request = types.SearchRequest(index_name=index.name, query=question.question, retrieval=options)
             return Search(self._workspace, index, request).run(retrieval.Query(request.query)).results
 
         rows = evaluation.retrieval.ask(questions, find)
         measures = evaluation.retrieval.score(questions, rows, (RECALL_CUTOFF,)).means
-        return GenerationScore(
+        return types.GenerationScore(
             generation=generation, recall_at_5=measures[f"recall@{RECALL_CUTOFF}"], mrr=measures["mrr"]
         )
 
-    def switch(self, generation: int | None = None) -> Index:
+    def switch(self, generation: int | None = None) -> types.Index:
         """Search with another generation (by default the latest) from now on.
 
         Documents added since it was built are embedded first. Raises as `build`.
         """
         return self._switch(self._candidate(generation))
 
-    def rollback(self) -> Index:
+    def rollback(self) -> types.Index:
         """Undo the last switch. Raises IndexError if there was none, or the earlier vectors were dropped."""
         for found in self.list():
-            if found.state is GenerationState.RETIRED:
+            if found.state is types.GenerationState.RETIRED:
                 return self._switch(found)
         raise errors.IndexError(
             f"The index {self._index.name!r} has no earlier vectors to go back to: it was never switched, or they were "
             "dropped."
         )
 
-    def _switch(self, generation: EmbeddingGeneration) -> Index:
+    def _switch(self, generation: types.EmbeddingGeneration) -> types.Index:
         self._workspace.models.embedder(generation.space)  # raise here, not in every search, if its key is missing
         for _ in range(MAX_ROUNDS):
             switched = self._store.generations.switch(generation)
             if switched is not None:
                 return switched
-            self._complete(generation, ignore_progress)
+            self._complete(generation, types.ignore_progress)
         raise _changing_too_fast(self._index)
 
-    def drop(self, generation: int | None = None) -> builtins.list[EmbeddingGeneration]:
+    def drop(self, generation: int | None = None) -> builtins.list[types.EmbeddingGeneration]:
         """Delete inactive generations, all or the named one; this cancels their builds.
 
         Raises IndexError if the named one is active.
         """
-        chosen = [found for found in self.list() if found.state is not GenerationState.ACTIVE]
+        chosen = [found for found in self.list() if found.state is not types.GenerationState.ACTIVE]
         if generation is not None:
             chosen = [found for found in self.list() if found.generation == generation]
             if not chosen:
@@ -201,10 +194,10 @@ class EmbeddingGenerations:
             self._store.generations.drop(found)
         return chosen
 
-    def _active(self) -> EmbeddingGeneration:
-        return next(found for found in self.list() if found.state is GenerationState.ACTIVE)
+    def _active(self) -> types.EmbeddingGeneration:
+        return next(found for found in self.list() if found.state is types.GenerationState.ACTIVE)
 
-    def _candidate(self, generation: int | None) -> EmbeddingGeneration:
+    def _candidate(self, generation: int | None) -> types.EmbeddingGeneration:
         """Return the generation with that number, by default the latest that is not yet active."""
         found = self.list()
         if generation is not None:
@@ -212,7 +205,7 @@ class EmbeddingGenerations:
             if not found:
                 raise _unknown_generation(self._index, generation)
             return found[0]
-        waiting = [one for one in found if one.state in {GenerationState.READY, GenerationState.BUILDING}]
+        waiting = [one for one in found if one.state in {types.GenerationState.READY, types.GenerationState.BUILDING}]
         if not waiting:
             raise errors.IndexError(
                 f"The index {self._index.name!r} has no vectors of another model to switch to. Build them first: "
@@ -221,18 +214,18 @@ class EmbeddingGenerations:
         return waiting[-1]
 
 
-def _offset_progress(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
+def _offset_progress(done: int, total: int, on_progress: types.OnProgress) -> Callable[[int], None]:
     """Report progress on top of what was `done` before."""
     return lambda new: on_progress(STAGE, done + new, total)
 
 
-def _unknown_generation(index: Index, generation: int) -> errors.NotFoundError:
+def _unknown_generation(index: types.Index, generation: int) -> errors.NotFoundError:
     return errors.NotFoundError(
         f"The index {index.name!r} has no generation {generation}. List them: pagelight reembed"
     )
 
 
-def _changing_too_fast(index: Index) -> errors.IndexError:
+def _changing_too_fast(index: types.Index) -> errors.IndexError:
     return errors.IndexError(
         f"Documents of the index {index.name!r} change faster than they can be embedded anew. What is embedded is "
         "kept: try again when fewer are being added."

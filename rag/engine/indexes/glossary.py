@@ -5,9 +5,8 @@ It takes precedence over the packaged vocabularies. The TOML text is stored as w
 
 import logging
 
-from rag import errors, retrieval, vocabulary
+from rag import errors, retrieval, types, vocabulary
 from rag.engine.workspace import Workspace
-from rag.types import GlossarySummary, RetrievalOptions, Rewriting
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +24,7 @@ class Glossary:
         """Return the glossary as TOML; empty if there is none."""
         return self._workspace.store.glossary.get()
 
-    def set(self, toml: str) -> GlossarySummary:
+    def set(self, toml: str) -> types.GlossarySummary:
         """Replace the glossary.
 
         It takes effect with the next question, in all processes; its landmarks are found when documents are read
@@ -52,9 +51,9 @@ class Glossary:
         """Delete the glossary, leaving the packaged vocabularies."""
         self._workspace.store.glossary.delete()
 
-    def explain(self, question: str) -> tuple[Rewriting, ...]:
+    def explain(self, question: str) -> tuple[types.Rewriting, ...]:
         """Return how a search for `question` would be expanded."""
-        return retrieval.understand(question, RetrievalOptions(), self.widener()).rewritings
+        return retrieval.understand(question, types.RetrievalOptions(), self.widener()).rewritings
 
     def widener(self) -> vocabulary.Widener:
         """Return the query expansion with the current glossary."""
@@ -78,10 +77,10 @@ class Glossary:
         return toml
 
 
-def summarize(toml: str) -> GlossarySummary:
+def summarize(toml: str) -> types.GlossarySummary:
     """Return a summary of a glossary. Raises ValidationError if it is invalid."""
     loaded = vocabulary.load(toml)
-    return GlossarySummary(
+    return types.GlossarySummary(
         title=loaded.title,
         synonyms=len(loaded.synonyms),
         derived=len(loaded.derived),

@@ -6,24 +6,13 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 
-from rag import errors, ingestion
+from rag import errors, ingestion, types
 from rag.engine.indexes.glossary import Glossary
 from rag.engine.library.attachments import Attachments
 from rag.engine.matrix import fill_scheduling
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.store import MAX_ATTEMPTS
-from rag.types import (
-    Auth,
-    Document,
-    DocumentStatus,
-    Index,
-    Lane,
-    OnProgress,
-    ProviderOptions,
-    TextBlock,
-    ignore_progress,
-)
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +34,10 @@ class DocumentReader:
     """Reads one user's documents into their indexes."""
 
     def __init__(
-        self, workspace: Workspace, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
+        self,
+        workspace: Workspace,
+        auth: types.Auth = DEFAULT_AUTH,
+        options: types.ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> None:
         """`auth` and `options` are for the embedding provider."""
         self._workspace = workspace
@@ -55,11 +47,11 @@ class DocumentReader:
     def read(
         self,
         document_id: uuid.UUID,
-        on_progress: OnProgress = ignore_progress,
+        on_progress: types.OnProgress = types.ignore_progress,
         *,
         again: bool = False,
         max_chunks: int | None = None,
-    ) -> Document:
+    ) -> types.Document:
         """Read a queued document until it is ready or has failed; recorded_failures are recorded, not raised.
 
         With `again`, it is re-read from the beginning. Waits while another process reads it. Raises NotFoundError if
@@ -79,7 +71,7 @@ class DocumentReader:
                 _wait_for_other_process(documents.get(document_id), on_progress)
         return self._refill_matrices(document_id)
 
-    def read_pictures(self, document_id: uuid.UUID) -> Document:
+    def read_pictures(self, document_id: uuid.UUID) -> types.Document:
         """Add the text in a ready document's pictures. It stays searchable meanwhile.
 
         Does nothing if no pictures wait, or another process reads it. Unreadable pictures are skipped.
@@ -91,7 +83,7 @@ class DocumentReader:
         documents = self._workspace.store.documents
         with documents.lock(document_id) as claimed:
             document = documents.get(document_id)
-            if not claimed or not document.pictures_waiting or document.status is not DocumentStatus.READY:
+            if not claimed or not document.pictures_waiting or document.status is not types.DocumentStatus.READY:
                 return document
             try:
                 self.with_index(document, lambda index: self.ingestion_for(index).read_pictures(document))
@@ -100,15 +92,15 @@ class DocumentReader:
                 self._workspace.store.reading_queue.give_up_pictures(document_id)
         return documents.get(document_id)
 
-    def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled, attempts: int) -> None:
+    def step(self, document_id: uuid.UUID, lane: types.Lane, is_stopping: IsCancelled, attempts: int) -> None:
         """Run one lane's step for a locked document; recorded_failures are recorded, not raised.
 
         Transient recorded_failures are retried later, until there were too many `attempts`, including this one. When
         `is_stopping` returns True, the document stays where it is.
         """
-        LaneSteps(self, self._workspace, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).run(
-            lane
-        )
+        LaneSteps(
+            self, self._workspace, document_id, types.ignore_progress, is_stopping=is_stopping, attempts=attempts
+        ).run(lane)
         self._refill_matrices(document_id)
 
     def give_up(self, document_id: uuid.UUID) -> None:
@@ -119,7 +111,7 @@ class DocumentReader:
         )
         self._workspace.store.documents.fail(document_id, errors.UnreadableFileError.code, message)
 
-    def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
+    def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[types.TextBlock]) -> types.Document:
         """Index a document from blocks that the caller parsed; a failure is recorded and raised."""
         document = self._workspace.store.documents.get(document_id)
         parsed = ingestion.from_blocks(document, blocks)
@@ -127,10 +119,10 @@ class DocumentReader:
             self.with_index(document, lambda index: self.ingestion_for(index).index(document, parsed))
         return self._refill_matrices(document_id)
 
-    def _refill_matrices(self, document_id: uuid.UUID) -> Document:
+    def _refill_matrices(self, document_id: uuid.UUID) -> types.Document:
         """Refill the matrices of a document that is ready; a failure to start that does not fail the document."""
         document = self._workspace.store.documents.get(document_id)
-        if document.status is DocumentStatus.READY:
+        if document.status is types.DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
                 fill_scheduling.refill_for_document(self._workspace, document)
         return document
@@ -164,7 +156,7 @@ class DocumentReader:
             message = f"{message} It was tried {attempts} times."
         self._workspace.store.documents.fail(document_id, error.code, message)
 
-    def with_index(self, document: Document, work: Callable[[Index], None]) -> None:
+    def with_index(self, document: types.Document, work: Callable[[types.Index], None]) -> None:
         """Call `work` with the document's index, again if the index switched to another embedding model meanwhile."""
         indexes = self._workspace.store.indexes
         index = indexes.get_by_id(document.index_id)
@@ -176,7 +168,7 @@ class DocumentReader:
                 raise
             work(switched)
 
-    def ingestion_for(self, index: Index) -> "ingestion.Ingestion":
+    def ingestion_for(self, index: types.Index) -> "ingestion.Ingestion":
         """Return the ingestion into this index."""
         return ingestion.Ingestion(
             config=self._workspace.config,
@@ -197,7 +189,7 @@ class LaneSteps:
         reader: DocumentReader,
         workspace: Workspace,
         document_id: uuid.UUID,
-        on_progress: OnProgress,
+        on_progress: types.OnProgress,
         *,
         max_chunks: int | None = None,
         is_stopping: IsCancelled = lambda: False,
@@ -213,15 +205,15 @@ class LaneSteps:
         self._stage = ""
         self._recorded_at = 0.0
 
-    def run(self, lane: Lane) -> None:
+    def run(self, lane: types.Lane) -> None:
         """Do the work of `lane`; failures are recorded, not raised."""
 
-        def work(index: Index) -> None:
+        def work(index: types.Index) -> None:
             into = self._reader.ingestion_for(index)
-            if lane is Lane.EMBEDDING:
+            if lane is types.Lane.EMBEDDING:
                 self._embed(into)
                 return
-            read = into.read_words if lane is Lane.READING else into.renew
+            read = into.read_words if lane is types.Lane.READING else into.renew
             read(
                 document,
                 self._record,
@@ -238,12 +230,12 @@ class LaneSteps:
     def _embed(self, into: "ingestion.Ingestion") -> None:
         into.embed(self._document_id, EMBED_BATCH)
         now = self._workspace.store.documents.get(self._document_id)
-        self._on_progress(DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
+        self._on_progress(types.DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
 
     def _record(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
         if stage != self._stage or done == total or now - self._recorded_at > PROGRESS_SECONDS:
-            self._workspace.store.documents.update_progress(self._document_id, DocumentStatus(stage), done, total)
+            self._workspace.store.documents.update_progress(self._document_id, types.DocumentStatus(stage), done, total)
             self._stage, self._recorded_at = stage, now
         self._on_progress(stage, done, total)
         if self._is_stopping():
@@ -275,7 +267,7 @@ def system_errors() -> Iterator[None]:
         ) from error
 
 
-def _wait_for_other_process(document: Document, on_progress: OnProgress) -> None:
+def _wait_for_other_process(document: types.Document, on_progress: types.OnProgress) -> None:
     """Report the progress of another process, and wait."""
     on_progress(document.status, document.progress.done, document.progress.total)
     time.sleep(POLL_SECONDS)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
-from rag import errors, providers
+from rag import errors, providers, types
 from rag.engine.ingestion.sync import FileIngestion, Once, OnFile, SourceFolder, run_once
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.store import AllowedFolders, Folder
-from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +28,9 @@ class Folders:
         self._confined = confined
         self._once = once
 
-    def ingest_folder(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
+    def ingest_folder(
+        self, request: types.IndexRequest, *, remove: bool, on_file: OnFile | None = None
+    ) -> types.SyncReport:
         """Ingest the folder that the request names; with `remove`, documents of files that are gone move to the trash.
 
         Raises:
@@ -45,7 +46,7 @@ class Folders:
             index, again = self._target_index(request)
             intake = self._file_ingestion(request, index, again=again)
             limit = request.options.max_files
-            reports: list[FileReport] = []
+            reports: list[types.FileReport] = []
             # Releases the lock on the index also if `on_file` raises.
             with closing(intake.folder(folder, request.source, max_files=limit, remove=remove)) as files:
                 for report in files:
@@ -54,20 +55,22 @@ class Folders:
                         on_file(report)
             if remove:
                 self._save_followed(request, folder, index)
-        usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
-        return SyncReport(index=index, files=tuple(reports), usage=usage)
+        usage = types.Usage(latency_ms=(time.perf_counter() - started) * 1000)
+        return types.SyncReport(index=index, files=tuple(reports), usage=usage)
 
-    def refresh(self, index: Index, on_file: OnFile | None = None) -> tuple[list[SyncReport], list[errors.Error]]:
+    def refresh(
+        self, index: types.Index, on_file: OnFile | None = None
+    ) -> tuple[list[types.SyncReport], list[errors.Error]]:
         """Sync an index with every folder that it follows.
 
         Returns the reports, and the errors of folders that cannot be read, which are left as they are. Other errors are
         raised as by `ingest_folder`, and CancelledError if `on_file` raises it.
         """
-        reports: list[SyncReport] = []
+        reports: list[types.SyncReport] = []
         unreadable: list[errors.Error] = []
         for kept in self._workspace.store.indexes.followed(index.id):
             asked = {name: value for name, value in kept.items() if name != CONFINED}
-            request = parse(IndexRequest, {**asked, "index": {"index_file_id": str(index.id)}})
+            request = parse(types.IndexRequest, {**asked, "index": {"index_file_id": str(index.id)}})
             folders = Folders(self._workspace, confined=bool(kept.get(CONFINED)), once=self._once)
             try:
                 reports.append(folders.ingest_folder(request, remove=True, on_file=on_file))
@@ -78,14 +81,14 @@ class Folders:
                 unreadable.append(error)
         return reports, unreadable
 
-    def _save_followed(self, request: IndexRequest, folder: SourceFolder, index: Index) -> None:
+    def _save_followed(self, request: types.IndexRequest, folder: SourceFolder, index: types.Index) -> None:
         """Save that the index follows the folder, by an address without password that is valid everywhere."""
         source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
         asked = request.model_copy(update={"source": source}).model_dump(mode="json", include={"source", "options"})
         kept = {**asked, CONFINED: True} if self._confined else asked
         self._workspace.store.indexes.follow(index.id, folder.prefix, kept)
 
-    def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
+    def _open(self, source: types.Source) -> AbstractContextManager[SourceFolder]:
         config, recursive = self._workspace.config, source.include_subfolders
         roots = AllowedFolders(config.folder_roots) if self._confined else None
         if providers.is_drive_url(source.folder_id):
@@ -93,7 +96,7 @@ class Folders:
             return providers.DriveFolder(address, config, include_subfolders=recursive)
         return nullcontext(Folder(source.folder_id, include_subfolders=recursive, roots=roots))
 
-    def _file_ingestion(self, request: IndexRequest, index: Index, *, again: bool) -> FileIngestion:
+    def _file_ingestion(self, request: types.IndexRequest, index: types.Index, *, again: bool) -> FileIngestion:
         return FileIngestion(
             self._workspace,
             index,
@@ -105,12 +108,12 @@ class Folders:
             options=request.embedding.provider_options,
         )
 
-    def ingest_files(self, paths: Sequence[Path], index: Index) -> list[FileReport]:
+    def ingest_files(self, paths: Sequence[Path], index: types.Index) -> list[types.FileReport]:
         """Ingest files one after the other; a failed file does not stop the others."""
         intake = FileIngestion(self._workspace, index)
         return [intake.file(path) for path in paths]
 
-    def _target_index(self, request: IndexRequest) -> tuple[Index, bool]:
+    def _target_index(self, request: types.IndexRequest) -> tuple[types.Index, bool]:
         """Return the index to fill, and whether its chunking changes, which requires re-reading everything."""
         existing = self._existing_index(request)
         space = self._embedding_space(request, existing)
@@ -121,7 +124,7 @@ class Folders:
         index = self._workspace.store.indexes.ensure(name, space, chunking)
         return index, existing is not None and existing.chunking != chunking
 
-    def _existing_index(self, request: IndexRequest) -> Index | None:
+    def _existing_index(self, request: types.IndexRequest) -> types.Index | None:
         if request.index.index_file_id:
             return self._workspace.find_index(request.index.index_file_id)
         try:
@@ -129,12 +132,12 @@ class Folders:
         except errors.NotFoundError:
             return None
 
-    def _embedding_space(self, request: IndexRequest, existing: Index | None) -> EmbeddingSpace:
+    def _embedding_space(self, request: types.IndexRequest, existing: types.Index | None) -> types.EmbeddingSpace:
         asked = request.embedding
         if asked.provider or asked.model:
             name = ":".join(part for part in (asked.provider, asked.model) if part)
             space = self._workspace.models.find_space(name, request.auth)
-        elif existing and (existing.name != DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
+        elif existing and (existing.name != types.DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
             space = existing.space  # the setting applies to the default index and new ones
         else:
             space = self._workspace.models.default_space()

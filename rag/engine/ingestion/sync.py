@@ -8,33 +8,19 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 
-from rag import errors, parsing
+from rag import errors, parsing, types
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, DocumentReader
 from rag.engine.library.attachments import Attachments
 from rag.engine.library.originals import Originals, sha256_of
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
-from rag.types import (
-    CONTAINERS,
-    GOOGLE_APPS,
-    Auth,
-    Document,
-    DocumentStatus,
-    FileReport,
-    FileState,
-    Index,
-    ProviderOptions,
-    Source,
-    SourceFile,
-    shown_source,
-)
 
-OnFile = Callable[[FileReport], None]
-Files = Generator[FileReport, None, None]
+OnFile = Callable[[types.FileReport], None]
+Files = Generator[types.FileReport, None, None]
 Once = Callable[[str, Callable[[], Any]], Any]
 """Runs the named step unless it was done before, and returns its JSON result."""
 
-_READABLE = GOOGLE_APPS | set(parsing.MIME_TYPE_BY_SUFFIX.values())
+_READABLE = types.GOOGLE_APPS | set(parsing.MIME_TYPE_BY_SUFFIX.values())
 
 _FILE_ERRORS = (errors.SourceError, errors.ValidationError)
 """Errors of one file that do not affect the next."""
@@ -53,10 +39,10 @@ class SourceFolder(Protocol):
     def owns(self, file_id: str) -> bool:
         """Whether a file with this id would be in the folder."""
 
-    def list(self) -> list[SourceFile]:
+    def list(self) -> list[types.SourceFile]:
         """Return all files."""
 
-    def fetch(self, file: SourceFile) -> AbstractContextManager[Path]:
+    def fetch(self, file: types.SourceFile) -> AbstractContextManager[Path]:
         """Provide a local copy of the file while the block runs."""
 
 
@@ -72,14 +58,14 @@ class FileIngestion:
     def __init__(
         self,
         workspace: Workspace,
-        index: Index,
+        index: types.Index,
         *,
         max_chunks: int | None = None,
         skip_failures: bool = True,
         again: bool = False,
         once: Once = run_once,
-        auth: Auth = DEFAULT_AUTH,
-        options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
+        auth: types.Auth = DEFAULT_AUTH,
+        options: types.ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
         self._readings = workspace.store.reading_queue
@@ -96,7 +82,7 @@ class FileIngestion:
 
     # --- folders ---
 
-    def folder(self, folder: SourceFolder, source: Source, *, max_files: int, remove: bool) -> Files:
+    def folder(self, folder: SourceFolder, source: types.Source, *, max_files: int, remove: bool) -> Files:
         """Ingest the files of `folder` that `source` selects; with `remove`, trash the documents of other files.
 
         Raises:
@@ -106,11 +92,13 @@ class FileIngestion:
         with self._exclusive():
             present = self._sources.find(self._index.id, prefix=folder.prefix)
             selected = {file.id: file for file in _selected_files(folder, source, present)}
-            known: dict[str, list[Document]] = {}
+            known: dict[str, list[types.Document]] = {}
             for document in present:
                 known.setdefault(_file_id(document, selected), []).append(document)
             shown = {
-                old.id: shown_source(file.id, file.path) for file in selected.values() for old in known.get(file.id, ())
+                old.id: types.shown_source(file.id, file.path)
+                for file in selected.values()
+                for old in known.get(file.id, ())
             }
             self._sources.show(shown)
             files = list(selected.values())
@@ -131,14 +119,16 @@ class FileIngestion:
                 )
             yield
 
-    def _ingest_once(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
+    def _ingest_once(
+        self, folder: SourceFolder, file: types.SourceFile, present: Sequence[types.Document]
+    ) -> types.FileReport:
         step = str(uuid.uuid5(self._index.id, f"{folder.prefix}\n{file.id}"))
         taken = self._once(step, lambda: self._try_file(file, folder.fetch(file), present).model_dump(mode="json"))
-        report = FileReport.model_validate({**taken, "source": file.id})
+        report = types.FileReport.model_validate({**taken, "source": file.id})
         self._count_chunks(report)
         return report
 
-    def _count_chunks(self, report: FileReport) -> None:
+    def _count_chunks(self, report: types.FileReport) -> None:
         """Count the chunks of a file, also if it was ingested before."""
         if self._chunks_left is None or report.document_id is None or report.state == "failed":
             return
@@ -146,8 +136,8 @@ class FileIngestion:
             self._chunks_left = max(0, self._chunks_left - self._documents.get(report.document_id).chunk_count)
 
     def _try_file(
-        self, file: SourceFile, fetched: AbstractContextManager[Path], present: Sequence[Document]
-    ) -> FileReport:
+        self, file: types.SourceFile, fetched: AbstractContextManager[Path], present: Sequence[types.Document]
+    ) -> types.FileReport:
         try:
             with fetched as path:
                 report = self._ingest(path, file, present)
@@ -158,10 +148,10 @@ class FileIngestion:
         return report
 
     def _trash_removed(
-        self, folder: SourceFolder, present: Iterable[Document], selected: Collection[str]
-    ) -> Iterator[FileReport]:
+        self, folder: SourceFolder, present: Iterable[types.Document], selected: Collection[str]
+    ) -> Iterator[types.FileReport]:
         gone = {
-            document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
+            document.id: types.SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
             if _is_current(document)
             and _file_id(document, selected) not in selected
@@ -173,21 +163,21 @@ class FileIngestion:
 
     # --- files ---
 
-    def file(self, path: Path) -> FileReport:
+    def file(self, path: Path) -> types.FileReport:
         """Ingest a local file. One that came with a folder before keeps its path in it."""
         source = source_id_of(path)
         present = self._sources.find(self._index.id, sources=[source, os.path.normpath(path.absolute())])
         shown = next((document.shown_source for document in present if document.shown_source), path.name)
-        file = SourceFile(id=source, path=shown, name=path.name)
+        file = types.SourceFile(id=source, path=shown, name=path.name)
         return self._try_file(file, nullcontext(path), present)
 
-    def _ingest(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
+    def _ingest(self, path: Path, file: types.SourceFile, present: Sequence[types.Document]) -> types.FileReport:
         if not path.is_file():
             raise errors.SourceError(f"There is no file {file.name}. Check the path.")
         sha256 = sha256_of(path)
         known = self._existing_document([document for document in present if document.sha256 == sha256])
         older = [document for document in present if document.sha256 != sha256 and _is_replaced(document, known)]
-        if known and known.status is DocumentStatus.READY and not self._again:
+        if known and known.status is types.DocumentStatus.READY and not self._again:
             self._read_parts(known)  # left by an interrupted run
             return self._publish(file, known, known, older)
         if self._chunks_left == 0:
@@ -200,39 +190,39 @@ class FileIngestion:
             self._index,
             source=file.id,
             source_path=file.path,
-            mime_type=file.mime_type if file.mime_type in GOOGLE_APPS else None,
+            mime_type=file.mime_type if file.mime_type in types.GOOGLE_APPS else None,
             sha256=sha256,
             follows_source=True,
             in_trash=bool(older),
         )
         read = self._read(document)
-        if read.status is not DocumentStatus.READY:
+        if read.status is not types.DocumentStatus.READY:
             return self._report_unread(file, read)
         return self._publish(file, known, read, older)
 
-    def _existing_document(self, same: Sequence[Document]) -> Document | None:
+    def _existing_document(self, same: Sequence[types.Document]) -> types.Document | None:
         """Return the document with the file's content: a current one, an older version, or a ready one in the trash.
 
         Unfinished documents that an interrupted run left in the trash are purged.
         """
         kept = [document for document in same if document.deleted_at is None]
         if kept:
-            return min(kept, key=lambda one: (not _is_current(one), one.status is not DocumentStatus.READY))
-        ready = [document for document in same if document.status is DocumentStatus.READY and not self._again]
+            return min(kept, key=lambda one: (not _is_current(one), one.status is not types.DocumentStatus.READY))
+        ready = [document for document in same if document.status is types.DocumentStatus.READY and not self._again]
         if ready:
             return ready[0]
         self._originals.purge([document.id for document in same])
         return None
 
-    def _read(self, document: Document) -> Document:
-        if document.status is DocumentStatus.NEEDS_PASSWORD:
+    def _read(self, document: types.Document) -> types.Document:
+        if document.status is types.DocumentStatus.NEEDS_PASSWORD:
             return document
-        if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
+        if document.status in {types.DocumentStatus.FAILED, types.DocumentStatus.READY}:
             self._readings.resume(document.id)
         read = self._reader.read(document.id, max_chunks=self._chunks_left)
-        return read if read.status is not DocumentStatus.READY else self._read_parts(read)
+        return read if read.status is not types.DocumentStatus.READY else self._read_parts(read)
 
-    def _read_parts(self, document: Document) -> Document:
+    def _read_parts(self, document: types.Document) -> types.Document:
         """Read the files in a document, so that it is complete before it replaces an older version.
 
         Failed attachments record their own errors.
@@ -242,27 +232,31 @@ class FileIngestion:
         return document
 
     def _publish(
-        self, file: SourceFile, known: Document | None, document: Document, older: Sequence[Document]
-    ) -> FileReport:
+        self,
+        file: types.SourceFile,
+        known: types.Document | None,
+        document: types.Document,
+        older: Sequence[types.Document],
+    ) -> types.FileReport:
         """Make `document`, which was `known` or has just been read, replace its `older` versions."""
-        in_sight = known is not None and known.status is DocumentStatus.READY and _is_current(known)
+        in_sight = known is not None and known.status is types.DocumentStatus.READY and _is_current(known)
         if older:
             self._supersede(document, older)
         elif not in_sight:
             self._documents.restore([document.id])
-        state: FileState = "added"
+        state: types.FileState = "added"
         if older or in_sight:
             state = "unchanged" if document is known and not older else "changed"
         made = 0 if document is known else document.chunk_count
         return _report(file, state, document_id=document.id, chunks=made)
 
-    def _supersede(self, document: Document, older: Sequence[Document]) -> None:
+    def _supersede(self, document: types.Document, older: Sequence[types.Document]) -> None:
         """Supersede older versions, which stay readable; trash older documents with the files in them."""
-        has_parts = any(one.mime_type in CONTAINERS or one.parts for one in (document, *older))
+        has_parts = any(one.mime_type in types.CONTAINERS or one.parts for one in (document, *older))
         take_over = self._sources.supersede if has_parts else self._versions.take_over
         take_over(document.id, [one.id for one in older])
 
-    def _report_unread(self, file: SourceFile, document: Document) -> FileReport:
+    def _report_unread(self, file: types.SourceFile, document: types.Document) -> types.FileReport:
         """Report a file that could not be read; its document is kept for a retry unless it replaces another."""
         code, reason = _failure_of(document)
         is_limit = code == errors.LimitError.code
@@ -278,11 +272,11 @@ class FileIngestion:
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
 
 
-def _is_current(document: Document) -> bool:
+def _is_current(document: types.Document) -> bool:
     return document.deleted_at is None and document.superseded_by is None
 
 
-def _is_replaced(document: Document, known: Document | None) -> bool:
+def _is_replaced(document: types.Document, known: types.Document | None) -> bool:
     """Whether new content replaces this document: it is searched, or would be if it were not in the trash."""
     is_later = known is not None and document.lineage_id == known.lineage_id and document.superseded_by is None
     return _is_current(document) or is_later
@@ -293,7 +287,7 @@ def source_id_of(path: Path) -> str:
     return _composed(os.path.normpath(path.absolute()))
 
 
-def _file_id(document: Document, present: Collection[str]) -> str:
+def _file_id(document: types.Document, present: Collection[str]) -> str:
     """Return the id of a document's file in a folder; older versions of Pagelight did not compose its accents."""
     source = document.source or ""
     return source if source in present else _composed(source)
@@ -303,25 +297,27 @@ def _composed(source: str) -> str:
     return unicodedata.normalize("NFC", source)
 
 
-def _failure_of(document: Document) -> tuple[str, str]:
+def _failure_of(document: types.Document) -> tuple[str, str]:
     match document.status:
-        case DocumentStatus.FAILED:
+        case types.DocumentStatus.FAILED:
             return document.error_code or errors.SourceError.code, document.error or ""
-        case DocumentStatus.NEEDS_PASSWORD:
+        case types.DocumentStatus.NEEDS_PASSWORD:
             return errors.PasswordError.code, f"{document.name} is encrypted. Upload it with its password."
         case _:
             return "busy", "Another process is reading it."
 
 
-def _report(file: SourceFile, state: FileState, **more: Any) -> FileReport:
-    return FileReport(source=file.id, shown_source=shown_source(file.id, file.path), state=state, **more)
+def _report(file: types.SourceFile, state: types.FileState, **more: Any) -> types.FileReport:
+    return types.FileReport(source=file.id, shown_source=types.shown_source(file.id, file.path), state=state, **more)
 
 
-def _skipped(file: SourceFile, reason: str) -> FileReport:
+def _skipped(file: types.SourceFile, reason: str) -> types.FileReport:
     return _report(file, "left_out", code=errors.LimitError.code, reason=reason)
 
 
-def _selected_files(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
+def _selected_files(
+    folder: SourceFolder, source: types.Source, present: Iterable[types.Document]
+) -> Iterator[types.SourceFile]:
     """Yield the files of supported types that `source` includes and does not exclude."""
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pydantic
 
-from rag import errors, evaluation
+from rag import errors, evaluation, types
 from rag.contract import SyncBody
 from rag.engine.evaluation.evaluator import evaluate
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRORS, system_errors
@@ -24,19 +24,6 @@ from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints, Started
-from rag.types import (
-    DEFAULT_INDEX,
-    Document,
-    DocumentStatus,
-    FileReport,
-    IndexRequest,
-    IndexTarget,
-    Job,
-    JobKind,
-    OnProgress,
-    ReindexRequest,
-    SyncReport,
-)
 
 logger = logging.getLogger(__name__)
 
@@ -91,8 +78,8 @@ class Jobs:
         self._questions = questions
 
     def start_reindex(
-        self, request: ReindexRequest | Mapping[str, Any] | None = None, *, confined: bool = False
-    ) -> Job:
+        self, request: types.ReindexRequest | Mapping[str, Any] | None = None, *, confined: bool = False
+    ) -> types.Job:
         """Start re-reading all documents of an index, or syncing it with a folder. It stays searchable meanwhile.
 
         Re-reading first syncs the folders that the index follows. `confined` restricts folders to the roots of the
@@ -103,7 +90,7 @@ class Jobs:
             errors.ForbiddenError: the folder is not below a root.
             errors.NotFoundError: there is no such index, and no folder to fill it from.
         """
-        parsed = parse(ReindexRequest, request or {})
+        parsed = parse(types.ReindexRequest, request or {})
         if parsed.source is None:
             self._workspace.requested_index(parsed.index_name)
             return self._start("reindex", parsed.index_name, parsed.model_dump(mode="json"))
@@ -113,7 +100,7 @@ class Jobs:
             kept[CONFINED] = True
         return self._start("sync", parsed.index_name, kept)
 
-    def start_evaluation(self, request: evaluation.EvaluationRequest | Mapping[str, Any]) -> Job:
+    def start_evaluation(self, request: evaluation.EvaluationRequest | Mapping[str, Any]) -> types.Job:
         """Start evaluating retrieval or answers on questions with known answers.
 
         Raises:
@@ -129,38 +116,40 @@ class Jobs:
             )
         return self._start("evaluation", parsed.index_name, parsed.model_dump(mode="json"))
 
-    def _start(self, kind: JobKind, index_name: str, request: dict[str, Any]) -> Job:
-        if index_name == DEFAULT_INDEX:  # a worker does not know which collection this name means here
+    def _start(self, kind: types.JobKind, index_name: str, request: dict[str, Any]) -> types.Job:
+        if index_name == types.DEFAULT_INDEX:  # a worker does not know which collection this name means here
             index_name = self._workspace.requested_index(index_name).name
             request = {**request, "index_name": index_name} if "index_name" in request else request
         job = self._workspace.store.jobs.create(kind, index_name, request)
         self._workspace.queue.enqueue_job(self._workspace.user_id, job.id)
         return job
 
-    def documents_to_reindex(self, index_name: str = DEFAULT_INDEX) -> builtins.list[Document]:
+    def documents_to_reindex(self, index_name: str = types.DEFAULT_INDEX) -> builtins.list[types.Document]:
         """Return all documents of an index except those that wait for a password."""
         found = self._documents.list(index_name)
-        return [document for document in found if document.status is not DocumentStatus.NEEDS_PASSWORD]
+        return [document for document in found if document.status is not types.DocumentStatus.NEEDS_PASSWORD]
 
     def refresh_folders(
-        self, index_name: str = DEFAULT_INDEX, on_file: OnFile | None = None
-    ) -> tuple[builtins.list[SyncReport], builtins.list[errors.Error]]:
+        self, index_name: str = types.DEFAULT_INDEX, on_file: OnFile | None = None
+    ) -> tuple[builtins.list[types.SyncReport], builtins.list[errors.Error]]:
         """Sync an index with every folder that it follows. See `Folders.refresh`."""
         return Folders(self._workspace).refresh(self._workspace.requested_index(index_name), on_file)
 
-    def list(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> builtins.list[Job]:
+    def list(
+        self, *, kind: types.JobKind | None = None, limit: int | None = None, offset: int = 0
+    ) -> builtins.list[types.Job]:
         """Return the user's jobs without their results, latest first."""
         return self._workspace.store.jobs.list(kind=kind, limit=limit, offset=offset)
 
-    def get(self, job_id: uuid.UUID) -> Job:
+    def get(self, job_id: uuid.UUID) -> types.Job:
         """Return a job with its result. Raises NotFoundError."""
         return self._workspace.store.jobs.get(job_id)
 
-    def cancel(self, job_id: uuid.UUID) -> Job:
+    def cancel(self, job_id: uuid.UUID) -> types.Job:
         """Cancel a job after its current step; what is done stays. Finished jobs are ignored. Raises NotFoundError."""
         return self._workspace.store.jobs.cancel(job_id)
 
-    def run(self, job_id: uuid.UUID) -> Job:
+    def run(self, job_id: uuid.UUID) -> types.Job:
         """Run a job in this process from its last checkpoint; a failure is recorded on it.
 
         Does nothing if it has finished or runs elsewhere.
@@ -168,7 +157,7 @@ class Jobs:
         with self._workspace.store.jobs.lock(job_id) as claimed:
             return self.run_locked(job_id) if claimed else self.get(job_id)
 
-    def run_locked(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> Job:
+    def run_locked(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> types.Job:
         """Run a job that this process has locked.
 
         `between` is called between steps; an exception that it raises interrupts the job.
@@ -189,7 +178,7 @@ class Jobs:
             self._record_failure(job_id, error)
         return jobs.get(job_id)
 
-    def _execute(self, job: Job, started: Started, steps: Checkpoints) -> None:
+    def _execute(self, job: types.Job, started: Started, steps: Checkpoints) -> None:
         if started.attempts > MAX_ATTEMPTS:
             raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
         self._workspace.store.jobs.finish(job.id, self._run_kind(job, started.request, steps))
@@ -203,7 +192,7 @@ class Jobs:
         if not is_passing or not jobs.postpone(job_id, error.code, error.message):
             jobs.fail(job_id, error.code, error.message)
 
-    def _run_kind(self, job: Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
+    def _run_kind(self, job: types.Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
         """Return the job's result."""
 
         def report(_stage: str, done: int, total: int) -> None:
@@ -215,7 +204,7 @@ class Jobs:
             case "sync":
                 confined = bool(request.get(CONFINED))
                 wanted = {name: value for name, value in request.items() if name != CONFINED}
-                return self._sync_folder(parse(ReindexRequest, wanted), report, steps, confined=confined)
+                return self._sync_folder(parse(types.ReindexRequest, wanted), report, steps, confined=confined)
             case "matrix":
                 matrix_id = uuid.UUID(request["matrix_id"])
                 return fill(self._workspace, self._questions, matrix_id, report, steps.pause)
@@ -224,7 +213,7 @@ class Jobs:
                 documents = self._documents.list(parsed.index_name)
                 return evaluate(parsed, documents, self._questions, Pages(self._workspace), report, remember=steps.rows)
 
-    def _reindex(self, job: Job, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
+    def _reindex(self, job: types.Job, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Sync the folders, and re-read all documents that existed when the job began."""
         began = job.started_at or job.created_at
         documents = [found for found in self.documents_to_reindex(job.index_name) if found.created_at <= began]
@@ -237,7 +226,7 @@ class Jobs:
         del states["gone"]
         return {"documents": len(documents), **states, **folders}
 
-    def _sync_folders(self, index_name: str, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
+    def _sync_folders(self, index_name: str, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
         index = self._workspace.requested_index(index_name)
         followed, unreadable = Folders(self._workspace, once=steps.once).refresh(index, _file_counter(report))
         folders = [SyncBody.of(synced).model_dump(mode="json", by_alias=True) for synced in followed]
@@ -247,7 +236,7 @@ class Jobs:
         """Re-read a document and return its state; after a transient failure a worker retries it."""
         try:
             read = self._documents.process(document_id, again=True)
-            if read.status is DocumentStatus.READY:
+            if read.status is types.DocumentStatus.READY:
                 return "ready"
             if read.error_code in TRANSIENT_CODES:
                 self._documents.retry(document_id)
@@ -256,23 +245,23 @@ class Jobs:
         return "failed"
 
     def _sync_folder(
-        self, request: ReindexRequest, report: OnProgress, steps: Checkpoints, *, confined: bool
+        self, request: types.ReindexRequest, report: types.OnProgress, steps: Checkpoints, *, confined: bool
     ) -> dict[str, Any]:
         """Sync the index with the folder of the request."""
         if request.source is None:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")
-        target = IndexTarget(index_name=request.index_name)
-        wanted = IndexRequest(source=request.source, index=target)
+        target = types.IndexTarget(index_name=request.index_name)
+        wanted = types.IndexRequest(source=request.source, index=target)
         folders = Folders(self._workspace, confined=confined, once=steps.once)
         synced = folders.ingest_folder(wanted, remove=True, on_file=_file_counter(report))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
 
 
-def _file_counter(report: OnProgress) -> OnFile:
+def _file_counter(report: types.OnProgress) -> OnFile:
     """Return a callback that counts files, of an unknown total."""
     numbers = itertools.count(1)
 
-    def count(_: FileReport) -> None:
+    def count(_: types.FileReport) -> None:
         report("files", next(numbers), 0)
 
     return count

@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 
-from rag import errors, tracing
+from rag import errors, tracing, types
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.library.documents import Documents
@@ -12,14 +12,13 @@ from rag.engine.questions.questions import Questions
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import MAX_ATTEMPTS
-from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, RequestOrigin
 
 YIELD_SECONDS = 5.0
 """Longest wait of a job for documents, after each of its steps, which take about a second."""
 POLL_SECONDS = 0.5
 TIME_SLICE_SECONDS = 15.0
 """Time slice of a job while a job of another user, none of whose jobs is running, waits."""
-WORKER_ORIGIN = RequestOrigin("worker")
+WORKER_ORIGIN = types.RequestOrigin("worker")
 """Origin of audit log entries: a worker acts for the user."""
 
 
@@ -62,8 +61,8 @@ class WorkerTasks:
         self._resources.store.queue.run(lambda *_: on_hint(), lambda *_: on_hint(), wait=wait)
 
     def process_next(
-        self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None
-    ) -> Document | None:
+        self, lane: types.Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None
+    ) -> types.Document | None:
         """Process the most urgent document of a lane, of any user; None if there is none that is free.
 
         Returns the document afterwards, also if another worker has just processed it. `most_bytes` excludes larger
@@ -105,7 +104,7 @@ class WorkerTasks:
             return True
         return not DocumentReader(workspace).read_pictures(taken.document_id).pictures_waiting
 
-    def run_next_job(self, is_stopping: Callable[[], bool]) -> Job | None:
+    def run_next_job(self, is_stopping: Callable[[], bool]) -> types.Job | None:
         """Run the most urgent job of any user; None if there is none that is free.
 
         The job yields to documents that wait to be read or embedded, and after a time slice to other users' jobs. When
@@ -146,15 +145,15 @@ class WorkerTasks:
         if is_stopping():
             raise _StoppingError
 
-    def _count_step(self, before: Document, done: Document, lane: Lane) -> None:
+    def _count_step(self, before: types.Document, done: types.Document, lane: types.Lane) -> None:
         """Add a step to the statistics of all workers."""
         figures = self._resources.store.monitoring
-        if done.status is DocumentStatus.FAILED:
+        if done.status is types.DocumentStatus.FAILED:
             figures.count_failure(done.error_code or errors.Error.code)
             return
-        known = before.vector_count if lane is Lane.EMBEDDING else 0
+        known = before.vector_count if lane is types.Lane.EMBEDDING else 0
         counts = {"chunks_embedded": done.vector_count - known}
-        if done.status is DocumentStatus.READY:
+        if done.status is types.DocumentStatus.READY:
             counts |= {"documents_read": 1, "pages_read": done.page_count}
         if counts := {name: count for name, count in counts.items() if count > 0}:
             figures.count(counts)
@@ -165,7 +164,7 @@ class WorkerTasks:
 
 
 @contextlib.contextmanager
-def _trace_step(workspace: Workspace, document: Document, lane: Lane) -> Iterator[None]:
+def _trace_step(workspace: Workspace, document: types.Document, lane: types.Lane) -> Iterator[None]:
     """Trace a lane's step as part of the trace that began with the upload."""
     if not tracing.is_on():
         yield
@@ -177,8 +176,8 @@ def _trace_step(workspace: Workspace, document: Document, lane: Lane) -> Iterato
         yield
 
 
-def _trace_outcome(done: Document) -> None:
+def _trace_outcome(done: types.Document) -> None:
     """Mark in the trace that a document is `ready` or has `failed`."""
-    if done.status not in UNFINISHED:
+    if done.status not in types.UNFINISHED:
         with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
             step.add(error=done.error_code)

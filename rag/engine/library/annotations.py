@@ -5,9 +5,9 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from rag import types
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import Annotation, AnnotationEdit, AnnotationRequest, Region
 
 
 class Annotations:
@@ -16,25 +16,25 @@ class Annotations:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self, document_id: uuid.UUID) -> builtins.list[Annotation]:
+    def list(self, document_id: uuid.UUID) -> builtins.list[types.Annotation]:
         """Return the annotations of a document in page order. Raises NotFoundError."""
         return self._workspace.store.annotations.list(document_id)
 
-    def add(self, document_id: uuid.UUID, request: AnnotationRequest | Mapping[str, Any]) -> Annotation:
+    def add(self, document_id: uuid.UUID, request: types.AnnotationRequest | Mapping[str, Any]) -> types.Annotation:
         """Highlight a region, with or without a note.
 
         Raises:
             errors.ValidationError: the request is malformed, or the document has too many annotations.
             errors.NotFoundError: there is no such document.
         """
-        parsed = parse(AnnotationRequest, request)
-        regions = [Region(page_number=region.page_number, rects=region.rects) for region in parsed.regions]
+        parsed = parse(types.AnnotationRequest, request)
+        regions = [types.Region(page_number=region.page_number, rects=region.rects) for region in parsed.regions]
         return self._workspace.store.annotations.add(document_id, regions, parsed.quote, parsed.note)
 
-    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> Annotation:
+    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
         """Change a note. Raises ValidationError if it is too long, NotFoundError if there is no such annotation."""
         return self._workspace.store.annotations.edit(
-            document_id, annotation_id, parse(AnnotationEdit, {"note": note}).note
+            document_id, annotation_id, parse(types.AnnotationEdit, {"note": note}).note
         )
 
     def delete(self, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:

@@ -7,10 +7,9 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 
-from rag import errors
+from rag import errors, types
 from rag.engine.library.originals import Originals, sha256_of
 from rag.engine.workspace import Workspace
-from rag.types import UNFINISHED, Document, ParsingConfig, Part, Unpacked, UnpackedPart
 
 logger = logging.getLogger(__name__)
 
@@ -25,16 +24,16 @@ class Attachments:
         self._workspace = workspace
         self._originals = Originals(workspace)
 
-    def of(self, *container_ids: uuid.UUID) -> builtins.list[Document]:
+    def of(self, *container_ids: uuid.UUID) -> builtins.list[types.Document]:
         """Return the attachments of containers, recursively, including those in the trash."""
         found = self._workspace.store.attachments.of(*container_ids) if container_ids else []
         return [*found, *(self.of(*(part.id for part in found)) if found else ())]
 
-    def unread(self, container_id: uuid.UUID) -> builtins.list[Document]:
+    def unread(self, container_id: uuid.UUID) -> builtins.list[types.Document]:
         """Return the direct attachments of a container that wait to be read."""
-        return [part for part in self._workspace.store.attachments.of(container_id) if part.status in UNFINISHED]
+        return [part for part in self._workspace.store.attachments.of(container_id) if part.status in types.UNFINISHED]
 
-    def keep(self, container: Document, unpacked: Sequence[UnpackedPart]) -> None:
+    def keep(self, container: types.Document, unpacked: Sequence[types.UnpackedPart]) -> None:
         """Add the files from `container` as documents, each once however often this is read, and queue them.
 
         Files that are in the index already, or were deleted, are not added again. The container records what became of
@@ -69,14 +68,14 @@ class Attachments:
 
     def _add(
         self,
-        container: Document,
-        part: UnpackedPart,
+        container: types.Document,
+        part: types.UnpackedPart,
         known: set[uuid.UUID | None],
         room: "_RemainingLimits",
         added: builtins.list[uuid.UUID],
-    ) -> Part:
+    ) -> types.Part:
         """Return what became of a part; a new document is appended to `added`."""
-        outcome = Part(name=part.name, size=part.size, reason=part.reason)
+        outcome = types.Part(name=part.name, size=part.size, reason=part.reason)
         if part.file is None:
             return outcome
         sha256 = sha256_of(part.file)
@@ -102,7 +101,7 @@ class Attachments:
             return outcome.model_copy(update=_duplicate_of(error))
         except (errors.SourceError, errors.ValidationError) as error:
             return outcome.model_copy(update={"reason": error.message})
-        if document.status in UNFINISHED:
+        if document.status in types.UNFINISHED:
             added.append(document_id)
         return outcome.model_copy(update={"document_id": document_id})
 
@@ -117,7 +116,7 @@ class Attachments:
 class _RemainingLimits:
     """The remaining limits of a container, including what other processes took out of it."""
 
-    def __init__(self, limits: ParsingConfig, taken: Unpacked) -> None:
+    def __init__(self, limits: types.ParsingConfig, taken: types.Unpacked) -> None:
         self._limits = limits
         self._files = taken.files
         self._bytes = taken.size

@@ -6,29 +6,15 @@ import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rag import errors, tracing
+from rag import errors, tracing, types
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.library import saved_filters
 from rag.engine.library.attachments import Attachments
 from rag.engine.library.file_names import display_name
 from rag.engine.library.originals import FileContent, Originals, as_file, sha256_of
 from rag.engine.workspace import Workspace
-from rag.types import (
-    DEFAULT_INDEX,
-    UNFINISHED,
-    Document,
-    DocumentOrder,
-    DocumentQuery,
-    DocumentStatus,
-    Filters,
-    Index,
-    OnProgress,
-    OnSameName,
-    PurgeReceipt,
-    ignore_progress,
-)
 
-NO_FILTERS = Filters()
+NO_FILTERS = types.Filters()
 
 
 class Documents:
@@ -42,18 +28,18 @@ class Documents:
 
     def list(
         self,
-        index_name: str = DEFAULT_INDEX,
+        index_name: str = types.DEFAULT_INDEX,
         *,
         search: str | None = None,
-        filters: Filters = NO_FILTERS,
-        status: DocumentStatus | None = None,
+        filters: types.Filters = NO_FILTERS,
+        status: types.DocumentStatus | None = None,
         disabled: bool | None = None,
         in_trash: bool = False,
-        order_by: DocumentOrder = "added",
+        order_by: types.DocumentOrder = "added",
         descending: bool = True,
         limit: int | None = None,
         offset: int = 0,
-    ) -> builtins.list[Document]:
+    ) -> builtins.list[types.Document]:
         """Return the documents of an index, newest first by default.
 
         `search` matches a part of names, titles, authors and tags. Lists the current version of each document, and new
@@ -61,7 +47,7 @@ class Documents:
         if there is no such index or saved filter.
         """
         index = self._workspace.requested_index(index_name)
-        asked = DocumentQuery(
+        asked = types.DocumentQuery(
             search=search,
             filters=saved_filters.resolve_filters(self._workspace.store, filters),
             status=status,
@@ -72,7 +58,7 @@ class Documents:
             index.id, asked, order_by=order_by, descending=descending, limit=limit, offset=offset
         )
 
-    def get(self, document_id: uuid.UUID) -> Document:
+    def get(self, document_id: uuid.UUID) -> types.Document:
         """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
         return self._workspace.store.documents.get(document_id)
 
@@ -83,13 +69,13 @@ class Documents:
         content: FileContent,
         name: str,
         *,
-        index_name: str = DEFAULT_INDEX,
+        index_name: str = types.DEFAULT_INDEX,
         password: str | None = None,
         source: str | None = None,
         enqueue: bool = True,
         replaces: uuid.UUID | None = None,
-        on_same_name: OnSameName = "keep",
-    ) -> Document:
+        on_same_name: types.OnSameName = "keep",
+    ) -> types.Document:
         """Add a file; a worker reads it, or with `enqueue` False the caller does by `process`.
 
         An encrypted file without a password waits for it. With `replaces` it becomes the next version of that document,
@@ -123,15 +109,15 @@ class Documents:
         self,
         path: Path,
         name: str,
-        index: Index,
+        index: types.Index,
         *,
         password: str | None,
         replaces: uuid.UUID | None,
-        on_same_name: OnSameName,
+        on_same_name: types.OnSameName,
         source: str | None = None,
         key: str | None = None,
         enqueue: bool = True,
-    ) -> Document:
+    ) -> types.Document:
         with tracing.span("upload") as step:
             replaced = replaces or self._same_name(path, name, index, on_same_name)
             document = self._originals.keep(
@@ -142,14 +128,14 @@ class Documents:
                 self._workspace.store.reading_queue.set_trace(document.id, traced)
             return self._enqueue(document) if enqueue else document
 
-    def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> Index:
+    def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> types.Index:
         """Return the index for a file, which for a new version is that of the document it replaces."""
         if replaces is None:
             return self._workspace.ensure_index(index_name)
         replaced = self._workspace.store.documents.get(replaces)
         return self._workspace.store.indexes.get_by_id(replaced.index_id)
 
-    def _same_name(self, path: Path, name: str, index: Index, on_same_name: OnSameName) -> uuid.UUID | None:
+    def _same_name(self, path: Path, name: str, index: types.Index, on_same_name: types.OnSameName) -> uuid.UUID | None:
         """Return the document of the same name that the file is a new version of."""
         if on_same_name == "keep":
             return None
@@ -172,12 +158,12 @@ class Documents:
         content: FileContent,
         name: str,
         *,
-        index_name: str = DEFAULT_INDEX,
+        index_name: str = types.DEFAULT_INDEX,
         password: str | None = None,
         key: str | None = None,
         replaces: uuid.UUID | None = None,
-        on_same_name: OnSameName = "keep",
-    ) -> tuple[Document, bool]:
+        on_same_name: types.OnSameName = "keep",
+    ) -> tuple[types.Document, bool]:
         """Add a file for a worker to read; the same file under the same idempotency `key` is the same document.
 
         Returns the document, and whether it is new. Raises as `add`, and:
@@ -197,7 +183,9 @@ class Documents:
             )
             return (add(), True) if key is None else self._add_once(path, key, index, add)
 
-    def _add_once(self, path: Path, key: str, index: Index, add: Callable[[], Document]) -> tuple[Document, bool]:
+    def _add_once(
+        self, path: Path, key: str, index: types.Index, add: Callable[[], types.Document]
+    ) -> tuple[types.Document, bool]:
         sources = self._workspace.store.sources
         known = sources.find_by_upload_key(key)
         if known is None:
@@ -219,8 +207,8 @@ class Documents:
             known = self._enqueue(self._workspace.store.documents.get(known.id))
         return known, False
 
-    def _enqueue(self, document: Document) -> Document:
-        if document.status not in UNFINISHED:
+    def _enqueue(self, document: types.Document) -> types.Document:
+        if document.status not in types.UNFINISHED:
             return document
         with tracing.span("queue", document=document.id):
             enqueued = self._workspace.store.reading_queue.enqueue(document.id)
@@ -229,12 +217,12 @@ class Documents:
 
     # --- reading ---
 
-    def unlock(self, document_id: uuid.UUID, password: str) -> Document:
+    def unlock(self, document_id: uuid.UUID, password: str) -> types.Document:
         """Decrypt a document that waits for its password, and queue it. Raises PasswordError for a wrong password."""
         self._originals.unlock(document_id, password)
         return self.retry(document_id)
 
-    def retry(self, document_id: uuid.UUID) -> Document:
+    def retry(self, document_id: uuid.UUID) -> types.Document:
         """Queue a document that failed or was cancelled, from where it stopped, or a ready one to be read again.
 
         Raises NotFoundError if it is in the trash or gone.
@@ -242,8 +230,8 @@ class Documents:
         return self._enqueue(self._workspace.store.reading_queue.resume(document_id))
 
     def process(
-        self, document_id: uuid.UUID, on_progress: OnProgress = ignore_progress, *, again: bool = False
-    ) -> Document:
+        self, document_id: uuid.UUID, on_progress: types.OnProgress = types.ignore_progress, *, again: bool = False
+    ) -> types.Document:
         """Read a queued document in this process, or with `again` re-read it; a failure is recorded on the document.
 
         Waits if another process reads it. Until it is done, and if it fails, the earlier content stays searchable.
@@ -258,7 +246,7 @@ class Documents:
         """
         return self._workspace.store.reading_queue.cancel(document_ids)
 
-    def read_pictures(self, document_id: uuid.UUID) -> Document:
+    def read_pictures(self, document_id: uuid.UUID) -> types.Document:
         """Recognise the text in the pictures of a ready document in this process.
 
         The document stays searchable meanwhile, and if it fails. Raises ReadingInterruptedError if the system ended the
@@ -280,6 +268,6 @@ class Documents:
         """Restore documents from the trash, with what went there along with them. Returns the ids of those restored."""
         return self._workspace.store.documents.restore(document_ids)
 
-    def purge(self, document_ids: Sequence[uuid.UUID]) -> PurgeReceipt:
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> types.PurgeReceipt:
         """Delete documents in the trash for good, with their files and the versions that `trash` takes along."""
         return self._originals.purge(document_ids)

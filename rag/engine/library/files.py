@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from rag import errors
+from rag import errors, types
 from rag.engine.library.attachments import Attachments
 from rag.engine.library.documents import Documents
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
 from rag.providers import WebDownloader
 from rag.store.users.audit_log import Subject
-from rag.types import DEFAULT_INDEX, Document, OnSameName
 
 
 class Files:
@@ -42,10 +41,10 @@ class Files:
         self,
         address: str,
         *,
-        index_name: str = DEFAULT_INDEX,
-        on_same_name: OnSameName = "keep",
+        index_name: str = types.DEFAULT_INDEX,
+        on_same_name: types.OnSameName = "keep",
         web: WebDownloader | None = None,
-    ) -> Document:
+    ) -> types.Document:
         """Download a file from a public URL and add it as a document. `web` fetches it.
 
         Raises as `documents.add`, and:
@@ -79,10 +78,10 @@ class Files:
         self._note(documents)
         return packed
 
-    def _note(self, taken: Sequence[Document]) -> None:
+    def _note(self, taken: Sequence[types.Document]) -> None:
         subjects = [Subject("document", str(one.id), one.name) for one in taken]
         self._workspace.store.audit.add("export", *subjects, owner=self._workspace.user_id, format="original")
 
-    def parts(self, *document_ids: uuid.UUID) -> list[Document]:
+    def parts(self, *document_ids: uuid.UUID) -> list[types.Document]:
         """Return the attachments of mails and archives, recursively, including those in the trash."""
         return Attachments(self._workspace).of(*document_ids)

@@ -12,12 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from rag import errors, parsing, tracing
+from rag import errors, parsing, tracing, types
 from rag.engine.library.file_names import display_name
 from rag.engine.operations import disk_space
 from rag.engine.workspace import Workspace
 from rag.store import DiskUsage
-from rag.types import CONTAINER_SEPARATOR, Document, DocumentStatus, Index, PurgeReceipt, shown_source
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +33,7 @@ class Originals:
         self,
         content: FileContent,
         name: str,
-        index: Index,
+        index: types.Index,
         *,
         password: str | None = None,
         source: str | None = None,
@@ -45,9 +44,9 @@ class Originals:
         in_trash: bool = False,
         replaces: uuid.UUID | None = None,
         document_id: uuid.UUID | None = None,
-        container: Document | None = None,
+        container: types.Document | None = None,
         upload_key: str | None = None,
-    ) -> Document:
+    ) -> types.Document:
         """Store a file as a new document; an encrypted one without a password waits for it.
 
         `source_path` is the path within a synced folder; `mime_type` overrides the detected type; `sha256` is the known
@@ -80,7 +79,7 @@ class Originals:
                         size=path.stat().st_size,
                         source=source,
                         shown_source=_source_label(source, source_path or name, container),
-                        status=DocumentStatus.NEEDS_PASSWORD if waits else DocumentStatus.QUEUED,
+                        status=types.DocumentStatus.NEEDS_PASSWORD if waits else types.DocumentStatus.QUEUED,
                         follows_source=follows_source,
                         in_trash=in_trash,
                         replaces=replaces,
@@ -104,7 +103,7 @@ class Originals:
         with tracing.span("store", document=document_id, bytes=path.stat().st_size):
             self._workspace.files.put(document_id, "original", path)
 
-    def _confirm_saved(self, document_id: uuid.UUID, error: errors.Error) -> Document:
+    def _confirm_saved(self, document_id: uuid.UUID, error: errors.Error) -> types.Document:
         """Return the new document if it was saved, though the connection to the database broke before it said so.
 
         Until that is known the files are kept: a row without files would block uploading it again.
@@ -116,7 +115,9 @@ class Originals:
         except (errors.NotFoundError, errors.StoreError):
             raise error from None
 
-    def _with_restored_file(self, error: errors.DuplicateError, path: Path, password: str | None) -> Document | None:
+    def _with_restored_file(
+        self, error: errors.DuplicateError, path: Path, password: str | None
+    ) -> types.Document | None:
         """Return the document with the same content if its missing file is restored; None for a true duplicate."""
         present = error.details.get("document_id")
         if not isinstance(present, uuid.UUID) or self._workspace.files.exists(present, "original"):
@@ -133,8 +134,8 @@ class Originals:
             return False
         document = self._workspace.store.documents.get(document_id)
         self._put(document_id, path, password, document.name)
-        is_locked = document.status is DocumentStatus.NEEDS_PASSWORD and password is None
-        if document.status is not DocumentStatus.READY and not is_locked and document.deleted_at is None:
+        is_locked = document.status is types.DocumentStatus.NEEDS_PASSWORD and password is None
+        if document.status is not types.DocumentStatus.READY and not is_locked and document.deleted_at is None:
             self._workspace.store.reading_queue.resume(document_id)
         return True
 
@@ -145,7 +146,7 @@ class Originals:
         with _decrypted(original, password, name) as decrypted:
             self._workspace.store.put_rendition(self._workspace.files, document_id, decrypted)
 
-    def purge(self, document_ids: Sequence[uuid.UUID]) -> PurgeReceipt:
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> types.PurgeReceipt:
         """Delete documents in the trash with their versions and files. Returns what was deleted.
 
         Files are deleted after the rows; if that fails, a worker retries.
@@ -230,7 +231,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _source_label(source: str | None, path: str, container: Document | None) -> str | None:
+def _source_label(source: str | None, path: str, container: types.Document | None) -> str | None:
     if container:
-        return f"{container.shown_source or container.name}{CONTAINER_SEPARATOR}{path}"
-    return shown_source(source, path) if source else None
+        return f"{container.shown_source or container.name}{types.CONTAINER_SEPARATOR}{path}"
+    return types.shown_source(source, path) if source else None

@@ -6,24 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rag import errors, parsing
+from rag import errors, parsing, types
 from rag.engine.workspace import Workspace
 from rag.export import Translate, mark_of, reason_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.store.users.audit_log import Subject
-from rag.types import (
-    PAGE_TEXT,
-    AnswerResponse,
-    BlockKind,
-    Chunk,
-    Highlight,
-    OutlineEntry,
-    PageCount,
-    Passage,
-    Region,
-    Span,
-    set_apart_labels,
-)
 
 ZOOM_RANGE = (0.1, 6.0)
 """Pixels per point in which a page is drawn."""
@@ -32,7 +19,7 @@ ZOOM_RANGE = (0.1, 6.0)
 class MarkedCopy(NamedTuple):
     """A PDF with highlights, of the marked pages or all pages."""
 
-    highlights: tuple[Highlight, ...]
+    highlights: tuple[types.Highlight, ...]
     content: bytes
 
     @property
@@ -47,14 +34,16 @@ class Pages:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def text(self, document_id: uuid.UUID, page_numbers: Sequence[int]) -> Passage:
+    def text(self, document_id: uuid.UUID, page_numbers: Sequence[int]) -> types.Passage:
         """Return the lines of pages, each once though chunks overlap."""
         asked = [(document_id, number) for number in page_numbers]
         found = self._workspace.store.chunks.page_lines(asked)
-        return Passage(document_id=document_id, lines=tuple(line for page in asked for line in found.get(page, ())))
+        return types.Passage(
+            document_id=document_id, lines=tuple(line for page in asked for line in found.get(page, ()))
+        )
 
     def image(
-        self, document_id: uuid.UUID, page_number: int, *, zoom: float = 2.0, regions: Sequence[Region] = ()
+        self, document_id: uuid.UUID, page_number: int, *, zoom: float = 2.0, regions: Sequence[types.Region] = ()
     ) -> bytes:
         """Return a page as PNG at `zoom` pixels per point, with the boxes of `regions`.
 
@@ -69,29 +58,29 @@ class Pages:
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.page_image(rendition, page_number, zoom=zoom, regions=regions)
 
-    def find(self, document_id: uuid.UUID, words: str) -> list[PageCount]:
+    def find(self, document_id: uuid.UUID, words: str) -> list[types.PageCount]:
         """Count occurrences of `words` by page; `found_on` returns the places."""
         texts = self._workspace.store.pages.texts(document_id)
         counts = ((number, sum(1 for _ in find_words(words, text))) for number, text in texts.items())
-        return [PageCount(page_number=number, count=count) for number, count in counts if count]
+        return [types.PageCount(page_number=number, count=count) for number, count in counts if count]
 
-    def found_on(self, document_id: uuid.UUID, page_number: int, words: str) -> list[tuple[Region, ...]]:
+    def found_on(self, document_id: uuid.UUID, page_number: int, words: str) -> list[tuple[types.Region, ...]]:
         """Return the boxes of each occurrence of `words` on a page."""
         page = self.text(document_id, [page_number])
         return [self.locate(document_id, page, *span) for span in find_words(words, page.text)]
 
-    def outline(self, document_id: uuid.UUID) -> tuple[OutlineEntry, ...]:
+    def outline(self, document_id: uuid.UUID) -> tuple[types.OutlineEntry, ...]:
         """Return the bookmarks of the file, or the headings found in it."""
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.bookmarks(rendition) or tuple(_headings(self._workspace.store.chunks.of_document(document_id)))
 
-    def place(self, document_id: uuid.UUID, region: Region, *, zoom: float = 2.0) -> bytes:
+    def place(self, document_id: uuid.UUID, region: types.Region, *, zoom: float = 2.0) -> bytes:
         """Return a page section with `region` highlighted as PNG. Raises NotFoundError."""
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.region_image(rendition, region, zoom=zoom)
 
     def marked(
-        self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Translate = str
+        self, response: types.AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Translate = str
     ) -> MarkedCopy:
         """Return the pages that `response` quotes, or all with `whole`, with highlights and notes.
 
@@ -108,7 +97,7 @@ class Pages:
         self._workspace.store.audit.add("export", subject, owner=self._workspace.user_id, format="marked")
         return copy.content
 
-    def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
+    def locate(self, document_id: uuid.UUID, passage: types.Passage, start: int, end: int) -> tuple[types.Region, ...]:
         """Return the boxes of the characters `passage.text[start:end]`.
 
         For a document without rendition, whose blocks the caller parsed, the boxes of its lines.
@@ -120,32 +109,32 @@ class Pages:
         return parsing.locate(rendition, passage, start, end)
 
 
-def _headings(chunks: Iterable[Chunk]) -> Iterator[OutlineEntry]:
+def _headings(chunks: Iterable[types.Chunk]) -> Iterator[types.OutlineEntry]:
     """Yield each heading that begins a section, at its line, else at the start of the chunk."""
     before: list[str] = []
     for chunk in chunks:
-        if not chunk.kinds & PAGE_TEXT:
+        if not chunk.kinds & types.PAGE_TEXT:
             continue
         path = chunk.section.split(SECTION_SEPARATOR) if chunk.section else []
         same = next((i for i, (new, old) in enumerate(zip(path, before, strict=False)) if new != old), len(before))
         for level, title in enumerate(path[same:], start=same + 1):
-            heads = (line for line in chunk.lines if line.kind is BlockKind.HEADING and line.text in title)
+            heads = (line for line in chunk.lines if line.kind is types.BlockKind.HEADING and line.text in title)
             line = next(heads, chunk.lines[0])
-            yield OutlineEntry(level=level, title=title, page_number=line.page_number, y=line.bbox.y0)
+            yield types.OutlineEntry(level=level, title=title, page_number=line.page_number, y=line.bbox.y0)
         before = path
 
 
-def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Translate) -> tuple[Highlight, ...]:
+def _highlights(response: types.AnswerResponse, document_id: uuid.UUID, say: Translate) -> tuple[types.Highlight, ...]:
     """Return the quoted regions; words quoted twice are marked once, with both notes."""
-    notes: dict[Region, list[str]] = defaultdict(list)
+    notes: dict[types.Region, list[str]] = defaultdict(list)
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
         if hit.passage.document_id == document_id:
             sentence, mark = response.sentences[citation.sentence], mark_of(response, citation.sentence, say)
-            labels = map(say, set_apart_labels(citation.lines_in(hit)))
+            labels = map(say, types.set_apart_labels(citation.lines_in(hit)))
             verdict = " · ".join(filter(None, [label, *labels, mark, reason_of(sentence, say)]))
             for region in citation.regions:
                 notes[region].append(f"{verdict}\n{sentence.text}")
-    return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
+    return tuple(types.Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
 
 
 MAX_WORDS_CHARS = 2000
@@ -155,12 +144,12 @@ LINE_BREAK = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
 """A word may be hyphenated at the end of a line, between any two letters."""
 
 
-def find_words(words: str, text: str) -> Iterator[Span]:
+def find_words(words: str, text: str) -> Iterator[types.Span]:
     """Yield where `words` stand in `text`, ignoring case, line breaks, hyphenation and styles of quotation marks."""
     parts = [LINE_BREAK.join(map(_letter, word)) for word in words[:MAX_WORDS_CHARS].split()]
     if parts:
         for match in re.finditer(r"\s+".join(parts), text, re.IGNORECASE):
-            yield Span(*match.span())
+            yield types.Span(*match.span())
 
 
 def _letter(letter: str) -> str:
@@ -176,13 +165,13 @@ class Chunks:
 
     def list(
         self, document_id: uuid.UUID, page_number: int | None = None, *, limit: int | None = None, offset: int = 0
-    ) -> list[Chunk]:
+    ) -> list[types.Chunk]:
         """Return a document's chunks in reading order, or those on one page; none if it is in the trash."""
         return self._workspace.store.chunks.of_document(
             document_id, page_number=page_number, limit=limit, offset=offset
         )
 
-    def get(self, chunk_id: uuid.UUID) -> Chunk:
+    def get(self, chunk_id: uuid.UUID) -> types.Chunk:
         """Return a chunk, of a document in the trash or not. Raises NotFoundError."""
         found = self._workspace.store.chunks.get([chunk_id])
         if not found:

@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from rag import errors
+from rag import errors, types
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.store import UserStore
-from rag.types import FilterName, Filters, Model, RetrievalRequest, SavedFilter
 
-Request = TypeVar("Request", bound=RetrievalRequest)
+Request = TypeVar("Request", bound=types.RetrievalRequest)
 
 
-class _Named(Model):
-    name: FilterName
+class _Named(types.Model):
+    name: types.FilterName
 
 
 class SavedFilters:
@@ -22,39 +21,39 @@ class SavedFilters:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self) -> list[SavedFilter]:
+    def list(self) -> list[types.SavedFilter]:
         """Return all filters in alphabetical order."""
         return self._workspace.store.saved_filters.list()
 
-    def get(self, name: str) -> SavedFilter:
+    def get(self, name: str) -> types.SavedFilter:
         """Return a filter by name. Raises NotFoundError."""
         return self._workspace.store.saved_filters.get(name)
 
-    def save(self, name: str, filters: Filters | Mapping[str, Any]) -> SavedFilter:
+    def save(self, name: str, filters: types.Filters | Mapping[str, Any]) -> types.SavedFilter:
         """Save filters under a name, replacing earlier ones.
 
         Raises ValidationError if the name is empty or too long, or the filters are malformed, empty, or refer to a
         saved filter themselves.
         """
-        named, kept = parse(_Named, {"name": name}).name, parse(Filters, filters)
+        named, kept = parse(_Named, {"name": name}).name, parse(types.Filters, filters)
         if kept.saved is not None:
             raise errors.ValidationError(
                 "A saved filter cannot name another. Give its fields instead.", details={"field": "saved"}
             )
-        if kept == Filters():
+        if kept == types.Filters():
             raise errors.ValidationError(
                 "The filter lets everything through. Give tags, an author, a date or another field.",
                 details={"field": "filters"},
             )
         self._workspace.store.saved_filters.put(named, kept)
-        return SavedFilter(name=named, filters=kept)
+        return types.SavedFilter(name=named, filters=kept)
 
     def delete(self, name: str) -> None:
         """Delete a filter by name. Raises NotFoundError."""
         self._workspace.store.saved_filters.delete(name)
 
 
-def resolve_filters(store: UserStore, filters: Filters) -> Filters:
+def resolve_filters(store: UserStore, filters: types.Filters) -> types.Filters:
     """Merge the saved filter that `filters` refer to; explicit fields take precedence. Raises NotFoundError."""
     if filters.saved is None:
         return filters

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
-from rag.types import BlockKind, Change, Line, ParagraphChange, ParagraphText, Passage, Region
+from rag import types
 
 SAME_PARAGRAPH = 60.0
 """Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a changed paragraph. Any two of 200
@@ -37,7 +37,7 @@ _NOT_WORDS = re.compile(r"[\W\d_]+")
 class Paragraph:
     """A text block, or a table row, on one page."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[types.Line, ...]
 
     @cached_property
     def key(self) -> str:
@@ -59,31 +59,31 @@ class Paragraph:
         """The key with numbers masked, which repeated headers and footers share."""
         return _NUMBER.sub("#", self.key)
 
-    def to_text(self) -> ParagraphText:
+    def to_text(self) -> types.ParagraphText:
         """Return the paragraph for a diff."""
-        return ParagraphText(page_number=self.page_number, text=self.text, regions=_regions(self.lines))
+        return types.ParagraphText(page_number=self.page_number, text=self.text, regions=_regions(self.lines))
 
 
 @dataclass(frozen=True)
 class QuoteMatch:
     """What became of a quote, and the lines where it is now."""
 
-    change: Change
-    lines: tuple[Line, ...] = ()
+    change: types.Change
+    lines: tuple[types.Line, ...] = ()
 
     @property
-    def regions(self) -> tuple[Region, ...]:
+    def regions(self) -> tuple[types.Region, ...]:
         """The boxes of the lines."""
         return _regions(self.lines)
 
 
-def paragraphs_of(passages: Iterable[Passage]) -> list[Paragraph]:
+def paragraphs_of(passages: Iterable[types.Passage]) -> list[Paragraph]:
     """Return the paragraphs of chunks in reading order, each line once though chunks overlap."""
     lines = {(line.number, line.text, line.bbox): line for passage in passages for line in passage.lines}
     ordered = sorted(lines.values(), key=lambda line: line.number)
-    groups: list[list[Line]] = []
+    groups: list[list[types.Line]] = []
     for line in ordered:
-        if not groups or line.starts_block or BlockKind.TABLE in (line.kind, groups[-1][-1].kind):
+        if not groups or line.starts_block or types.BlockKind.TABLE in (line.kind, groups[-1][-1].kind):
             groups.append([])
         groups[-1].append(line)
     return [Paragraph(tuple(group)) for group in groups]
@@ -92,14 +92,14 @@ def paragraphs_of(passages: Iterable[Passage]) -> list[Paragraph]:
 # --- diffs ---
 
 
-def diff_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[ParagraphChange], int]:
+def diff_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[types.ParagraphChange], int]:
     """Return the paragraphs that differ, in the order of `new`, and the number of equal ones.
 
     Headers and footers are ignored.
     """
     before, after = _without_boilerplate(old), _without_boilerplate(new)
     matcher = difflib.SequenceMatcher(None, [one.key for one in before], [one.key for one in after])
-    changes: list[ParagraphChange] = []
+    changes: list[types.ParagraphChange] = []
     unchanged = 0
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
         if tag == "equal":
@@ -117,7 +117,7 @@ def _without_boilerplate(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
     return [paragraph for paragraph in paragraphs if len(pages[paragraph.pattern]) < least]
 
 
-def _match_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[ParagraphChange]:
+def _match_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[types.ParagraphChange]:
     """Match each old paragraph with the most similar new one, in the same order."""
     place = 0
     for number, paragraph in enumerate(old):
@@ -126,16 +126,16 @@ def _match_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Ite
         texts = {candidate: new[candidate].text for candidate in near}
         best = process.extractOne(paragraph.text, texts, scorer=fuzz.ratio, score_cutoff=SAME_PARAGRAPH)
         if best is None:
-            yield ParagraphChange(kind="removed", old=paragraph.to_text())
+            yield types.ParagraphChange(kind="removed", old=paragraph.to_text())
             continue
         yield from _added(new[place : best[2]])
-        yield ParagraphChange(kind="changed", old=paragraph.to_text(), new=new[best[2]].to_text())
+        yield types.ParagraphChange(kind="changed", old=paragraph.to_text(), new=new[best[2]].to_text())
         place = best[2] + 1
     yield from _added(new[place:])
 
 
-def _added(paragraphs: Iterable[Paragraph]) -> Iterator[ParagraphChange]:
-    return (ParagraphChange(kind="added", new=paragraph.to_text()) for paragraph in paragraphs)
+def _added(paragraphs: Iterable[Paragraph]) -> Iterator[types.ParagraphChange]:
+    return (types.ParagraphChange(kind="added", new=paragraph.to_text()) for paragraph in paragraphs)
 
 
 # --- quotes ---
@@ -158,11 +158,13 @@ class QuoteFinder:
         key = "".join(_keys_of(words.split("\n")))
         exact = [self._lines_at(start, start + len(key)) for start in _positions(self._text, key)]
         if exact:
-            return QuoteMatch(Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number)))
+            return QuoteMatch(
+                types.Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number))
+            )
         close = self._most_like(words)
-        return QuoteMatch(Change.REMOVED) if close is None else QuoteMatch(Change.CHANGED, close.lines)
+        return QuoteMatch(types.Change.REMOVED) if close is None else QuoteMatch(types.Change.CHANGED, close.lines)
 
-    def _lines_at(self, start: int, end: int) -> tuple[Line, ...]:
+    def _lines_at(self, start: int, end: int) -> tuple[types.Line, ...]:
         return tuple(self._lines[bisect_right(self._starts, start) - 1 : bisect_right(self._starts, end - 1)])
 
     def _most_like(self, text: str) -> Paragraph | None:
@@ -187,7 +189,7 @@ def _positions(text: str, key: str) -> Iterator[int]:
         place = text.find(key, place + 1)
 
 
-def _keys(lines: Sequence[Line]) -> list[str]:
+def _keys(lines: Sequence[types.Line]) -> list[str]:
     return _keys_of([line.text for line in lines])
 
 
@@ -205,5 +207,5 @@ def _words(text: str) -> str:
     return _NOT_WORDS.sub(" ", text).strip().casefold()
 
 
-def _regions(lines: tuple[Line, ...]) -> tuple[Region, ...]:
-    return Passage(document_id=uuid.UUID(int=0), lines=lines).regions
+def _regions(lines: tuple[types.Line, ...]) -> tuple[types.Region, ...]:
+    return types.Passage(document_id=uuid.UUID(int=0), lines=lines).regions

@@ -5,12 +5,11 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from rag import errors
+from rag import errors, types
 from rag.engine.library.file_names import display_name
 from rag.engine.library.originals import sha256_of
 from rag.engine.library.version_diff import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX, AnswerResponse, Citation, Document, Hit, LaterPlace, VersionDiff
 
 
 class Versions:
@@ -19,7 +18,7 @@ class Versions:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self, document_id: uuid.UUID) -> list[Document]:
+    def list(self, document_id: uuid.UUID) -> list[types.Document]:
         """Return all versions of a document, latest first; those in the trash only if it is. Raises NotFoundError."""
         found = self._workspace.store.versions.list([document_id])
         asked = next((one for one in found if one.id == document_id), None)
@@ -27,7 +26,7 @@ class Versions:
             raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
         return [one for one in found if one.deleted_at is None or asked.deleted_at is not None]
 
-    def of_same_name(self, path: Path, name: str, index_name: str = DEFAULT_INDEX) -> Document | None:
+    def of_same_name(self, path: Path, name: str, index_name: str = types.DEFAULT_INDEX) -> types.Document | None:
         """Return the document that a file may be a new version of: it has the same name but other content.
 
         Documents that follow a folder do not count. Raises NotFoundError if there is no such index.
@@ -35,7 +34,7 @@ class Versions:
         index = self._workspace.ensure_index(index_name)
         return self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
 
-    def make_current(self, document_id: uuid.UUID) -> Document:
+    def make_current(self, document_id: uuid.UUID) -> types.Document:
         """Make an older version the current one.
 
         Raises:
@@ -49,7 +48,7 @@ class Versions:
             )
         return self._workspace.store.documents.get(document_id)
 
-    def before(self, document_id: uuid.UUID) -> Document:
+    def before(self, document_id: uuid.UUID) -> types.Document:
         """Return the preceding version.
 
         Raises:
@@ -62,7 +61,7 @@ class Versions:
             raise errors.ConflictError(f"{versions[place].name} has no earlier version. Name what to compare it with.")
         return versions[place + 1]
 
-    def diff(self, old_id: uuid.UUID, new_id: uuid.UUID) -> VersionDiff:
+    def diff(self, old_id: uuid.UUID, new_id: uuid.UUID) -> types.VersionDiff:
         """Compare two documents by paragraph; they need not be versions of one document.
 
         Raises:
@@ -71,7 +70,7 @@ class Versions:
         """
         old, new = (self._workspace.store.documents.get(one) for one in (old_id, new_id))
         changes, unchanged = diff_paragraphs(self._paragraphs(old), self._paragraphs(new))
-        return VersionDiff(
+        return types.VersionDiff(
             old_id=old.id,
             new_id=new.id,
             old_version=old.version,
@@ -80,13 +79,13 @@ class Versions:
             unchanged=unchanged,
         )
 
-    def _paragraphs(self, document: Document) -> Sequence[Paragraph]:
+    def _paragraphs(self, document: types.Document) -> Sequence[Paragraph]:
         if document.deleted_at is not None or document.indexed_at is None:
             state = "in the trash; restore it" if document.deleted_at else "not read yet; wait until it is ready"
             raise errors.ConflictError(f"{document.name} (version {document.version}) is {state}.")
         return paragraphs_of(self._workspace.store.chunks.of_document(document.id))
 
-    def later_places(self, responses: Sequence[AnswerResponse]) -> builtins.list[Mapping[int, LaterPlace]]:
+    def later_places(self, responses: Sequence[types.AnswerResponse]) -> builtins.list[Mapping[int, types.LaterPlace]]:
         """Return where quotes from older versions are in the current ones, by citation number.
 
         Leaves out quotes from current documents, and from documents that are gone or in the trash.
@@ -104,7 +103,7 @@ class Versions:
             for response in responses
         ]
 
-    def latest(self, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[Document, Document]]:
+    def latest(self, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[types.Document, types.Document]]:
         """Map each older version among `ids` to itself and the current version."""
         versions = self._workspace.store.versions.list([*ids], in_trash=False) if ids else []
         present = {one.lineage_id: one for one in versions if one.superseded_by is None and one.indexed_at is not None}
@@ -116,10 +115,14 @@ class Versions:
 
 
 def _later_place(
-    citation: Citation, hit: Hit, texts: Mapping[uuid.UUID, QuoteFinder], old: Document, new: Document
-) -> LaterPlace:
+    citation: types.Citation,
+    hit: types.Hit,
+    texts: Mapping[uuid.UUID, QuoteFinder],
+    old: types.Document,
+    new: types.Document,
+) -> types.LaterPlace:
     found = texts[new.id].find(citation.quote or hit.chunk.text, citation.lines_in(hit)[0].page_number)
-    return LaterPlace(
+    return types.LaterPlace(
         document_id=new.id,
         version=old.version,
         latest_version=new.version,

@@ -5,28 +5,13 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from rag import answering, errors, vocabulary
+from rag import answering, errors, types, vocabulary
 from rag.answering.extraction import answer_fit
 from rag.answering.extraction.answer_fit import Fit
 from rag.answering.tables.figure_rows import Statements
 from rag.engine.matrix import answer_agreement
 from rag.engine.questions.questions import Questions
 from rag.engine.workspace import Workspace
-from rag.types import (
-    AnswerRequest,
-    AnswerResponse,
-    Citation,
-    Document,
-    DocumentStatus,
-    Filters,
-    MatrixCell,
-    MatrixQuestion,
-    OnProgress,
-    QuotedRow,
-    RetrievalOptions,
-    SavedCell,
-    Support,
-)
 
 MAX_CHARS = 600
 """Maximum length of a cell's answer."""
@@ -36,13 +21,17 @@ MODEL_SENTENCES = 2
 Place = tuple[uuid.UUID | None, int]
 
 
-def is_fresh(kept: SavedCell | None, document: Document) -> bool:
+def is_fresh(kept: types.SavedCell | None, document: types.Document) -> bool:
     """Whether a cell was answered from the document's current content."""
     return kept is not None and kept.cell.status != "failed" and kept.cell.sha256 == document.sha256
 
 
 def fill(
-    workspace: Workspace, questions: Questions, matrix_id: uuid.UUID, report: OnProgress, pause: Callable[[], None]
+    workspace: Workspace,
+    questions: Questions,
+    matrix_id: uuid.UUID,
+    report: types.OnProgress,
+    pause: Callable[[], None],
 ) -> dict[str, Any]:
     """Answer empty and outdated cells. Documents that are not read yet are skipped.
 
@@ -59,7 +48,9 @@ def fill(
     store = workspace.store.matrices
     matrix = store.get(matrix_id)
     documents = store.documents(matrix.lineage_ids)
-    kept: dict[Place, SavedCell] = {(one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)}
+    kept: dict[Place, types.SavedCell] = {
+        (one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)
+    }
     counts = {"answered": 0, "not_found": 0, "failed": 0}
     total, done = len(documents) * len(matrix.questions), 0
     for document in documents:
@@ -69,13 +60,13 @@ def fill(
             present = kept.get((document.lineage_id, number))
             if present is not None and is_fresh(present, document):
                 counts[present.cell.status] += 1
-            elif document.status is DocumentStatus.READY:
+            elif document.status is types.DocumentStatus.READY:
                 pause()
                 cell = answer_cell(workspace, questions, document, number, question)
                 _save(workspace, matrix_id, question, cell)
                 counts[cell.status] += 1
     report("cells", total, total)
-    waiting = [document.name for document in documents if document.status is not DocumentStatus.READY]
+    waiting = [document.name for document in documents if document.status is not types.DocumentStatus.READY]
     return {
         "answered": counts["answered"],
         "notFound": counts["not_found"],
@@ -84,7 +75,7 @@ def fill(
     }
 
 
-def _save(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
+def _save(workspace: Workspace, matrix_id: uuid.UUID, question: types.MatrixQuestion, cell: types.MatrixCell) -> None:
     """Save a cell, unless its question or document was removed meanwhile."""
     try:
         workspace.store.matrices.put(matrix_id, question, cell)
@@ -93,13 +84,13 @@ def _save(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, 
 
 
 def answer_cell(
-    workspace: Workspace, questions: Questions, document: Document, number: int, question: MatrixQuestion
-) -> MatrixCell:
+    workspace: Workspace, questions: Questions, document: types.Document, number: int, question: types.MatrixQuestion
+) -> types.MatrixCell:
     """Answer one question from one document. Raises ProviderError."""
-    request = AnswerRequest(
+    request = types.AnswerRequest(
         index_name=str(document.index_id),
         question=question.text,
-        retrieval=RetrievalOptions(filters=Filters(document_ids=(document.id,))),
+        retrieval=types.RetrievalOptions(filters=types.Filters(document_ids=(document.id,))),
     )
     try:
         response = questions.answer(request)
@@ -110,15 +101,15 @@ def answer_cell(
     )
 
 
-def _statements(workspace: Workspace, document: Document, question: str) -> Statements:
+def _statements(workspace: Workspace, document: types.Document, question: str) -> Statements:
     """Return the pages of the document's own statement with the requested line item."""
     item = answer_fit.requested_item(question)
     names = [item.place] if item and item.place else []
     return vocabulary.own_pages(workspace.store.pages.landmarks(document.id, names))
 
 
-def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCell:
-    return MatrixCell(
+def _cell(document: types.Document, number: int, content: dict[str, Any]) -> types.MatrixCell:
+    return types.MatrixCell(
         lineage_id=document.lineage_id or document.id,
         question=number,
         document_id=document.id,
@@ -129,7 +120,7 @@ def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCel
     )
 
 
-def _answer_fields(question: str, response: AnswerResponse, statements: Statements) -> dict[str, Any]:
+def _answer_fields(question: str, response: types.AnswerResponse, statements: Statements) -> dict[str, Any]:
     """Return the fields of a cell: the best answer, its verdict and its place."""
     chosen = _best_citation(question, response, statements) if response.status == "ok" else None
     if chosen is None:
@@ -150,7 +141,7 @@ def _answer_fields(question: str, response: AnswerResponse, statements: Statemen
     }
 
 
-def _page(response: AnswerResponse, citation: Citation) -> int:
+def _page(response: types.AnswerResponse, citation: types.Citation) -> int:
     hit = response.sources[citation.citation_id]
     return citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
 
@@ -158,12 +149,12 @@ def _page(response: AnswerResponse, citation: Citation) -> int:
 class _Choice(NamedTuple):
     """The best citation, its verdict, and else its likelihood."""
 
-    citation: Citation
-    support: Support | None
+    citation: types.Citation
+    support: types.Support | None
     likelihood: float | None
 
 
-def _best_citation(question: str, response: AnswerResponse, statements: Statements) -> _Choice | None:
+def _best_citation(question: str, response: types.AnswerResponse, statements: Statements) -> _Choice | None:
     """Return the citation that answers best, or None.
 
     Proved statements come first, then those that fit the question better. A line item outside the document's own
@@ -174,7 +165,7 @@ def _best_citation(question: str, response: AnswerResponse, statements: Statemen
     if not able:
         return None
 
-    def worth(pair: tuple[Fit | None, Citation]) -> tuple[bool, bool]:
+    def worth(pair: tuple[Fit | None, types.Citation]) -> tuple[bool, bool]:
         return _is_proved(response, pair[1]), pair[0] in (Fit.GIVES, None)
 
     fits, citation = max(able, key=worth)
@@ -185,10 +176,10 @@ def _best_citation(question: str, response: AnswerResponse, statements: Statemen
     alike = [response.sentences[one.sentence].text for kind, one in able if kind is not None]
     is_given = fits is Fit.GIVES and not _has_conflicting_figures(question, alike)
     is_sure = is_given or (fits is None and response.confidence is None)
-    return _Choice(citation, support if is_sure or not is_proved else Support.NOT_VERIFIED, None)
+    return _Choice(citation, support if is_sure or not is_proved else types.Support.NOT_VERIFIED, None)
 
 
-def _is_proved(response: AnswerResponse, citation: Citation) -> bool:
+def _is_proved(response: types.AnswerResponse, citation: types.Citation) -> bool:
     support = response.sentences[citation.sentence].support
     return support is not None and support.is_proved
 
@@ -199,18 +190,18 @@ def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
     return not all(answer_agreement.agree(first, other) for other in others)
 
 
-def _fit(question: str, response: AnswerResponse, citation: Citation, statements: Statements) -> Fit | None:
+def _fit(question: str, response: types.AnswerResponse, citation: types.Citation, statements: Statements) -> Fit | None:
     hit = response.sources[citation.citation_id]
     found = answer_fit.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
     is_own = answer_fit.is_own_item(question, _page(response, citation), statements)
     return found if is_own or found is not Fit.GIVES else Fit.NEAR
 
 
-def _row(response: AnswerResponse, citation: Citation) -> QuotedRow | None:
+def _row(response: types.AnswerResponse, citation: types.Citation) -> types.QuotedRow | None:
     return citation.row if citation.sentence in response.rows else None
 
 
-def _text(response: AnswerResponse, first: Citation) -> str:
+def _text(response: types.AnswerResponse, first: types.Citation) -> str:
     """Return the cited statement; of a model's answer also the next one, as the first may state nothing."""
     count = 1 if response.model == answering.EXTRACTIVE_MODEL else MODEL_SENTENCES
     sentences = response.sentences[first.sentence : first.sentence + count]
@@ -218,7 +209,7 @@ def _text(response: AnswerResponse, first: Citation) -> str:
     return shown if len(shown) <= MAX_CHARS else f"{shown[:MAX_CHARS].rpartition(' ')[0]} …"
 
 
-def _row_text(row: QuotedRow) -> str:
+def _row_text(row: types.QuotedRow) -> str:
     """Format a table row, such as "Net sales, 2022: 394,328 (in millions)"."""
     columns = [*row.columns, *[""] * (len(row.cells) - len(row.columns))]
     chosen = [row.asked] if row.asked is not None else [*range(len(row.cells))]

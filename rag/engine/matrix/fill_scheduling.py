@@ -3,14 +3,13 @@
 import logging
 import uuid
 
-from rag import errors
+from rag import errors, types
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX, Document, Job, Matrix
 
 logger = logging.getLogger(__name__)
 
 
-def job_of(workspace: Workspace, matrix: Matrix) -> Job | None:
+def job_of(workspace: Workspace, matrix: types.Matrix) -> types.Job | None:
     """Return the current or last job that fills the matrix, or None."""
     try:
         return workspace.store.jobs.get(matrix.job_id) if matrix.job_id else None
@@ -18,7 +17,7 @@ def job_of(workspace: Workspace, matrix: Matrix) -> Job | None:
         return None
 
 
-def start(workspace: Workspace, matrix: Matrix) -> Job:
+def start(workspace: Workspace, matrix: types.Matrix) -> types.Job:
     """Start filling a matrix, or return the job that does so; a follow-up job handles what is added meanwhile.
 
     Raises NotFoundError if the matrix is gone.
@@ -26,7 +25,7 @@ def start(workspace: Workspace, matrix: Matrix) -> Job:
     present = job_of(workspace, matrix)
     if present is not None and present.finished_at is None:
         return present
-    index_name = workspace.requested_index(DEFAULT_INDEX).name
+    index_name = workspace.requested_index(types.DEFAULT_INDEX).name
     cells = len(matrix.questions) * len(matrix.lineage_ids)  # the weight of the job among the user's jobs
     job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
     workspace.store.matrices.set_job(matrix.id, job.id)
@@ -40,7 +39,7 @@ def refill_open_cells(workspace: Workspace, matrix_id: uuid.UUID) -> None:
         start(workspace, matrix)
 
 
-def refill_for_document(workspace: Workspace, document: Document) -> None:
+def refill_for_document(workspace: Workspace, document: types.Document) -> None:
     """Refill the matrices of a ready document whose content they have not asked yet."""
     for matrix in workspace.store.matrices.open(lineage_id=document.lineage_id or document.id):
         logger.info("matrix %s is filled for document %s", matrix.id, document.id)

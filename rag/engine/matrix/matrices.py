@@ -7,27 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rag import errors, export, vocabulary
+from rag import errors, export, types, vocabulary
 from rag.engine.matrix import answer_agreement, cell_filling, fill_scheduling
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.store.users.audit_log import Subject
-from rag.types import (
-    Document,
-    DocumentStatus,
-    FilledMatrix,
-    Job,
-    Matrix,
-    MatrixCell,
-    MatrixEdit,
-    MatrixFormat,
-    MatrixQuestion,
-    MatrixRequest,
-    MatrixTemplate,
-    SavedCell,
-    ShownCell,
-)
 
 
 class Matrices:
@@ -37,28 +22,28 @@ class Matrices:
         self._workspace = workspace
         self._questions = questions
 
-    def templates(self) -> tuple[MatrixTemplate, ...]:
+    def templates(self) -> tuple[types.MatrixTemplate, ...]:
         """Return question sets for common kinds of documents."""
         return vocabulary.question_sets()
 
-    def list(self) -> builtins.list[Matrix]:
+    def list(self) -> builtins.list[types.Matrix]:
         """Return all matrices, latest first."""
         return self._workspace.store.matrices.list()
 
-    def create(self, request: MatrixRequest | Mapping[str, Any]) -> Matrix:
+    def create(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.Matrix:
         """Create a matrix; a worker fills it.
 
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: a document is missing, in the trash, or another user's.
         """
-        parsed = parse(MatrixRequest, request)
+        parsed = parse(types.MatrixRequest, request)
         lineages = self._lineages(parsed.document_ids)
         matrix = self._workspace.store.matrices.create(parsed.name, parsed.questions, lineages)
         self.fill(matrix.id)
         return self._workspace.store.matrices.get(matrix.id)
 
-    def ask(self, request: MatrixRequest | Mapping[str, Any]) -> FilledMatrix:
+    def ask(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.FilledMatrix:
         """Answer a matrix in this process without saving it. Documents that are not read yet have no cells.
 
         Raises:
@@ -66,16 +51,16 @@ class Matrices:
             errors.NotFoundError: see `create`.
             errors.ProviderError: a provider refuses or is down.
         """
-        parsed = parse(MatrixRequest, request)
+        parsed = parse(types.MatrixRequest, request)
         lineages = self._lineages(parsed.document_ids)
         documents = self._workspace.store.matrices.documents(lineages)
         cells = [
-            SavedCell(cell=cell_filling.answer_cell(self._workspace, self._questions, document, number, question))
+            types.SavedCell(cell=cell_filling.answer_cell(self._workspace, self._questions, document, number, question))
             for document in documents
-            if document.status is DocumentStatus.READY
+            if document.status is types.DocumentStatus.READY
             for number, question in enumerate(parsed.questions)
         ]
-        matrix = Matrix(
+        matrix = types.Matrix(
             id=uuid.uuid4(),
             user_id=self._workspace.user_id,
             name=parsed.name,
@@ -84,16 +69,16 @@ class Matrices:
             created_at=dt.datetime.now(dt.UTC),
         )
         shown = _shown_cells(parsed.questions, documents, cells)
-        return FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
+        return types.FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
 
-    def edit(self, matrix_id: uuid.UUID, request: MatrixEdit | Mapping[str, Any]) -> Matrix:
+    def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
         """Change the name, documents or questions. New cells are filled; answers to unchanged questions are kept.
 
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such matrix or document; see `create`.
         """
-        parsed = parse(MatrixEdit, request)
+        parsed = parse(types.MatrixEdit, request)
         lineages = None if parsed.document_ids is None else self._lineages(parsed.document_ids)
         matrices = self._workspace.store.matrices
         matrices.edit(matrix_id, name=parsed.name, questions=parsed.questions, lineage_ids=lineages)
@@ -109,25 +94,25 @@ class Matrices:
             raise errors.NotFoundError("A matrix is of documents of your own that are not in the trash. Choose others.")
         return lineages
 
-    def fill(self, matrix_id: uuid.UUID) -> Job:
+    def fill(self, matrix_id: uuid.UUID) -> types.Job:
         """Start filling empty and outdated cells, or return the job that does so. Raises NotFoundError."""
         return fill_scheduling.start(self._workspace, self._workspace.store.matrices.get(matrix_id))
 
-    def job(self, matrix_id: uuid.UUID) -> Job | None:
+    def job(self, matrix_id: uuid.UUID) -> types.Job | None:
         """Return the current or last job that fills the matrix. Raises NotFoundError."""
         return fill_scheduling.job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
 
-    def cancel(self, matrix_id: uuid.UUID) -> Job | None:
+    def cancel(self, matrix_id: uuid.UUID) -> types.Job | None:
         """Stop filling after the current question, until `fill` or an edit. Answers are kept. Raises NotFoundError."""
         job = self.job(matrix_id)
         return self._workspace.store.jobs.cancel(job.id) if job else None
 
-    def get(self, matrix_id: uuid.UUID) -> FilledMatrix:
+    def get(self, matrix_id: uuid.UUID) -> types.FilledMatrix:
         """Return the matrix with its answers and their conflicts. Raises NotFoundError."""
         store = self._workspace.store.matrices
         matrix = store.get(matrix_id)
         documents = store.documents(matrix.lineage_ids)
-        return FilledMatrix(
+        return types.FilledMatrix(
             matrix=matrix,
             documents=tuple(documents),
             cells=tuple(_shown_cells(matrix.questions, documents, store.cells(matrix_id))),
@@ -139,7 +124,7 @@ class Matrices:
         self.cancel(matrix_id)
         self._workspace.store.matrices.delete(matrix_id)
 
-    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Translate = str) -> bytes:
+    def export(self, matrix_id: uuid.UUID, format_name: types.MatrixFormat, *, say: export.Translate = str) -> bytes:
         """Export as CSV or XLSX, safe against formula injection; `say` translates headings. Raises NotFoundError."""
         filled = self.get(matrix_id)
         self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))
@@ -148,14 +133,14 @@ class Matrices:
 
 
 def _shown_cells(
-    questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[SavedCell]
-) -> list[ShownCell]:
+    questions: Sequence[types.MatrixQuestion], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
+) -> list[types.ShownCell]:
     """Return the cells of `documents`, with outdated and conflicting ones marked."""
     present = {document.lineage_id: document for document in documents}
     found = [one for one in kept if one.cell.lineage_id in present]
     others = _conflicts_with_others(questions, [one.cell for one in found])
     return [
-        ShownCell(
+        types.ShownCell(
             cell=one.cell,
             previous=one.previous,
             is_stale=one.cell.status != "failed" and not cell_filling.is_fresh(one, present[one.cell.lineage_id]),
@@ -165,7 +150,7 @@ def _shown_cells(
     ]
 
 
-def _conflict_with_previous(questions: Sequence[MatrixQuestion], kept: SavedCell) -> str | None:
+def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], kept: types.SavedCell) -> str | None:
     """Return the document's answer before it changed, if that conflicts with the current one."""
     before = kept.previous
     if before is None or "answered" not in (before.status, kept.cell.status):
@@ -178,10 +163,10 @@ def _conflict_with_previous(questions: Sequence[MatrixQuestion], kept: SavedCell
 
 
 def _conflicts_with_others(
-    questions: Sequence[MatrixQuestion], cells: Sequence[MatrixCell]
+    questions: Sequence[types.MatrixQuestion], cells: Sequence[types.MatrixCell]
 ) -> dict[tuple[uuid.UUID, int], str]:
     """Return cells that say yes against no, or a different figure where all should agree, each with a message."""
-    columns: dict[int, list[MatrixCell]] = defaultdict(list)
+    columns: dict[int, list[types.MatrixCell]] = defaultdict(list)
     for cell in cells:
         if cell.status == "answered":
             columns[cell.question].append(cell)
@@ -197,5 +182,5 @@ def _conflicts_with_others(
     return messages
 
 
-def _reading(questions: Sequence[MatrixQuestion], cell: MatrixCell) -> answer_agreement.Reading:
+def _reading(questions: Sequence[types.MatrixQuestion], cell: types.MatrixCell) -> answer_agreement.Reading:
     return answer_agreement.read(questions[cell.question].text, cell.value or cell.answer)

@@ -4,9 +4,9 @@ import datetime as dt
 import logging
 import time
 
+from rag import types
 from rag.engine.resources import Resources
 from rag.store import SAFE_AGE, OrphanCleanup, PartialFiles, RowSecurity
-from rag.types import SweepReport
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,9 @@ class Cleanup:
         """
         return self._sweep().finish_deletions(older_than)
 
-    def sweep(self, *, mend: bool = False, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE) -> SweepReport:
+    def sweep(
+        self, *, mend: bool = False, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE
+    ) -> types.SweepReport:
         """Find orphaned files; `mend` deletes them. The app can stay in use.
 
         If the database does not know most of the storage, one of them probably belongs to another installation: such

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import pydantic_core
 
-from rag import errors, export
+from rag import errors, export, types
 from rag.contract import CitationBody
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
 from rag.store.users.audit_log import Subject
-from rag.types import ChatMessage, Chunk, Conversation, Document, Index, OnProgress, ignore_progress
 
 DOCUMENTS_FOLDER = "documents"
 GLOSSARY_FILE = "glossary.toml"
@@ -42,7 +41,7 @@ class Export:
         index_name: str | None = None,
         *,
         vectors: bool = False,
-        on_progress: OnProgress = ignore_progress,
+        on_progress: types.OnProgress = types.ignore_progress,
     ) -> ExportReport:
         """Export the user's documents (except those in the trash) and chats into `folder`, from one index or all.
 
@@ -85,14 +84,14 @@ class Export:
         missing_names = tuple(document.name for _, document in documents if document.id in missing)
         return ExportReport(len(documents), chunks, conversations, missing_names)
 
-    def _exported_documents(self, index: Index) -> list[Document]:
+    def _exported_documents(self, index: types.Index) -> list[types.Document]:
         """Return documents with older versions, which old answers cite; oldest first, so that it keeps its name."""
         listed = self._workspace.store.documents.list(index.id)[::-1]
         versions = self._workspace.store.versions.list([one.id for one in listed], in_trash=False) if listed else []
         older = [one for one in versions if one.superseded_by is not None and one.index_id == index.id]
         return sorted([*listed, *older], key=lambda one: one.created_at)
 
-    def _export_files(self, folder: Path, documents: Sequence[Document], names: Sequence[str]) -> set[uuid.UUID]:
+    def _export_files(self, folder: Path, documents: Sequence[types.Document], names: Sequence[str]) -> set[uuid.UUID]:
         """Copy the originals. Returns the ids of documents whose file is missing."""
         missing = set()
         (folder / DOCUMENTS_FOLDER).mkdir()
@@ -107,7 +106,7 @@ class Export:
         return missing
 
     def _chunks(
-        self, documents: Sequence[Document], vectors: bool, on_progress: OnProgress
+        self, documents: Sequence[types.Document], vectors: bool, on_progress: types.OnProgress
     ) -> Iterator[dict[str, Any]]:
         store = self._workspace.store.chunks
         for done, document in enumerate(documents, start=1):
@@ -118,7 +117,7 @@ class Export:
                 yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
             on_progress("documents", done, len(documents))
 
-    def _conversations(self, index: Index) -> Iterator[dict[str, Any]]:
+    def _conversations(self, index: types.Index) -> Iterator[dict[str, Any]]:
         store = self._workspace.store.conversations
         for conversation in store.list(index.id):
             yield _conversation(index, conversation, store.messages(conversation.id))
@@ -163,12 +162,12 @@ def _write_lines(path: Path, lines: Iterable[object]) -> int:
     return count
 
 
-def _document(index: Index, document: Document, name: str | None) -> dict[str, Any]:
+def _document(index: types.Index, document: types.Document, name: str | None) -> dict[str, Any]:
     fields = document.model_dump(mode="json", by_alias=True, exclude={"user_id", "progress", "pages", "deleted_at"})
     return {**fields, "indexName": index.name, "file": name and f"{DOCUMENTS_FOLDER}/{name}"}
 
 
-def _chunk(document: Document, chunk: Chunk) -> dict[str, Any]:
+def _chunk(document: types.Document, chunk: types.Chunk) -> dict[str, Any]:
     return {
         **chunk.model_dump(by_alias=True),
         "documentName": document.name,
@@ -179,12 +178,14 @@ def _chunk(document: Document, chunk: Chunk) -> dict[str, Any]:
     }
 
 
-def _conversation(index: Index, conversation: Conversation, messages: Sequence[ChatMessage]) -> dict[str, Any]:
+def _conversation(
+    index: types.Index, conversation: types.Conversation, messages: Sequence[types.ChatMessage]
+) -> dict[str, Any]:
     fields = conversation.model_dump(mode="json", by_alias=True, exclude={"user_id"})
     return {**fields, "indexName": index.name, "messages": [_message(message) for message in messages]}
 
 
-def _message(message: ChatMessage) -> dict[str, Any]:
+def _message(message: types.ChatMessage) -> dict[str, Any]:
     line: dict[str, Any] = {"role": message.role, "content": message.content, "createdAt": message.created_at}
     response = message.response
     if response is None:

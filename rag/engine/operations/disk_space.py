@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib import parse
 
-from rag import errors
+from rag import errors, types
 from rag.config import Config
-from rag.types import DiskSpace, DiskState
 
 MB = 1_000_000
 SPACE_FACTOR = 3
@@ -21,7 +20,7 @@ PLACE_NAMES = {
 }
 
 
-def disk_spaces(config: Config) -> tuple[DiskSpace, ...]:
+def disk_spaces(config: Config) -> tuple[types.DiskSpace, ...]:
     """Return the free space of each local folder that is written to."""
     found = (_space(config, place, folder) for place, folder in _folders(config))
     return tuple(space for space in found if space)
@@ -37,17 +36,17 @@ def _folders(config: Config) -> Iterator[tuple[str, Path]]:
     yield "temporary", Path(tempfile.gettempdir())
 
 
-def _space(config: Config, place: str, folder: Path) -> DiskSpace | None:
+def _space(config: Config, place: str, folder: Path) -> types.DiskSpace | None:
     try:
         present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         usage = shutil.disk_usage(present)
     except OSError:  # unreadable folder; writing to it reports more
         return None
     warning = config.rag_disk_reserve_mb if place == "temporary" else config.rag_disk_warning_mb
-    state = DiskState.LOW if usage.free < warning * MB else DiskState.GOOD
+    state = types.DiskState.LOW if usage.free < warning * MB else types.DiskState.GOOD
     if usage.free < _reserve(config, place):
-        state = DiskState.FULL
-    return DiskSpace(
+        state = types.DiskState.FULL
+    return types.DiskSpace(
         place=place, path=str(folder.absolute()), free_bytes=usage.free, total_bytes=usage.total, state=state
     )
 
@@ -57,13 +56,13 @@ def _reserve(config: Config, place: str) -> int:
     return 0 if place == "temporary" else config.rag_disk_reserve_mb * MB
 
 
-def warnings(found: Iterable[DiskSpace]) -> tuple[str, ...]:
+def warnings(found: Iterable[types.DiskSpace]) -> tuple[str, ...]:
     """Return warnings without paths, as any user may see them."""
-    return tuple(_warning(space) for space in found if space.state is not DiskState.GOOD)
+    return tuple(_warning(space) for space in found if space.state is not types.DiskState.GOOD)
 
 
-def _warning(space: DiskSpace) -> str:
-    end = "Uploads are refused until there is room." if space.state is DiskState.FULL else "Make room soon."
+def _warning(space: types.DiskSpace) -> str:
+    end = "Uploads are refused until there is room." if space.state is types.DiskState.FULL else "Make room soon."
     return f"The disk is nearly full: {_megabytes(space.free_bytes)} left {PLACE_NAMES[space.place]}. {end}"
 
 

@@ -10,32 +10,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 from pydantic import SecretStr
 
-from rag import errors, providers
+from rag import errors, providers, types
 from rag.config import Config
 from rag.engine.models import Models, is_unset
 from rag.engine.request_parsing import parse
 from rag.store import Preferences
-from rag.types import (
-    AnswerOptions,
-    ContextSize,
-    FoundServer,
-    GenerationOptions,
-    KeyPlace,
-    ModelChoice,
-    ModelTest,
-    Origin,
-    ProviderOptions,
-    ServedModel,
-    VendorKey,
-    VendorModels,
-)
 
 WRITER, EMBEDDER, CONTEXT_TOKENS = "rag_gen_model", "rag_embed_model", "rag_max_context_tokens"
 
 TEST_PROMPT = "Reply with the single word: ready"
 MAX_SHOWN_CHARS = 60
 """Maximum length of a test response."""
-NO_RETRIES = GenerationOptions(provider_options=ProviderOptions(max_retries=0))
+NO_RETRIES = types.GenerationOptions(provider_options=types.ProviderOptions(max_retries=0))
 """Tests report errors at once."""
 
 _KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
@@ -58,7 +44,7 @@ class Settings:
 
     # --- models ---
 
-    def writer(self) -> ModelChoice:
+    def writer(self) -> types.ModelChoice:
         """Return the model that writes answers; `extractive` quotes."""
         origin, written = self._origin(WRITER)
         try:
@@ -67,7 +53,7 @@ class Settings:
             return self._choice(written or "", origin, error.message)
         return self._choice(providers.model_id(llm) if llm else providers.EXTRACTIVE, origin)
 
-    def embedder(self) -> ModelChoice:
+    def embedder(self) -> types.ModelChoice:
         """Return the embedding model of new indexes; existing ones keep theirs."""
         origin, written = self._origin(EMBEDDER)
         try:
@@ -75,7 +61,7 @@ class Settings:
         except errors.Error as error:
             return self._choice(written or "", origin, error.message)
 
-    def choose_writer(self, model: str | None) -> ModelChoice:
+    def choose_writer(self, model: str | None) -> types.ModelChoice:
         """Set the model that writes answers (`provider:model` or `extractive`); None chooses the best by the keys.
 
         Raises:
@@ -84,11 +70,11 @@ class Settings:
         """
         _require_unset(self._environment, WRITER)
         if model not in {None, providers.EXTRACTIVE}:
-            self._models.language_model(GenerationOptions(model=model))
+            self._models.language_model(types.GenerationOptions(model=model))
         self._preferences.choose(WRITER, model)
         return self.writer()
 
-    def choose_embedder(self, model: str | None) -> ModelChoice:
+    def choose_embedder(self, model: str | None) -> types.ModelChoice:
         """Set the embedding model of new indexes (`provider:model`); None chooses by the environment's keys.
 
         Raises as `choose_writer`, and:
@@ -103,7 +89,7 @@ class Settings:
         self._preferences.choose(EMBEDDER, model)
         return self.embedder()
 
-    def try_writer(self) -> ModelTest:
+    def try_writer(self) -> types.ModelTest:
         """Test the model that writes answers.
 
         Raises:
@@ -120,44 +106,48 @@ class Settings:
         words = " ".join(providers.complete(llm, [ChatMessage(content=TEST_PROMPT)]).split())
         if not words:
             raise errors.ProviderError(f"{providers.model_id(llm)} answers, but says nothing. Choose another model.")
-        return ModelTest(
+        return types.ModelTest(
             model=providers.model_id(llm),
             result=words[:MAX_SHOWN_CHARS],
             seconds=time.perf_counter() - started,
             context_window=providers.context_window(llm),  # the server has loaded the model now
         )
 
-    def try_embedder(self) -> ModelTest:
+    def try_embedder(self) -> types.ModelTest:
         """Test the embedding model of new indexes. Raises as `try_writer`, and EmbeddingCapabilityError."""
         started = time.perf_counter()
         space = self._models.default_space()
-        vector = self._models.embedder(space, options=ProviderOptions(max_retries=0)).get_query_embedding(TEST_PROMPT)
-        return ModelTest(model=space.name, result=f"{len(vector)} dimensions", seconds=time.perf_counter() - started)
+        vector = self._models.embedder(space, options=types.ProviderOptions(max_retries=0)).get_query_embedding(
+            TEST_PROMPT
+        )
+        return types.ModelTest(
+            model=space.name, result=f"{len(vector)} dimensions", seconds=time.perf_counter() - started
+        )
 
     def default_writers(self) -> tuple[str, ...]:
         """Return the default chat models of all usable vendors."""
         return tuple(f"{row.name}:{row.default_chat_model}" for row in self._usable() if row.default_chat_model)
 
-    def vendor_models(self) -> tuple[VendorModels, ...]:
+    def vendor_models(self) -> tuple[types.VendorModels, ...]:
         """Ask each vendor with a key which models the key may use."""
         vendors = [row for row in self._usable() if row.key_setting and row.default_chat_model]
         with ThreadPoolExecutor(max_workers=max(len(vendors), 1)) as threads:
             return tuple(threads.map(self._vendor_models, vendors))
 
-    def embedding_offer(self) -> ModelChoice | None:
+    def embedding_offer(self) -> types.ModelChoice | None:
         """Return the vendor's model that a saved key could use for new indexes, until somebody has decided.
 
         `choose_embedder` with it accepts, `dismiss` with its `model` declines.
         """
         origin, _ = self._origin(EMBEDDER)
-        if origin is not Origin.DEFAULT:
+        if origin is not types.Origin.DEFAULT:
             return None
         model = self._models.registry.embedding_name(self._models.config)
         return (
             None if self.is_dismissed(model) or model == self._models.default_model() else self._choice(model, origin)
         )
 
-    def servers(self) -> tuple[FoundServer, ...]:
+    def servers(self) -> tuple[types.FoundServer, ...]:
         """Find local model servers, and those at configured addresses, that respond now."""
         return providers.find_servers(self._models.registry.server_addresses(self._models.config))
 
@@ -173,29 +163,29 @@ class Settings:
 
     # --- internals ---
 
-    def _origin(self, setting: str) -> tuple[Origin, str | None]:
+    def _origin(self, setting: str) -> tuple[types.Origin, str | None]:
         if not is_unset(self._environment, setting):
-            return Origin.ENVIRONMENT, getattr(self._environment, setting)
+            return types.Origin.ENVIRONMENT, getattr(self._environment, setting)
         saved = self._preferences.get().choices.get(setting)
-        return (Origin.KEPT if saved else Origin.DEFAULT), saved
+        return (types.Origin.KEPT if saved else types.Origin.DEFAULT), saved
 
-    def _vendor_models(self, row: providers.Provider) -> VendorModels:
+    def _vendor_models(self, row: providers.Provider) -> types.VendorModels:
         try:
             models = self._models.registry.listed_models(row.name, self._models.config)
         except errors.Error as error:
-            known = tuple(ServedModel(name=model.name, embeds=True) for model in row.embedding_models)
-            models = (ServedModel(name=row.default_chat_model or ""), *known)
-            return VendorModels(provider=row.name, label=row.label, models=models, problem=error.message)
-        return VendorModels(provider=row.name, label=row.label, models=models)
+            known = tuple(types.ServedModel(name=model.name, embeds=True) for model in row.embedding_models)
+            models = (types.ServedModel(name=row.default_chat_model or ""), *known)
+            return types.VendorModels(provider=row.name, label=row.label, models=models, problem=error.message)
+        return types.VendorModels(provider=row.name, label=row.label, models=models)
 
     def _usable(self) -> Iterator[providers.Provider]:
         registry, config = self._models.registry, self._models.config
         return (row for row in registry.providers() if registry.is_usable(row, config))
 
-    def _choice(self, model: str, origin: Origin, problem: str | None = None) -> ModelChoice:
+    def _choice(self, model: str, origin: types.Origin, problem: str | None = None) -> types.ModelChoice:
         provider = model.partition(":")[0]
         labels = {row.name: row.label for row in self._models.registry.providers()}
-        return ModelChoice(model=model, label=labels.get(provider, provider), origin=origin, problem=problem)
+        return types.ModelChoice(model=model, label=labels.get(provider, provider), origin=origin, problem=problem)
 
 
 class ContextBudget:
@@ -206,7 +196,7 @@ class ContextBudget:
         self._preferences = preferences
         self._models = models
 
-    def get(self) -> ContextSize:
+    def get(self) -> types.ContextSize:
         """Return the most tokens, who chose them, and what so many cost.
 
         Raises:
@@ -214,15 +204,15 @@ class ContextBudget:
             errors.ValidationError: there is no such model.
         """
         saved = self._preferences.get().choices.get(CONTEXT_TOKENS)
-        origin = Origin.KEPT if saved else Origin.DEFAULT
+        origin = types.Origin.KEPT if saved else types.Origin.DEFAULT
         if not is_unset(self._environment, CONTEXT_TOKENS):
-            origin = Origin.ENVIRONMENT
+            origin = types.Origin.ENVIRONMENT
         llm = self._models.language_model()
-        tokens = self._models.with_context_budget(AnswerOptions(), llm).max_context_tokens
+        tokens = self._models.with_context_budget(types.AnswerOptions(), llm).max_context_tokens
         cost = providers.reading_cost(llm, tokens) if llm and tokens else None
-        return ContextSize(tokens=tokens or 0, origin=origin, cost_usd=cost)
+        return types.ContextSize(tokens=tokens or 0, origin=origin, cost_usd=cost)
 
-    def choose(self, tokens: int | None) -> ContextSize:
+    def choose(self, tokens: int | None) -> types.ContextSize:
         """Set the most tokens; None lets the model's context window decide.
 
         Raises as `get`, and:
@@ -232,7 +222,7 @@ class ContextBudget:
             errors.ConfigError: the environment sets another.
         """
         _require_unset(self._environment, CONTEXT_TOKENS)
-        checked = parse(AnswerOptions, {"max_context_tokens": tokens}).max_context_tokens
+        checked = parse(types.AnswerOptions, {"max_context_tokens": tokens}).max_context_tokens
         self._preferences.choose(CONTEXT_TOKENS, None if checked is None else str(checked))
         return self.get()
 
@@ -245,7 +235,7 @@ class VendorKeys:
         self._preferences = preferences
         self._models = models
 
-    def list(self) -> tuple[VendorKey, ...]:
+    def list(self) -> tuple[types.VendorKey, ...]:
         """Return the vendors that take a key, and where it is stored."""
         vendors: dict[str, providers.Provider] = {}
         for row in self._models.registry.providers():
@@ -253,7 +243,7 @@ class VendorKeys:
                 vendors.setdefault(row.key_setting, row)
         return tuple(self._key(setting, row) for setting, row in vendors.items())
 
-    def keep(self, provider: str, key: SecretStr) -> VendorKey:
+    def keep(self, provider: str, key: SecretStr) -> types.VendorKey:
         """Save a vendor's key for all users, in the key ring, else in a file that only its owner can read.
 
         Raises:
@@ -269,7 +259,7 @@ class VendorKeys:
         self._preferences.put_key(setting, SecretStr(secret))
         return self._key(setting, row)
 
-    def remove(self, provider: str) -> VendorKey:
+    def remove(self, provider: str) -> types.VendorKey:
         """Delete a saved key.
 
         Raises:
@@ -286,13 +276,13 @@ class VendorKeys:
             raise errors.ValidationError(f"{row.label} takes no key.")
         return row, row.key_setting
 
-    def _key(self, setting: str, row: providers.Provider) -> VendorKey:
+    def _key(self, setting: str, row: providers.Provider) -> types.VendorKey:
         saved = self._preferences.get()
         place = saved.places.get(setting)
         is_readable = place is None or setting in saved.keys
         if not is_unset(self._environment, setting):
-            place, is_readable = KeyPlace.ENVIRONMENT, True
-        return VendorKey(
+            place, is_readable = types.KeyPlace.ENVIRONMENT, True
+        return types.VendorKey(
             provider=row.name, label=row.label, setting=setting.upper(), place=place, is_readable=is_readable
         )
 

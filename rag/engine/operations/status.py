@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from rag import errors
+from rag import errors, types
 from rag.config import Config
 from rag.engine.operations import disk_space
 from rag.store import Store
-from rag.types import BackupManifest, BackupRecord, DatabaseStatus, IndexHealth, LaneStatus, Status
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +17,7 @@ CONNECTION_WARNING_SHARE = 0.9
 """Share of the database's connections in use from which to warn."""
 
 
-def read(store: Store, config: Config) -> Status:
+def read(store: Store, config: Config) -> types.Status:
     """Return the current state. Raises StoreError if the database cannot be reached."""
     figures = store.monitoring
     database = figures.database().model_copy(update={"is_embedded": config.rag_database_url is None})
@@ -28,7 +27,7 @@ def read(store: Store, config: Config) -> Status:
         figures.indexes(),
         disk_space.disk_spaces(config),
     )
-    return Status(
+    return types.Status(
         version=metadata.version("pagelight"),
         at=dt.datetime.now(dt.UTC),
         warnings=(*disk_space.warnings(spaces), *_warnings(database, len(workers), lanes, indexes)),
@@ -45,7 +44,7 @@ def read(store: Store, config: Config) -> Status:
 
 
 def _warnings(
-    database: DatabaseStatus, workers: int, lanes: Sequence[LaneStatus], indexes: IndexHealth
+    database: types.DatabaseStatus, workers: int, lanes: Sequence[types.LaneStatus], indexes: types.IndexHealth
 ) -> Iterator[str]:
     waiting = sum(lane.waiting for lane in lanes)
     if waiting and not workers:
@@ -61,7 +60,7 @@ def _warnings(
         yield f"Indexes of the database are invalid: {', '.join(indexes.invalid)}. Rebuild them: REINDEX INDEX."
 
 
-def last_backup(store: Store) -> BackupRecord | None:
+def last_backup(store: Store) -> types.BackupRecord | None:
     """Return the last backup, and whether its file still exists."""
     record = store.monitoring.last_backup()
     return record.model_copy(update={"is_present": _is_file(Path(record.path))}) if record else None
@@ -74,9 +73,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def record_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
+def record_backup(store: Store, path: Path, manifest: types.BackupManifest) -> None:
     """Record a verified backup; a failure to do so is only logged, as the archive itself is good."""
-    record = BackupRecord(
+    record = types.BackupRecord(
         created_at=manifest.created_at,
         path=str(path.absolute()),
         bytes=path.stat().st_size,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from rapidfuzz import fuzz
 
-from rag import answering, prompts, providers, retrieval, vocabulary
+from rag import answering, prompts, providers, retrieval, types, vocabulary
 from rag.answering.conversation.suggested_questions import in_document
 from rag.answering.extraction import answer_fit, question_intent, summary
 from rag.answering.extraction.extractive_answer import MAX_ANSWERS
@@ -14,7 +14,6 @@ from rag.answering.extraction.kinds import asked_kind
 from rag.engine.questions.document_mentions import find_mentions
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
-from rag.types import NO_EVIDENCE, AnswerOptions, AnswerResponse, Document, EmbeddingSpace, Hit
 
 NEAR = 0.9
 """Minimum score of a document that answers as well, as a share of the best one's."""
@@ -33,13 +32,13 @@ ALIKE_IN_WORDS = 85.0
 class WhichDocument:
     """Decides for one user's question whether to ask back."""
 
-    def __init__(self, workspace: Workspace, space: EmbeddingSpace) -> None:
+    def __init__(self, workspace: Workspace, space: types.EmbeddingSpace) -> None:
         self._workspace = workspace
         self._space = space
 
     def ask(
-        self, query: "retrieval.Query", documents: Callable[[], Iterable[Document]], options: AnswerOptions
-    ) -> AnswerResponse | None:
+        self, query: "retrieval.Query", documents: Callable[[], Iterable[types.Document]], options: types.AnswerOptions
+    ) -> types.AnswerResponse | None:
         """Return the question back with a passage of each document; None if it is clear enough which is meant.
 
         It is unclear if more `documents` score about as well as answers are shown. `query` has been searched for among
@@ -52,7 +51,7 @@ class WhichDocument:
             return None
         nearest = self._hits(rivals[:MAX_LISTED])
         message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(rivals))
-        return AnswerResponse(
+        return types.AnswerResponse(
             status="insufficient_context",
             answer=options.insufficient_evidence_message or message,
             hint=message if options.insufficient_evidence_message else None,
@@ -85,7 +84,7 @@ class WhichDocument:
         own, *others = np.array(embedder.get_text_embedding_batch([question, *usual]))
         return models.scales.of(self._space, embedder).share(float(np.max(np.array(others) @ own))) >= ALIKE
 
-    def _hits(self, chunk_ids: list[uuid.UUID]) -> tuple[Hit, ...]:
+    def _hits(self, chunk_ids: list[uuid.UUID]) -> tuple[types.Hit, ...]:
         store = self._workspace.store
         found = store.chunks.get(chunk_ids)
         return tuple(summary.to_hit(chunk, store.documents.get(document.id), chunk.lines) for chunk, document in found)
@@ -96,6 +95,6 @@ def _best_chunks(query: "retrieval.Query") -> list[tuple[uuid.UUID, float]]:
     ranking, chunks = query.findings.ranking, query.findings.chunks
     best: dict[uuid.UUID, tuple[uuid.UUID, float]] = {}
     for key, score in sorted(ranking.fused.items(), key=lambda scored: -scored[1]):
-        if key not in chunks or not chunks[key].kinds <= NO_EVIDENCE:
+        if key not in chunks or not chunks[key].kinds <= types.NO_EVIDENCE:
             best.setdefault(ranking.places[key][0], (key, score))
     return [*best.values()]

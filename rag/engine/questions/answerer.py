@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag import answering, errors, prompts, providers, retrieval, tracing
+from rag import answering, errors, prompts, providers, retrieval, tracing, types
 from rag.answering.conversation import suggested_questions
 from rag.answering.conversation.page_notes import page_note
 from rag.answering.extraction import extractive_answer, question_intent
@@ -33,28 +33,6 @@ from rag.engine.questions.whole_documents import WholeDocuments
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
-from rag.types import (
-    LIKELY_THRESHOLD,
-    PAGE_TEXT,
-    AnswerEvent,
-    AnswerRequest,
-    AnswerResponse,
-    AnswerStage,
-    AnswerToken,
-    Auth,
-    BlockKind,
-    Citation,
-    Document,
-    DocumentQuery,
-    Hit,
-    Index,
-    RetrievalSummary,
-    Rewriting,
-    SearchResponse,
-    Sentence,
-    Support,
-    with_changed_answer,
-)
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -63,7 +41,7 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.query_engine import RetrieverQueryEngine
     from llama_index.core.response_synthesizers import BaseSynthesizer
 
-Events = Generator[AnswerEvent, None, None]
+Events = Generator[types.AnswerEvent, None, None]
 
 
 class Tools(NamedTuple):
@@ -86,8 +64,8 @@ class Answerer:
     def __init__(
         self,
         workspace: Workspace,
-        index: Index,
-        request: AnswerRequest,
+        index: types.Index,
+        request: types.AnswerRequest,
         *,
         llm: "LLM | None" = None,
         stop: answering.Stop = answering.never_stop,
@@ -163,13 +141,13 @@ class Answerer:
             events, found = self._search()
         return self._finish(events, self.generation.auth, found)
 
-    def quote(self) -> AnswerResponse:
+    def quote(self) -> types.AnswerResponse:
         """Answer without a language model and a conversation, by several searches or by one."""
         if events := self.composite.events(self.request.question):
             return answering.final_answer(events)
         return self._quote_from_one_search(self.request)
 
-    def _quote_from_one_search(self, request: AnswerRequest) -> AnswerResponse:
+    def _quote_from_one_search(self, request: types.AnswerRequest) -> types.AnswerResponse:
         """Answer a request, such as for a part of the question, by one search and in the documents' words."""
         part = Answerer(self.workspace, self.index, request)
         response = part.query_engine().query(retrieval.Query(request.question))
@@ -209,10 +187,10 @@ class Answerer:
         place = turns[-1][1] if turns else None
         return suggested_questions.in_document(question, place) if place and question != self._asked else question
 
-    def _documents(self, limit: int | None = None) -> list[Document]:
+    def _documents(self, limit: int | None = None) -> list[types.Document]:
         """Return the documents that the request asks."""
         filters = saved_filters.resolve_saved_filter(self.workspace.store, self.request).retrieval.filters
-        query = DocumentQuery(filters=filters, disabled=False)
+        query = types.DocumentQuery(filters=filters, disabled=False)
         return self.workspace.store.documents.list(self.index.id, query, limit=limit)
 
     # --- search -------------------------------------------------------------------------------------
@@ -226,10 +204,10 @@ class Answerer:
             return self.composite.events(self.request.question)
         return self.composite.computed_figure(self.request.question) if providers.is_small(self.llm) else None
 
-    def _search(self) -> tuple[Events, SearchResponse | None]:
+    def _search(self) -> tuple[Events, types.SearchResponse | None]:
         """Search, and return the events of the answer from what is found; or ask back which document is meant."""
         query = retrieval.Query(self.request.question)
-        hits: Sequence[Hit] = self.composite.model_passages(self.request.question) if self.llm else ()
+        hits: Sequence[types.Hit] = self.composite.model_passages(self.request.question) if self.llm else ()
         whole = WholeDocuments(self.workspace, self.index, self.request, only_found=bool(hits))
         self.read_documents = whole.read
         if hits:
@@ -261,7 +239,7 @@ class Answerer:
             self.search.stages() if postprocessors is None else [*postprocessors],
         )
 
-    def _asked_back(self, query: "retrieval.Query") -> AnswerResponse | None:
+    def _asked_back(self, query: "retrieval.Query") -> types.AnswerResponse | None:
         """Return the question which document is meant, if that is unclear.
 
         Only fused scores can be compared between documents: not ranks, nor the scores of one search alone.
@@ -273,7 +251,9 @@ class Answerer:
 
     # --- from the passages to the verified answer ---------------------------------------------------
 
-    def answer_from(self, question: str, hits: Sequence[Hit], rewritings: Sequence[Rewriting] = ()) -> Events:
+    def answer_from(
+        self, question: str, hits: Sequence[types.Hit], rewritings: Sequence[types.Rewriting] = ()
+    ) -> Events:
         """Yield stages and pieces of the answer to `question` from `hits`, then the verified answer.
 
         Without a language model, and where it gives no answer that the sources support, the best sentences and table
@@ -290,7 +270,7 @@ class Answerer:
             context = self.choose_sources(question, hits)
             step.add(sources=len(context.hits))
         if not context.sources:
-            draft = AnswerResponse(status="insufficient_context", answer="", model=self.model)
+            draft = types.AnswerResponse(status="insufficient_context", answer="", model=self.model)
         elif self.llm is None:
             draft = yield from self._extract(question, context, rewritings)
         else:
@@ -302,13 +282,13 @@ class Answerer:
                 prompted=Prompted(question, context.text),
             )
             output = yield from self._write(self.llm, question, context)
-            yield AnswerStage(name="checking")
+            yield types.AnswerStage(name="checking")
             answer = self._cite(output, grounder)
             draft = self._verify(answer, output, grounder, context)
             if grounder.leaves_open(answer.claims, answer.text):
                 so_far = self._decide(draft, hits, started)
                 if so_far.citations:
-                    yield AnswerStage(name="judging", so_far=so_far)
+                    yield types.AnswerStage(name="judging", so_far=so_far)
                 if not self.stop():
                     draft = self._verify(answer, output, grounder, context, by_meaning=True)
             if not self._holds(draft):
@@ -317,7 +297,7 @@ class Answerer:
 
     # --- choose the sources -------------------------------------------------------------------------
 
-    def choose_sources(self, question: str, hits: Sequence[Hit], *, quoted: bool = False) -> answering.Context:
+    def choose_sources(self, question: str, hits: Sequence[types.Hit], *, quoted: bool = False) -> answering.Context:
         """Return the context of an answer from `hits`, within the options, the model's window and its reading time.
 
         All but small models get those documents whole that fit. What is `quoted` needs no window and no reading time.
@@ -345,11 +325,11 @@ class Answerer:
 
     def _write(
         self, llm: "LLM", question: str, context: answering.Context
-    ) -> Generator[AnswerStage | AnswerToken, None, Output]:
+    ) -> Generator[types.AnswerStage | types.AnswerToken, None, Output]:
         """Yield what the language model writes; complete answers are cached."""
         prompt = prompt_messages(llm, question, context.text)
         if seconds := providers.reading_seconds(llm, count_tokens(prompt)):
-            yield AnswerStage(name="reading", seconds=seconds)
+            yield types.AnswerStage(name="reading", seconds=seconds)
         writer = Writer(llm, self.generation, self.tools.memory if self.options.use_cache else None, self.stop)
         written = tracing.streaming("model", lambda: writer.write(prompt), model=self.model)
         return (yield from stream_visible(written, context.hits))
@@ -367,16 +347,16 @@ class Answerer:
         context: answering.Context,
         *,
         by_meaning: bool = False,
-    ) -> AnswerResponse:
+    ) -> types.AnswerResponse:
         """Return an answer with located quotes and verdicts: of facts and words, and `by_meaning` of the judge."""
         with tracing.span("judge" if by_meaning else "ground") as step:
             sentences, cited = grounder.ground(answer.claims, answer.text, by_meaning=by_meaning)
             step.add(sentences=len(sentences), citations=len(cited))
         ending = output.ending
-        if not ending.is_complete and sentences and sentences[-1].support is Support.UNCITED:
+        if not ending.is_complete and sentences and sentences[-1].support is types.Support.UNCITED:
             # the last sentence was cut off before its citation
             sentences = (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
-        return AnswerResponse(
+        return types.AnswerResponse(
             status="ok",
             answer=answer.text,
             sentences=sentences,
@@ -391,24 +371,24 @@ class Answerer:
     # --- or extract ---------------------------------------------------------------------------------
 
     def _extract(
-        self, question: str, context: answering.Context, rewritings: Sequence[Rewriting]
-    ) -> Generator[AnswerToken, None, AnswerResponse]:
+        self, question: str, context: answering.Context, rewritings: Sequence[types.Rewriting]
+    ) -> Generator[types.AnswerToken, None, types.AnswerResponse]:
         """Yield the best sentences and table rows of the sources, each with its citation.
 
         Comments answer what asks for them, or what nothing else answers; words that are struck out or hidden never.
         """
-        choice, sources = self._choose(question, context, rewritings, PAGE_TEXT)
+        choice, sources = self._choose(question, context, rewritings, types.PAGE_TEXT)
         is_in_comment = not choice.extracts or question_intent.asks_for_comments(question)
         if is_in_comment:
-            of_comments = self._choose(question, context, rewritings, frozenset({BlockKind.NOTE}))
+            of_comments = self._choose(question, context, rewritings, frozenset({types.BlockKind.NOTE}))
             is_in_comment = bool(of_comments[0].extracts)
             choice, sources = of_comments if is_in_comment else (choice, sources)
         grounder = Grounder(sources, locate=self.tools.locate)
         ids = {id(hit): citation_id for citation_id, hit in sources.items()}
         several = len({hit.passage.document_id for hit in context.hits.values()}) > 1
         text = ""
-        sentences: list[Sentence] = []
-        cited: list[Citation] = []
+        sentences: list[types.Sentence] = []
+        cited: list[types.Citation] = []
         for candidate, _, row in choice.extracts:
             citation_id = ids[id(candidate.hit)]
             shown = plain_text(candidate.text)
@@ -418,14 +398,16 @@ class Answerer:
             lead = f"\n\n{where}" if text else where
             start = len(text) + len(lead)
             piece = f"{lead}{shown} [{citation_id}]"
-            yield AnswerToken(text=piece)
+            yield types.AnswerToken(text=piece)
             text += piece
             with tracing.span("ground", citation=citation_id):
                 cited.append(grounder.cite_unit(len(sentences), citation_id, candidate.unit, row))
             sentences.append(
-                Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=Support.QUOTED)
+                types.Sentence(
+                    text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=types.Support.QUOTED
+                )
             )
-        return AnswerResponse(
+        return types.AnswerResponse(
             status="ok",
             answer=text,
             sentences=tuple(sentences),
@@ -438,8 +420,12 @@ class Answerer:
         )
 
     def _choose(
-        self, question: str, context: answering.Context, rewritings: Sequence[Rewriting], kinds: frozenset[BlockKind]
-    ) -> tuple[Choice, dict[str, Hit]]:
+        self,
+        question: str,
+        context: answering.Context,
+        rewritings: Sequence[types.Rewriting],
+        kinds: frozenset[types.BlockKind],
+    ) -> tuple[Choice, dict[str, types.Hit]]:
         """Return the best answers among the lines of these `kinds`, and the sources with these lines alone."""
         sources = {
             citation_id: own for citation_id, hit in context.hits.items() if (own := hit.of_kinds(kinds)) is not None
@@ -455,8 +441,12 @@ class Answerer:
         return choice, sources
 
     def _quoted_instead(
-        self, draft: AnswerResponse, question: str, hits: Sequence[Hit], rewritings: Sequence[Rewriting]
-    ) -> AnswerResponse:
+        self,
+        draft: types.AnswerResponse,
+        question: str,
+        hits: Sequence[types.Hit],
+        rewritings: Sequence[types.Rewriting],
+    ) -> types.AnswerResponse:
         """Return what the sources say themselves in place of a model's `draft` that does not hold.
 
         A refusal may be right: only a likely extract replaces it. An empty or unsupported text says nothing about the
@@ -464,7 +454,7 @@ class Answerer:
         """
         context = self.choose_sources(question, hits, quoted=True)
         quoted = _without_events(self._extract(question, context, rewritings))
-        least = LIKELY_THRESHOLD if is_refusal(draft.answer) else 0.0
+        least = types.LIKELY_THRESHOLD if is_refusal(draft.answer) else 0.0
         if quoted.sentences and (quoted.likelihood or 0.0) >= least:
             hint = prompts.QUOTED_INSTEAD.format(model=draft.model)
             return quoted.model_copy(update={"hint": hint, "usage": draft.usage})
@@ -472,11 +462,11 @@ class Answerer:
 
     # --- does it hold? ------------------------------------------------------------------------------
 
-    def _decide(self, draft: AnswerResponse, hits: Sequence[Hit], started: float) -> AnswerResponse:
+    def _decide(self, draft: types.AnswerResponse, hits: Sequence[types.Hit], started: float) -> types.AnswerResponse:
         """Return a draft with the sources that it cites, or the refusal with the nearest passages."""
         usage = draft.usage.model_copy(update={"latency_ms": (time.perf_counter() - started) * 1000})
         if not self._holds(draft):
-            return AnswerResponse(
+            return types.AnswerResponse(
                 status="insufficient_context",
                 answer=self.options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE,
                 nearest=tuple(sorted(hits, key=lambda hit: hit not in draft.nearest)),
@@ -497,7 +487,7 @@ class Answerer:
         )
         return answering.drop_unproved(response) if self.options.drop_unsupported else response
 
-    def _holds(self, draft: AnswerResponse) -> bool:
+    def _holds(self, draft: types.AnswerResponse) -> bool:
         """Return whether a draft is shown as the answer; one that was stopped by the user always is."""
         if not draft.answer:
             return False
@@ -507,7 +497,7 @@ class Answerer:
             return self._is_grounded(draft)
         return not is_refusal(draft.answer) or any(sentence.support is not None for sentence in draft.sentences)
 
-    def _is_grounded(self, draft: AnswerResponse) -> bool:
+    def _is_grounded(self, draft: types.AnswerResponse) -> bool:
         """Return whether a sentence that the sources do not deny has a quote, so that a reader can check it.
 
         A small model's sentence must have no figure of its own, since its quotes are passages that were found
@@ -515,7 +505,7 @@ class Answerer:
         """
         quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
         is_by_small_model = draft.model != answering.EXTRACTIVE_MODEL and self.llm and providers.is_small(self.llm)
-        denied = {Support.CONTRADICTED, Support.NOT_STATED}
+        denied = {types.Support.CONTRADICTED, types.Support.NOT_STATED}
         if not is_by_small_model:
             is_proved = any(sentence.support and sentence.support.is_proved for sentence in draft.sentences)
             return is_proved or any(draft.sentences[number].support not in denied for number in quoted)
@@ -523,12 +513,12 @@ class Answerer:
         held = [
             draft.sentences[number] for number in quoted - invented if draft.sentences[number].support not in denied
         ]
-        proved = {Support.SUPPORTED, Support.QUOTED}
+        proved = {types.Support.SUPPORTED, types.Support.QUOTED}
         return any(not invented or one.support in proved or any(map(str.isdigit, one.text)) for one in held)
 
     # --- finish -------------------------------------------------------------------------------------
 
-    def _finish(self, events: Events, auth: Auth, found: SearchResponse | None = None) -> Events:
+    def _finish(self, events: Events, auth: types.Auth, found: types.SearchResponse | None = None) -> Events:
         """Yield `events` with the answer completed, also the one that is still being judged.
 
         It gets the question as it was understood, follow-up questions, which page a page's number means, how it was
@@ -537,7 +527,7 @@ class Answerer:
         at = dt.datetime.now(dt.UTC)
         follow_ups: tuple[str, ...] | None = None  # an answer that is judged comes twice
 
-        def complete(answer: AnswerResponse) -> AnswerResponse:
+        def complete(answer: types.AnswerResponse) -> types.AnswerResponse:
             nonlocal follow_ups
             if follow_ups is None:
                 known = self._known_questions(answer)
@@ -561,9 +551,9 @@ class Answerer:
 
         with contextlib.closing(events), request_key_errors(auth):
             for event in events:
-                yield with_changed_answer(event, complete)
+                yield types.with_changed_answer(event, complete)
 
-    def _known_questions(self, answer: AnswerResponse) -> Sequence[str]:
+    def _known_questions(self, answer: types.AnswerResponse) -> Sequence[str]:
         """Return questions in the language of the question that the document of the first source answers."""
         if not answer.contexts:
             return ()
@@ -572,11 +562,13 @@ class Answerer:
             return Suggestions(self.workspace).known_in(document_id, detect(self.request.question))
         return ()
 
-    def _retrieval_summary(self, answer: AnswerResponse, found: SearchResponse | None) -> RetrievalSummary:
+    def _retrieval_summary(
+        self, answer: types.AnswerResponse, found: types.SearchResponse | None
+    ) -> types.RetrievalSummary:
         pages: dict[uuid.UUID, set[int]] = {}
         for hit in found.results if found else ():
             pages.setdefault(hit.chunk.document_id, set()).update(hit.chunk.pages)
-        return RetrievalSummary(
+        return types.RetrievalSummary(
             top_k=self.search.options.top_k,
             min_score=self.search.options.min_score,
             mode=self.search.options.mode,
@@ -585,11 +577,11 @@ class Answerer:
         )
 
 
-def _without_events(extract: Generator[AnswerToken, None, AnswerResponse]) -> AnswerResponse:
+def _without_events(extract: Generator[types.AnswerToken, None, types.AnswerResponse]) -> types.AnswerResponse:
     """Return the value of a generator whose events are not shown."""
     while True:
         try:
             next(extract)
         except StopIteration as end:
-            answer: AnswerResponse = end.value
+            answer: types.AnswerResponse = end.value
             return answer

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import NamedTuple
 
-from rag import answering, prompts, retrieval, vocabulary
+from rag import answering, prompts, retrieval, types, vocabulary
 from rag.answering.extraction import answer_fit, document_comparison, lists, signers_and_parties, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
@@ -15,18 +15,6 @@ from rag.engine.questions.search import Search
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
-from rag.types import (
-    PAGE_TEXT,
-    AnswerEvent,
-    AnswerRequest,
-    AnswerResponse,
-    AnswerToken,
-    Chunk,
-    Document,
-    DocumentQuery,
-    Hit,
-    Index,
-)
 from rag.vocabulary.common_questions import asks_parties
 
 MAX_DOCUMENTS = 6
@@ -43,7 +31,7 @@ class Side(NamedTuple):
     """Documents to ask separately, their name, and the question for them."""
 
     name: str
-    documents: tuple[Document, ...]
+    documents: tuple[types.Document, ...]
     question: str
 
 
@@ -53,9 +41,9 @@ class CompositeAnswers:
     def __init__(
         self,
         workspace: Workspace,
-        index: Index,
-        request: AnswerRequest,
-        quote: Callable[[AnswerRequest], AnswerResponse],
+        index: types.Index,
+        request: types.AnswerRequest,
+        quote: Callable[[types.AnswerRequest], types.AnswerResponse],
     ) -> None:
         """`quote` answers a part of the question by one search, in the documents' words."""
         self._workspace = workspace
@@ -63,9 +51,9 @@ class CompositeAnswers:
         self._request = saved_filters.resolve_saved_filter(workspace.store, request)
         self._quote = quote
         self._locate = Pages(workspace).locate
-        self._listed: list[Document] | None = None
+        self._listed: list[types.Document] | None = None
 
-    def events(self, question: str) -> Generator[AnswerEvent, None, None] | None:
+    def events(self, question: str) -> Generator[types.AnswerEvent, None, None] | None:
         """Return the events of the answer, or None if a single search should answer `question`.
 
         Raises:
@@ -110,18 +98,18 @@ class CompositeAnswers:
             return [Side(document.name, (document,), asked) for document in reversed(documents)]
         return []
 
-    def _compare(self, first: AnswerResponse, sides: Sequence[Side]) -> Generator[AnswerEvent, None, None]:
-        answers: list[tuple[str, AnswerResponse]] = []
+    def _compare(self, first: types.AnswerResponse, sides: Sequence[Side]) -> Generator[types.AnswerEvent, None, None]:
+        answers: list[tuple[str, types.AnswerResponse]] = []
         text = ""
         for side in sides:
             answers.append((side.name, self._answer_side(side) if answers else first))
             joined = document_comparison.join(answers)
             if joined.status == "ok" and joined.answer.startswith(text):
-                yield AnswerToken(text=joined.answer[len(text) :])
+                yield types.AnswerToken(text=joined.answer[len(text) :])
                 text = joined.answer
         yield document_comparison.join(answers)
 
-    def _answer_side(self, side: Side) -> AnswerResponse:
+    def _answer_side(self, side: Side) -> types.AnswerResponse:
         """Answer one side's question from its documents alone."""
         worked_out = self._restricted_to(side.documents)._calculate(side.question)
         if worked_out is not None:
@@ -130,7 +118,7 @@ class CompositeAnswers:
 
     # --- lists and summaries ---
 
-    def _list(self, question: str) -> tuple[Document, lists.FoundList, str] | None:
+    def _list(self, question: str) -> tuple[types.Document, lists.FoundList, str] | None:
         """Return the list that `question` asks for, its document and a note, if only one document can be meant."""
         may_be_list = lists.may_request_list(question) and not requested_figures.may_request_figure(question)
         if not (may_be_list or signers_and_parties.may_ask_persons(question)):
@@ -151,14 +139,14 @@ class CompositeAnswers:
             note = prompts.LIST_IN_PART_NOTE
         return found and (self._with_pages(documents[0].id), found, note)
 
-    def _extract(self, question: str, extract: summary.Extract) -> Generator[AnswerEvent, None, None] | None:
+    def _extract(self, question: str, extract: summary.Extract) -> Generator[types.AnswerEvent, None, None] | None:
         documents, extract = self._named_or_all(question)[0], self._with_part(question, extract)
         if len(documents) > MAX_DOCUMENTS:
             if extract.part:
                 return None
             message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(documents))
             model = answering.EXTRACTIVE_MODEL
-            return single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
+            return single_answer(types.AnswerResponse(status="insufficient_context", answer=message, model=model))
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
         for document in documents:
@@ -172,7 +160,7 @@ class CompositeAnswers:
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
         return single_answer(self._compose([note, *parts])) if parts else None
 
-    def _named_or_all(self, question: str) -> tuple[list[Document], list[Mention]]:
+    def _named_or_all(self, question: str) -> tuple[list[types.Document], list[Mention]]:
         """Return the documents that `question` names, or all in scope, and the mentions."""
         documents = self._documents()
         named = find_mentions(question, documents)
@@ -182,24 +170,26 @@ class CompositeAnswers:
         named = self._named_or_all(question)[1]
         return extract._replace(part=_without_names(extract.part, question, named)) if named else extract
 
-    def _with_pages(self, document_id: uuid.UUID) -> Document:
+    def _with_pages(self, document_id: uuid.UUID) -> types.Document:
         """Return a document with its pages, which lists leave out."""
         return self._workspace.store.documents.get(document_id)
 
     def _key_sentences(
-        self, chunks: Sequence[Chunk], document: Document, extract: summary.Extract, limit: int
+        self, chunks: Sequence[types.Chunk], document: types.Document, extract: summary.Extract, limit: int
     ) -> list[summary.KeySentence]:
         if extract.part:
             chunks = self._section_chunks(chunks, document, extract.part)
         vectors = self._workspace.store.chunks.vectors([chunk.id for chunk in chunks])
         return summary.key_sentences(chunks, vectors, limit=limit)
 
-    def _chunks(self, document: Document) -> Sequence[Chunk]:
+    def _chunks(self, document: types.Document) -> Sequence[types.Chunk]:
         """Return the chunks of what the document's pages say."""
         chunks = self._workspace.store.chunks.of_document(document.id)
-        return [chunk for chunk in chunks if chunk.kinds & PAGE_TEXT]
+        return [chunk for chunk in chunks if chunk.kinds & types.PAGE_TEXT]
 
-    def _section_chunks(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
+    def _section_chunks(
+        self, chunks: Sequence[types.Chunk], document: types.Document, part: str
+    ) -> Sequence[types.Chunk]:
         """Return the chunks of the section with that name or number, else those on pages that a search for it finds."""
         wanted = {_normalized(part), *(_normalized(reference.name) for reference in vocabulary.references(part))}
         inside = [
@@ -216,7 +206,7 @@ class CompositeAnswers:
 
     # --- calculations ---
 
-    def computed_figure(self, question: str) -> Generator[AnswerEvent, None, None] | None:
+    def computed_figure(self, question: str) -> Generator[types.AnswerEvent, None, None] | None:
         """Return the events of an answer with the line item, ratio or change that `question` asks for, or None.
 
         Small language models take other rows and add up wrongly, so that it is also their answer.
@@ -224,7 +214,7 @@ class CompositeAnswers:
         _, parts = self._figure(question) or (None, [])
         return single_answer(self._compose(parts)) if parts and calculation.is_worked_out(parts) else None
 
-    def _calculate(self, question: str) -> AnswerResponse | None:
+    def _calculate(self, question: str) -> types.AnswerResponse | None:
         found = self._figure(question)
         return self._compose(found[1]) if found else None
 
@@ -245,30 +235,32 @@ class CompositeAnswers:
         document_id = found[0].chunk.document_id if found else subjects[0].id
         own = [document for document in subjects if document.id == document_id]
         found_pages = [hit for text in task.searches for hit in self._search(own, text, top_k=STATEMENT_PAGES)]
-        hits = [own_text for hit in found_pages if (own_text := hit.of_kinds(PAGE_TEXT))]
+        hits = [own_text for hit in found_pages if (own_text := hit.of_kinds(types.PAGE_TEXT))]
         places = {figure.place for figure in task.figures if figure.place}
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
         hits += self._statement_hits(document_id, {page for pages in statements.values() for page in pages}, hits)
         parts = calculation.calculate(task, hits, statements)
         return (task, parts) if parts else None
 
-    def _statement_hits(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
+    def _statement_hits(
+        self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[types.Hit]
+    ) -> list[types.Hit]:
         """Return hits for pages of statements that the search missed, so that statements are always read."""
         missing = sorted({*pages} - {page for hit in found for page in hit.passage.pages})
         document = self._with_pages(document_id) if missing else None
         return [hit for page in missing if document and (hit := self._page_hit(document, page))]
 
-    def _page_hit(self, document: Document, page: int) -> Hit | None:
+    def _page_hit(self, document: types.Document, page: int) -> types.Hit | None:
         """Return a page as a hit; None for a page without text."""
         store = self._workspace.store.chunks
         found = store.page_lines([(document.id, page)]).get((document.id, page), ())
-        lines = tuple(line for line in found if line.kind in PAGE_TEXT)
+        lines = tuple(line for line in found if line.kind in types.PAGE_TEXT)
         chunks = store.of_document(document.id, page_number=page, limit=1)
         return summary.to_hit(chunks[0], document, lines) if lines and chunks else None
 
     # --- changes between two years ---
 
-    def _compare_years(self, question: str) -> AnswerResponse | None:
+    def _compare_years(self, question: str) -> types.AnswerResponse | None:
         """Answer a question about change by looking up each year separately, as they may be in different reports.
 
         If only one year is found, the answer says which. None if nothing is found, or one passage has both years.
@@ -287,7 +279,7 @@ class CompositeAnswers:
             return None
         return document_comparison.join(given) if len(given) == 2 else self._other_year_missing(task.measure, found)
 
-    def _answer_for_year(self, measure: str, year: int, documents: Sequence[Document]) -> AnswerResponse:
+    def _answer_for_year(self, measure: str, year: int, documents: Sequence[types.Document]) -> types.AnswerResponse:
         """Answer for one year, keeping only sentences that certainly give the measure of that year."""
         question = f"What was the {measure} in {year}?"
         answer = self._answer_side(Side(str(year), tuple(documents), question))
@@ -300,7 +292,7 @@ class CompositeAnswers:
         kept = answering.drop_sentences(answer, other)
         return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
 
-    def _other_year_missing(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:
+    def _other_year_missing(self, measure: str, found: Mapping[int, types.AnswerResponse]) -> types.AnswerResponse:
         """Report that only one of two years was found."""
         known = next(year for year, answer in found.items() if answer.status == "ok")
         missing = next(year for year in found if year != known)
@@ -308,7 +300,7 @@ class CompositeAnswers:
         place = f"{hit.document_name}, {hit.page_name(citation.lines_in(hit)[0].page_number)}"
         told = found[known].sentences[citation.sentence].text
         message = self._request.options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE
-        return AnswerResponse(
+        return types.AnswerResponse(
             status="insufficient_context",
             answer=message,
             hint=f"Found for {known}: {told} ({place}). "
@@ -319,7 +311,7 @@ class CompositeAnswers:
 
     # --- passages for a language model ---
 
-    def model_passages(self, question: str) -> list[Hit]:
+    def model_passages(self, question: str) -> list[types.Hit]:
         """Return passages for a language model: from each compared document, or from all of a document to summarise."""
         if listed := self._list(question):
             document, found_list, _ = listed
@@ -339,7 +331,9 @@ class CompositeAnswers:
 
     # --- shared ---
 
-    def _search(self, documents: Sequence[Document], text: str, *, top_k: int | None = None) -> Sequence[Hit]:
+    def _search(
+        self, documents: Sequence[types.Document], text: str, *, top_k: int | None = None
+    ) -> Sequence[types.Hit]:
         """Search for a text in some documents; `top_k` takes that many hits, whatever their scores."""
         request = self._request_for(documents)
         if top_k:
@@ -347,27 +341,27 @@ class CompositeAnswers:
             request = request.model_copy(update={"retrieval": options})
         return Search(self._workspace, self._index, request).run(retrieval.Query(text)).results
 
-    def _request_for(self, documents: Sequence[Document]) -> AnswerRequest:
+    def _request_for(self, documents: Sequence[types.Document]) -> types.AnswerRequest:
         return restrict_to_documents(self._request, [document.id for document in documents])
 
-    def _restricted_to(self, documents: Sequence[Document]) -> "CompositeAnswers":
+    def _restricted_to(self, documents: Sequence[types.Document]) -> "CompositeAnswers":
         return CompositeAnswers(self._workspace, self._index, self._request_for(documents), self._quote)
 
-    def _documents(self) -> list[Document]:
+    def _documents(self) -> list[types.Document]:
         """Return the searchable documents in scope, newest first."""
         if self._listed is None:
-            query = DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
+            query = types.DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
             found = self._workspace.store.documents.list(self._index.id, query)
             self._listed = [document for document in found if document.searchable]
         return self._listed
 
-    def _compose(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
+    def _compose(self, parts: Sequence[answering.Statement | answering.Label]) -> types.AnswerResponse:
         return answering.compose(parts, locate=self._locate)
 
 
-def single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+def single_answer(answer: types.AnswerResponse) -> Generator[types.AnswerEvent, None, None]:
     """Yield the text of an answer that is there as a whole, then the answer."""
-    yield AnswerToken(text=answer.answer)
+    yield types.AnswerToken(text=answer.answer)
     yield answer
 
 

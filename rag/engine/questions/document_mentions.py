@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
+from rag import types
 from rag.answering.text.term_weights import word_set
-from rag.types import Document, Span
 from rag.vocabulary import years
 
 MAX_ALIAS_WORDS = 3
@@ -33,17 +33,17 @@ _GENERIC = word_set(
 class Mention(NamedTuple):
     """A name in a question, and the documents it may refer to."""
 
-    span: Span
-    documents: tuple[Document, ...]
+    span: types.Span
+    documents: tuple[types.Document, ...]
 
 
-def find_mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
+def find_mentions(question: str, documents: Iterable[types.Document]) -> list[Mention]:
     """Return the mentions of `documents` in `question`, in order.
 
     If documents share a name, the years in the question decide.
     """
     words = list(_ASKED_WORD.finditer(question))
-    found: dict[Span, list[Document]] = {}
+    found: dict[types.Span, list[types.Document]] = {}
     for document in documents:
         spans = {span for alias in aliases(document) if (span := _find_alias(alias, words, question))}
         for span in spans:
@@ -53,7 +53,7 @@ def find_mentions(question: str, documents: Iterable[Document]) -> list[Mention]
     return [Mention(span, _matching_years(found[span], asked)) for span in sorted(longest)]
 
 
-def aliases(document: Document) -> set[tuple[str, ...]]:
+def aliases(document: types.Document) -> set[tuple[str, ...]]:
     """Return the names of a document in lower case: the distinctive words of its file name and title."""
     named = (PurePath(document.name).stem, document.title or "")
     return {words for text in named if (words := _distinctive_words(text))}
@@ -64,7 +64,7 @@ def _distinctive_words(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if len(word) > 1 and word not in _GENERIC)
 
 
-def _find_alias(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> Span | None:
+def _find_alias(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> types.Span | None:
     """Find a name as a whole, ignoring spaces, or its capitalised first word."""
     whole = "".join(alias)
     lowered = [match[0].lower() for match in words]
@@ -72,7 +72,7 @@ def _find_alias(alias: Sequence[str], words: Sequence[re.Match[str]], question: 
         for last in range(first, min(first + len(alias) + 2, len(words))):
             joined = "".join(lowered[first : last + 1])
             if joined == whole and len(whole) >= 3:
-                return Span(words[first].start(), words[last].end())
+                return types.Span(words[first].start(), words[last].end())
     if not 1 < len(alias) <= MAX_ALIAS_WORDS or len(alias[0]) < MIN_BEGINNING_CHARS:
         return None
     for place, match in enumerate(words):
@@ -83,15 +83,15 @@ def _find_alias(alias: Sequence[str], words: Sequence[re.Match[str]], question: 
             and not question[match.end() : following.start()].strip()
         )
         if lowered[place] == alias[0] and match[0][0].isupper() and not goes_on:
-            return Span(*match.span())
+            return types.Span(*match.span())
     return None
 
 
-def _contains(span: Span, other: Span) -> bool:
+def _contains(span: types.Span, other: types.Span) -> bool:
     return span.start <= other.start and other.end <= span.end
 
 
-def _matching_years(documents: Sequence[Document], asked: Sequence[int]) -> tuple[Document, ...]:
+def _matching_years(documents: Sequence[types.Document], asked: Sequence[int]) -> tuple[types.Document, ...]:
     named = [
         document for document in documents if {str(year) for year in asked} & set(re.findall(r"\d{4}", document.name))
     ]

@@ -2,27 +2,16 @@
 
 from collections.abc import Sequence
 
-from rag import answering, retrieval
+from rag import answering, retrieval, types
 from rag.engine.questions.answerer import Answerer
 from rag.store import UserStore
-from rag.types import (
-    CandidateTrace,
-    Explanation,
-    Finding,
-    Outcome,
-    Scope,
-    SearchResponse,
-    SearchTrace,
-    Stage,
-    lines_text,
-)
 
 MAX_PLACES = 50
 """Maximum number of chunks to trace."""
 END_WORDS = 8
 """The beginning and the end of a passage may be in different chunks."""
 
-OUTCOMES: dict[Outcome, Stage] = {
+OUTCOMES: dict[types.Outcome, types.Stage] = {
     "returned": "given",
     "same_place": "given",
     "beyond_top_k": "top_k",
@@ -42,7 +31,7 @@ class Explainer:
         self._scope = answerer.search.scope
         self._query = answerer.request.question
 
-    def explain(self, passage: str) -> Explanation:
+    def explain(self, passage: str) -> types.Explanation:
         """Trace `passage`, words as they stand in a document, through the search and the sources of the answer.
 
         Raises as `Questions.search`.
@@ -54,7 +43,7 @@ class Explainer:
             return _explanation("trash", places[0], "The document is in the trash. Restore it to search in it again.")
         live = [place for place in places if not place.in_trash]
         response = self._answerer.search.run(retrieval.Query(self._query))
-        trace = response.trace or SearchTrace(variants=(), candidates=())
+        trace = response.trace or types.SearchTrace(variants=(), candidates=())
         traced = {candidate.chunk_id: candidate for candidate in trace.candidates}
         context = self._answerer.choose_sources(self._query, response.results)
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
@@ -69,7 +58,7 @@ class Explainer:
             explanation = _explanation("given", place, message, explanation.candidate)
         return explanation.model_copy(update={"rewritings": trace.rewritings})
 
-    def _places(self, passage: str) -> list[Finding]:
+    def _places(self, passage: str) -> list[types.Finding]:
         words = passage.split()
         texts = [" ".join(words), " ".join(words[:END_WORDS]), " ".join(words[-END_WORDS:])]
         for text in dict.fromkeys(texts):
@@ -78,7 +67,7 @@ class Explainer:
                 return found
         return []
 
-    def _not_indexed(self) -> Explanation:
+    def _not_indexed(self) -> types.Explanation:
         documents = self._store.documents.list(self._scope.index_id)
         waiting = [document.name for document in documents if document.chunk_count == 0]
         message = (
@@ -87,9 +76,9 @@ class Explainer:
         )
         if waiting:
             message += f" Not read so far, or without success: {', '.join(waiting[:5])}."
-        return Explanation(stage="not_indexed", message=message)
+        return types.Explanation(stage="not_indexed", message=message)
 
-    def _not_found(self, live: Sequence[Finding]) -> Explanation:
+    def _not_found(self, live: Sequence[types.Finding]) -> types.Explanation:
         """Explain a passage that is no candidate: it was filtered out, or is too far from the question."""
         allowed = self._in_scope(self._scope.model_copy(update={"must_include": ()}), live)
         if not allowed:
@@ -105,23 +94,23 @@ class Explainer:
         )
         return _explanation("candidates", having[0], message)
 
-    def _filter_reason(self, place: Finding) -> str:
+    def _filter_reason(self, place: types.Finding) -> str:
         if self._store.documents.get(place.document_id).disabled:
             return "Its document is disabled. Enable it."
         return "The filters shut its document out. Search without them."
 
-    def _in_scope(self, scope: Scope, places: Sequence[Finding]) -> list[Finding]:
+    def _in_scope(self, scope: types.Scope, places: Sequence[types.Finding]) -> list[types.Finding]:
         inside = self._store.chunks.in_scope(scope, [place.chunk_id for place in places])
         return [place for place in places if place.chunk_id in inside]
 
     def _explain_candidate(
         self,
-        candidate: CandidateTrace,
-        place: Finding,
-        response: SearchResponse,
+        candidate: types.CandidateTrace,
+        place: types.Finding,
+        response: types.SearchResponse,
         passage: str,
         context: answering.Context,
-    ) -> Explanation:
+    ) -> types.Explanation:
         options = self._answerer.request.retrieval
         stage = OUTCOMES[candidate.outcome]
         message = {
@@ -143,8 +132,10 @@ class Explainer:
         )
 
 
-def _explanation(stage: Stage, place: Finding, message: str, candidate: CandidateTrace | None = None) -> Explanation:
-    return Explanation(
+def _explanation(
+    stage: types.Stage, place: types.Finding, message: str, candidate: types.CandidateTrace | None = None
+) -> types.Explanation:
+    return types.Explanation(
         stage=stage,
         message=message,
         document_name=place.document_name,
@@ -153,13 +144,13 @@ def _explanation(stage: Stage, place: Finding, message: str, candidate: Candidat
     )
 
 
-def _score(candidate: CandidateTrace) -> str:
+def _score(candidate: types.CandidateTrace) -> str:
     return f"{candidate.final_score or 0.0:.3f}"
 
 
 def _given_whole(
-    context: answering.Context, response: SearchResponse, places: Sequence[Finding], passage: str
-) -> tuple[Finding, str] | None:
+    context: answering.Context, response: types.SearchResponse, places: Sequence[types.Finding], passage: str
+) -> tuple[types.Finding, str] | None:
     """Return the place and the id of a source with the passage that is no hit."""
     found = {hit.chunk.id for hit in response.results}
     for source in context.sources:
@@ -172,7 +163,7 @@ def _given_whole(
 
 def _contains_passage(source: answering.Source, passage: str) -> bool:
     """Whether the source's lines contain the beginning or the end of the passage."""
-    text = " ".join(lines_text(source.lines).split()).casefold()
+    text = " ".join(types.lines_text(source.lines).split()).casefold()
     words = passage.casefold().split()
     return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text
 

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Generator, Mapping
 from typing import Any
 
-from rag import answering, errors, retrieval, tracing
+from rag import answering, errors, retrieval, tracing, types
 from rag.engine.questions.answerer import Answerer
 from rag.engine.questions.explanation import Explainer
 from rag.engine.questions.search import Search
@@ -12,15 +12,6 @@ from rag.engine.questions.suggestions import Suggestions
 from rag.engine.questions.whole_documents import WholeDocuments
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, restrict_to_documents
 from rag.engine.workspace import Workspace
-from rag.types import (
-    AnswerEvent,
-    AnswerRequest,
-    AnswerResponse,
-    Document,
-    Explanation,
-    SearchRequest,
-    SearchResponse,
-)
 
 QUESTION_TOP_K = 5
 """`top_k` of a bare question."""
@@ -32,7 +23,7 @@ class Questions:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
+    def search(self, request: types.SearchRequest | Mapping[str, Any]) -> types.SearchResponse:
         """Return the passages that match a query, best first.
 
         Raises:
@@ -41,7 +32,7 @@ class Questions:
             errors.AuthError: the embedding provider rejects the request's own key.
             errors.ProviderError: that provider refuses or is down.
         """
-        request = parse(SearchRequest, request)
+        request = parse(types.SearchRequest, request)
         with request_key_errors(request.auth), tracing.span("search") as step:
             index = self._workspace.requested_index(request.index_name)
             found = Search(self._workspace, index, request).run(retrieval.Query(request.query))
@@ -49,8 +40,8 @@ class Questions:
             return found
 
     def answer(
-        self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
-    ) -> AnswerResponse:
+        self, request: types.AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
+    ) -> types.AnswerResponse:
         """Answer a question from the documents, with citations; `contexts` of the answer are the cited hits.
 
         A bare question is answered from the best five passages of the default index. `document_id` narrows the search.
@@ -64,21 +55,21 @@ class Questions:
         """
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
-        parsed = parse(AnswerRequest, request)
+        parsed = parse(types.AnswerRequest, request)
         return answering.final_answer(self.stream(restrict_to_document(parsed, document_id) if document_id else parsed))
 
     def stream(
-        self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
-    ) -> Generator[AnswerEvent, None, None]:
+        self, request: types.AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
+    ) -> Generator[types.AnswerEvent, None, None]:
         """Yield tokens of the answer, then the checked answer, which replaces them. Raises as `answer`.
 
         While a language model judges sentences by meaning, the stage "judging" has the answer with the other verdicts.
         When `stop` returns True, writing ends; the answer is what was written so far, marked as `stopped`.
         """
-        parsed = parse(AnswerRequest, request)
+        parsed = parse(types.AnswerRequest, request)
         return tracing.streaming("question", lambda: self._answerer(parsed, stop).stream())
 
-    def _answerer(self, request: AnswerRequest, stop: answering.Stop) -> Answerer:
+    def _answerer(self, request: types.AnswerRequest, stop: answering.Stop) -> Answerer:
         models = self._workspace.models
         index = self._workspace.requested_index(request.index_name)
         generation = request.generation
@@ -101,21 +92,21 @@ class Questions:
         """
         return Suggestions(self._workspace).find(document_id, self._quote)
 
-    def _quote(self, document: Document, question: str) -> AnswerResponse:
+    def _quote(self, document: types.Document, question: str) -> types.AnswerResponse:
         """Answer from one document, without a language model."""
         index = self._workspace.store.indexes.get_by_id(document.index_id)
-        request = restrict_to_documents(AnswerRequest(question=question), [document.id])
+        request = restrict_to_documents(types.AnswerRequest(question=question), [document.id])
         return Answerer(self._workspace, index, request).quote()
 
-    def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
+    def explain(self, request: types.SearchRequest | Mapping[str, Any], passage: str) -> types.Explanation:
         """Explain why a passage is, or is not, used to answer the request's query.
 
         Raises ValidationError if `passage` is empty.
         """
-        searched = parse(SearchRequest, request)
+        searched = parse(types.SearchRequest, request)
         if not (passage or "").split():
             raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
-        asked = AnswerRequest(
+        asked = types.AnswerRequest(
             question=searched.query,
             retrieval=searched.retrieval.model_copy(update={"trace": True}),
             auth=searched.auth,

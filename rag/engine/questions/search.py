@@ -4,11 +4,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rag import providers, retrieval
+from rag import providers, retrieval, types
 from rag.engine.indexes.glossary import Glossary
 from rag.engine.library import saved_filters
 from rag.engine.workspace import Workspace
-from rag.types import Hit, Index, RetrievalRequest, Scope, SearchResponse, Usage
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -17,13 +16,13 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 class Search:
     """The search of one request; what it was asked with is bound here, once."""
 
-    def __init__(self, workspace: Workspace, index: Index, request: RetrievalRequest) -> None:
+    def __init__(self, workspace: Workspace, index: types.Index, request: types.RetrievalRequest) -> None:
         self._workspace = workspace
         self._index = index
         asked = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
         self.options = retrieval.as_configured(asked, workspace.config)
         self._store = workspace.store
-        self.scope = Scope(
+        self.scope = types.Scope(
             index_id=index.id,
             filters=self.options.filters,
             must_include=self.options.must_include,
@@ -53,7 +52,7 @@ class Search:
         reranker = self._workspace.models.reranker
         return retrieval.stages(self.options, store=self._store, reranker=reranker, llm=self._llm)
 
-    def run(self, query: "retrieval.Query") -> SearchResponse:
+    def run(self, query: "retrieval.Query") -> types.SearchResponse:
         """Search for a query, which then holds its vector and the trace of each candidate."""
         started = time.perf_counter()
         nodes = self.retriever().retrieve(query)
@@ -61,16 +60,16 @@ class Search:
             nodes = stage.postprocess_nodes(nodes, query)
         return self.response(query, retrieval.to_hits(nodes), time.perf_counter() - started)
 
-    def response(self, query: "retrieval.Query", hits: Sequence[Hit], seconds: float) -> SearchResponse:
+    def response(self, query: "retrieval.Query", hits: Sequence[types.Hit], seconds: float) -> types.SearchResponse:
         """Return the search response for the hits of a query."""
         options = self.options
         texts = [variant.text for variant in query.findings.variants] if options.by_meaning else []
-        return SearchResponse(
+        return types.SearchResponse(
             query=query.query_str,
             top_k=options.top_k,
             min_score=options.min_score,
             mode=options.mode,
             results=hits,
-            usage=Usage(embedding_tokens=sum(map(providers.count_tokens, texts)), latency_ms=seconds * 1000),
+            usage=types.Usage(embedding_tokens=sum(map(providers.count_tokens, texts)), latency_ms=seconds * 1000),
             trace=retrieval.trace(query.findings, hits, options) if options.trace else None,
         )

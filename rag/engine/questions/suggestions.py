@@ -9,10 +9,9 @@ from importlib import metadata
 
 import numpy as np
 
-from rag import providers, retrieval, vocabulary
+from rag import providers, retrieval, types, vocabulary
 from rag.answering.conversation import suggested_questions
 from rag.engine.workspace import Workspace
-from rag.types import LIKELY_THRESHOLD, PAGE_TEXT, AnswerResponse, Chunk, Document, DocumentStatus
 
 MAX_SUGGESTIONS = 5
 """Maximum number of questions to begin with."""
@@ -30,7 +29,7 @@ OWN_QUESTIONS = (suggested_questions.term_questions, suggested_questions.topic_q
 """What a document is asked about itself, in its own words."""
 
 
-Ask = Callable[[Document, str], AnswerResponse]
+Ask = Callable[[types.Document, str], types.AnswerResponse]
 """Ask a document a question; the answer is in its own words."""
 
 
@@ -52,7 +51,7 @@ class Suggestions:
             errors.ProviderError: the embedding provider refuses or is down.
         """
         document = self._workspace.store.documents.get(document_id)
-        if document.status is not DocumentStatus.READY:
+        if document.status is not types.DocumentStatus.READY:
             return ()
         known = self._known(document)
         if known is None:
@@ -66,7 +65,7 @@ class Suggestions:
         document = self._workspace.store.documents.get(document_id)
         return (self._known(document) or ()) if document.language == language else ()
 
-    def _known(self, document: Document) -> tuple[str, ...] | None:
+    def _known(self, document: types.Document) -> tuple[str, ...] | None:
         cached = self._workspace.store.caches.recall("suggestions", _key(document))
         if cached is None:
             return None
@@ -81,13 +80,13 @@ class Suggestions:
             found |= {_digest(question): question for question in own}
         return tuple(found[digest] for digest in digests if digest in found)
 
-    def _first_chunks(self, document: Document) -> Sequence[Chunk]:
+    def _first_chunks(self, document: types.Document) -> Sequence[types.Chunk]:
         chunks = self._workspace.store.chunks.of_document(document.id, limit=FIRST_CHUNKS)
-        return [chunk for chunk in chunks if chunk.kinds & PAGE_TEXT]
+        return [chunk for chunk in chunks if chunk.kinds & types.PAGE_TEXT]
 
     # --- asking ---
 
-    def _answered(self, document: Document, ask: Ask) -> Iterator[str]:
+    def _answered(self, document: types.Document, ask: Ask) -> Iterator[str]:
         """Yield the questions that the document answers, the best first, as long as they are wanted."""
         chunks, language = self._first_chunks(document), document.language
         words = " ".join(chunk.text for chunk in chunks[:MARKED_CHUNKS])
@@ -104,7 +103,7 @@ class Suggestions:
         if is_answered(summary):
             yield summary
 
-    def _nearest_kind(self, document: Document, chunks: Sequence[Chunk]) -> vocabulary.DocumentKind | None:
+    def _nearest_kind(self, document: types.Document, chunks: Sequence[types.Chunk]) -> vocabulary.DocumentKind | None:
         """Return the kind whose description is nearest to the chunks' vectors, if the model reads their language."""
         models, index = self._workspace.models, self._workspace.store.indexes.get_by_id(document.index_id)
         languages = models.languages(index.space)
@@ -124,16 +123,16 @@ class Suggestions:
         return suggested_questions.nearest_kind({name: value / width for name, value in similarity.items()})
 
 
-def _is_answered(ask: Ask, document: Document, question: str) -> bool:
+def _is_answered(ask: Ask, document: types.Document, question: str) -> bool:
     """Return whether the extract that answers is likely right; what is put together from several has no odds."""
     answer = ask(document, question)
-    return answer.status == "ok" and (answer.likelihood is None or answer.likelihood >= LIKELY_THRESHOLD)
+    return answer.status == "ok" and (answer.likelihood is None or answer.likelihood >= types.LIKELY_THRESHOLD)
 
 
 def _digest(question: str) -> str:
     return retrieval.request_digest(question).hex()
 
 
-def _key(document: Document) -> bytes:
+def _key(document: types.Document) -> bytes:
     """Return the key of a reading of a document by this version of the program."""
     return retrieval.request_digest(metadata.version("pagelight"), str(document.id), str(document.indexed_at))

@@ -5,11 +5,10 @@ import itertools
 import uuid
 from collections.abc import Sequence
 
-from rag import errors
+from rag import errors, types
 from rag.answering.extraction.summary import to_hit
 from rag.engine.library import saved_filters
 from rag.engine.workspace import Workspace
-from rag.types import Chunk, Document, DocumentQuery, Hit, Index, Line, RetrievalRequest
 
 MAX_DOCUMENTS = 8
 """In a scope of more documents, only those with hits are read whole."""
@@ -22,14 +21,14 @@ class WholeDocuments:
     """The documents that a request asks; `only_found` if the question names those that the hits are from."""
 
     def __init__(
-        self, workspace: Workspace, index: Index, request: RetrievalRequest, *, only_found: bool = False
+        self, workspace: Workspace, index: types.Index, request: types.RetrievalRequest, *, only_found: bool = False
     ) -> None:
         self._store = workspace.store
         self._index = index
         self._only_found = only_found
         self._options = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
 
-    def read(self, hits: Sequence[Hit], budget_tokens: int) -> list[list[Hit]]:
+    def read(self, hits: Sequence[types.Hit], budget_tokens: int) -> list[list[types.Hit]]:
         """Return the documents that may fit into `budget_tokens`, those with hits first, as hits page by page.
 
         None if the request wants passages of another kind: only chunks, or only those with certain words.
@@ -38,12 +37,12 @@ class WholeDocuments:
             return []
         ids = dict.fromkeys(hit.passage.document_id for hit in hits)
         if not self._only_found:
-            scope = DocumentQuery(filters=self._options.filters, disabled=False)
+            scope = types.DocumentQuery(filters=self._options.filters, disabled=False)
             listed = self._store.documents.list(self._index.id, scope, limit=MAX_DOCUMENTS + 1)
             ids |= dict.fromkeys(document.id for document in listed if len(listed) <= MAX_DOCUMENTS)
         return [pages for document_id in ids if (pages := self._pages(document_id, budget_tokens // MIN_CHUNK_TOKENS))]
 
-    def _pages(self, document_id: uuid.UUID, max_chunks: int) -> list[Hit]:
+    def _pages(self, document_id: uuid.UUID, max_chunks: int) -> list[types.Hit]:
         with contextlib.suppress(errors.NotFoundError):  # purged meanwhile, or a node of the caller's own
             document = self._store.documents.get(document_id)
             if document.chunk_count <= max_chunks:
@@ -51,14 +50,14 @@ class WholeDocuments:
         return []
 
 
-def page_hits(document: Document, chunks: Sequence[Chunk]) -> list[Hit]:
+def page_hits(document: types.Document, chunks: Sequence[types.Chunk]) -> list[types.Hit]:
     """Return the pages of a document with these `chunks` as hits, in reading order.
 
     A page has all its lines, and the rest of its chunks that begin or end on another page, so that a sentence across a
     page break is whole in one of both.
     """
-    of_page: dict[int, list[Chunk]] = {}
-    lines: dict[object, Line] = {}
+    of_page: dict[int, list[types.Chunk]] = {}
+    lines: dict[object, types.Line] = {}
     for chunk in chunks:
         of_page.setdefault(chunk.main_page, []).append(chunk)
         for line in chunk.lines:
@@ -74,6 +73,6 @@ def page_hits(document: Document, chunks: Sequence[Chunk]) -> list[Hit]:
     return hits
 
 
-def _key(line: Line) -> object:
+def _key(line: types.Line) -> object:
     # the parts of a long line have one number
     return line.page_number, line.number, line.text, line.bbox

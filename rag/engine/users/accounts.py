@@ -4,13 +4,12 @@ import builtins
 import re
 from collections.abc import Sequence
 
-from rag import errors
+from rag import errors, types
 from rag.config import MEGABYTE
 from rag.engine.resources import Resources
 from rag.engine.users.api_keys import AllKeys
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import OwnAccount
-from rag.types import Account, AccountUse, Job, RequestOrigin, Role, Storage
 
 MAX_GROUP_BYTES = 512
 MAX_QUOTA_MB = 1_000_000_000
@@ -20,25 +19,27 @@ JOBS_SHOWN = 200
 class Accounts:
     """The accounts of an installation. Changes are recorded in the audit log; see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: RequestOrigin = UNKNOWN_ORIGIN) -> None:
+    def __init__(
+        self, resources: Resources, actor: str | None = None, origin: types.RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin
 
-    def by(self, actor: str, origin: RequestOrigin) -> "Accounts":
+    def by(self, actor: str, origin: types.RequestOrigin) -> "Accounts":
         """Return the accounts as administered by `actor`."""
         return Accounts(self._resources, actor, origin)
 
-    def get(self, user_id: str) -> Account:
+    def get(self, user_id: str) -> types.Account:
         """Return a user's account with the effective role; users named in `RAG_ADMINS` are always admins.
 
         An unknown user gets a member's account.
         """
         account = self._of(user_id).get()
         named = user_id in self._resources.config.admins
-        return account.model_copy(update={"role": Role.ADMIN}) if named else account
+        return account.model_copy(update={"role": types.Role.ADMIN}) if named else account
 
-    def storage(self, user_id: str) -> Storage:
+    def storage(self, user_id: str) -> types.Storage:
         """Return the bytes of originals that a user has, and the quota."""
         return self._of(user_id).storage(self._resources.config.quota_bytes)
 
@@ -48,27 +49,27 @@ class Accounts:
 
     # --- for admins ---
 
-    def list(self) -> builtins.list[AccountUse]:
+    def list(self) -> builtins.list[types.AccountUse]:
         """Return all users with their effective role and usage."""
         found = self._resources.store.accounts.list(self._resources.config.session_lifetime)
         admins = self._resources.config.admins
-        return [one.model_copy(update={"role": Role.ADMIN}) if one.user_id in admins else one for one in found]
+        return [one.model_copy(update={"role": types.Role.ADMIN}) if one.user_id in admins else one for one in found]
 
-    def find(self, user_id: str) -> AccountUse:
+    def find(self, user_id: str) -> types.AccountUse:
         """Return one user of `list`. Raises NotFoundError, so that a typo does not give a role to nobody."""
         found = next((one for one in self.list() if one.user_id == user_id), None)
         if found is None:
             raise errors.NotFoundError(f"There is no user {user_id}. List them: pagelight users list")
         return found
 
-    def set_role(self, user_id: str, role: Role) -> Account:
+    def set_role(self, user_id: str, role: types.Role) -> types.Account:
         """Set a user's role. Raises ConflictError if `RAG_ADMINS` names the user, who stays an admin."""
-        if user_id in self._resources.config.admins and role is not Role.ADMIN:
+        if user_id in self._resources.config.admins and role is not types.Role.ADMIN:
             raise errors.ConflictError(f"{user_id} is an administrator by RAG_ADMINS. Take the name out of it first.")
         self._of(user_id).set_role(role)
         return self.get(user_id)
 
-    def set_groups(self, user_id: str, groups: Sequence[str]) -> Account:
+    def set_groups(self, user_id: str, groups: Sequence[str]) -> types.Account:
         """Set a user's groups, in addition to those from the login provider.
 
         Raises ValidationError if a group's name is empty, too long or not printable.
@@ -76,7 +77,7 @@ class Accounts:
         self._of(user_id).set_groups(sorted({_valid_group(name) for name in groups}))
         return self.get(user_id)
 
-    def set_quota(self, user_id: str, megabytes: int | None) -> Storage:
+    def set_quota(self, user_id: str, megabytes: int | None) -> types.Storage:
         """Set a user's quota of originals in megabytes; None is the installation's default.
 
         Raises ValidationError if the quota is out of range.
@@ -93,7 +94,7 @@ class Accounts:
         """The API keys of all users."""
         return AllKeys(self._resources, self._actor, self._origin)
 
-    def jobs(self) -> builtins.list[Job]:
+    def jobs(self) -> builtins.list[types.Job]:
         """Return all users' latest jobs without their results."""
         return self._resources.store.accounts.jobs(JOBS_SHOWN)
 

@@ -8,12 +8,11 @@ import secrets
 import uuid
 from collections.abc import Callable, Sequence
 
-from rag import errors
+from rag import errors, types
 from rag.config import Config
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import ApiKeys, Store
-from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission, RequestOrigin
 
 PREFIX = "pl_"
 SECRET_BYTES = 32
@@ -24,9 +23,9 @@ HINT_CHARS = len(PREFIX) + 4
 MAX_NAME_CHARS = 100
 
 
-SHARED_KEY = ApiKey(
+SHARED_KEY = types.ApiKey(
     id=uuid.UUID(int=0),
-    user_id=LOCAL_USER,
+    user_id=types.LOCAL_USER,
     name="RAG_API_KEY",
     hint="",
     permissions=("admin",),
@@ -42,8 +41,8 @@ class UserKeys:
         self._workspace = workspace
 
     def create(
-        self, name: str, permissions: Sequence[Permission] = ("read",), expires_at: dt.datetime | None = None
-    ) -> tuple[ApiKey, str]:
+        self, name: str, permissions: Sequence[types.Permission] = ("read",), expires_at: dt.datetime | None = None
+    ) -> tuple[types.ApiKey, str]:
         """Create a key. Returns it and its secret, which is not stored and cannot be shown again.
 
         Raises ValidationError if the name is empty, too long or not printable, the permissions are empty or unknown, or
@@ -51,11 +50,11 @@ class UserKeys:
         """
         return _create_key(self._workspace.store.api_keys, name, permissions, expires_at)
 
-    def list(self) -> list[ApiKey]:
+    def list(self) -> list[types.ApiKey]:
         """Return the user's keys, including expired and revoked ones, latest first."""
         return self._workspace.store.api_keys.list()
 
-    def revoke(self, key_id: uuid.UUID) -> ApiKey:
+    def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke a key. Raises NotFoundError."""
         return self._workspace.store.api_keys.revoke(key_id)
 
@@ -63,12 +62,12 @@ class UserKeys:
 class AllKeys:
     """The keys of all users, for admins."""
 
-    def __init__(self, resources: Resources, actor: str | None, origin: RequestOrigin) -> None:
+    def __init__(self, resources: Resources, actor: str | None, origin: types.RequestOrigin) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin
 
-    def list(self) -> builtins.list[ApiKey]:
+    def list(self) -> builtins.list[types.ApiKey]:
         """Return all users' keys without secrets, latest first."""
         return self._resources.store.accounts.api_keys()
 
@@ -76,13 +75,13 @@ class AllKeys:
         self,
         user_id: str,
         name: str,
-        permissions: Sequence[Permission] = ("read",),
+        permissions: Sequence[types.Permission] = ("read",),
         expires_at: dt.datetime | None = None,
-    ) -> tuple[ApiKey, str]:
+    ) -> tuple[types.ApiKey, str]:
         """Create a key for a user. Returns it and its secret. Raises as `Keys.create`."""
         return _create_key(self._of(user_id), name, permissions, expires_at)
 
-    def revoke(self, key_id: uuid.UUID) -> ApiKey:
+    def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke any user's key. Raises NotFoundError."""
         owner = next((key.user_id for key in self.list() if key.id == key_id), None)
         if owner is None:
@@ -94,8 +93,8 @@ class AllKeys:
 
 
 def _create_key(
-    api_keys: ApiKeys, name: str, permissions: Sequence[Permission], expires_at: dt.datetime | None
-) -> tuple[ApiKey, str]:
+    api_keys: ApiKeys, name: str, permissions: Sequence[types.Permission], expires_at: dt.datetime | None
+) -> tuple[types.ApiKey, str]:
     secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
     key = api_keys.create(
         name=_valid_name(name),
@@ -107,7 +106,7 @@ def _create_key(
     return key, secret
 
 
-def authenticate(config: Config, store: Callable[[], Store], secret: str) -> ApiKey | None:
+def authenticate(config: Config, store: Callable[[], Store], secret: str) -> types.ApiKey | None:
     """Return the valid key with this secret, or None.
 
     `RAG_API_KEY` is an admin key of the local user. Malformed secrets are not looked up. `secret` is decoded as
@@ -132,13 +131,14 @@ def _valid_name(name: str) -> str:
     return stripped
 
 
-def _valid_permissions(permissions: Sequence[Permission]) -> list[Permission]:
-    unknown = [permission for permission in permissions if permission not in PERMISSIONS]
+def _valid_permissions(permissions: Sequence[types.Permission]) -> list[types.Permission]:
+    unknown = [permission for permission in permissions if permission not in types.PERMISSIONS]
     if unknown or not permissions:
         raise errors.ValidationError(
-            f"A key needs one or more of the permissions {', '.join(PERMISSIONS)}.", details={"field": "permissions"}
+            f"A key needs one or more of the permissions {', '.join(types.PERMISSIONS)}.",
+            details={"field": "permissions"},
         )
-    return [permission for permission in PERMISSIONS if permission in permissions]
+    return [permission for permission in types.PERMISSIONS if permission in permissions]
 
 
 def _valid_expiry(expires_at: dt.datetime | None) -> dt.datetime | None:

@@ -5,11 +5,10 @@ import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
 
-from rag import errors, export
+from rag import errors, export, types
 from rag.engine.workspace import Workspace
-from rag.types import AuditEntry, AuditFilter
 
-NO_FILTER = AuditFilter()
+NO_FILTER = types.AuditFilter()
 COLUMNS = ("at", "actor", "action", "subject_kind", "subject_name", "subject_id", "owner", "door", "address", "details")
 
 
@@ -25,8 +24,13 @@ class AuditLog:
         return self._workspace.is_admin
 
     def list(
-        self, asked: AuditFilter = NO_FILTER, *, limit: int | None = 1000, below: int | None = None, own: bool = False
-    ) -> builtins.list[AuditEntry]:
+        self,
+        asked: types.AuditFilter = NO_FILTER,
+        *,
+        limit: int | None = 1000,
+        below: int | None = None,
+        own: bool = False,
+    ) -> builtins.list[types.AuditEntry]:
         """Return entries, latest first; `below` is the id to continue after.
 
         With `own`, admins too get only their own actions and actions on what they own.
@@ -48,7 +52,7 @@ class AuditLog:
         return self._workspace.audit_of_all_users.forget(before, actor=actor, door=door)
 
 
-def to_csv(entries: Iterable[AuditEntry], headings: Sequence[str] = COLUMNS) -> str:
+def to_csv(entries: Iterable[types.AuditEntry], headings: Sequence[str] = COLUMNS) -> str:
     """Return entries as CSV, safe against formula injection, with `headings` as column titles.
 
     Times are ISO 8601 with offset; actions are named as in the API.

@@ -4,11 +4,10 @@ import uuid
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from rag import errors
+from rag import errors, types
 from rag.engine.users.collection_workspaces import CollectionWorkspace, SharedWorkspace
 from rag.engine.users.sharing import Sharing
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX
 
 Engine = TypeVar("Engine")
 
@@ -39,7 +38,7 @@ class CollectionAccess(Generic[Engine]):
 
         `name` is the default's, or the id of a collection. Raises NotFoundError.
         """
-        if name == DEFAULT_INDEX:
+        if name == types.DEFAULT_INDEX:
             return self._own
         if Sharing(self._workspace).meant(name):
             return self.index(name)

@@ -4,12 +4,11 @@ import uuid
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from rag import errors
+from rag import errors, types
 from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
-from rag.types import DEFAULT_INDEX, Index, RequestOrigin
 
 SHARED_PREFIX = "shared:"
 """Prefix of a shared collection's name in requests; a name alone means one of the user's own."""
@@ -22,7 +21,7 @@ class SharedWorkspace(Workspace):
     """
 
     def __init__(
-        self, resources: Resources, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
+        self, resources: Resources, asker: str, index_id: uuid.UUID, origin: types.RequestOrigin = UNKNOWN_ORIGIN
     ) -> None:
         """Raises NotFoundError if the collection is not shared with the asker."""
         self._shared = resources.store.shared(asker, index_id, origin)
@@ -45,17 +44,17 @@ class SharedWorkspace(Workspace):
         """The files of the shared documents."""
         return SharedFiles(self._resources.files.of(self.user_id), self._shared)
 
-    def find_index(self, name: str) -> Index:
+    def find_index(self, name: str) -> types.Index:
         """Return the collection by id, name or as the default. Raises NotFoundError for any other."""
-        if name == DEFAULT_INDEX or name.startswith(SHARED_PREFIX):
+        if name == types.DEFAULT_INDEX or name.startswith(SHARED_PREFIX):
             return self.store.indexes.get_by_id(self.index_id)
         return self.store.indexes.find(name)
 
-    def ensure_index(self, name: str) -> Index:
+    def ensure_index(self, name: str) -> types.Index:
         """Return the collection; no index is created for its owner."""
         return self.find_index(name)
 
-    def create_or_update_index(self, name: str) -> Index:
+    def create_or_update_index(self, name: str) -> types.Index:
         """Raise ForbiddenError: only the owner can do this."""
         raise errors.ForbiddenError(f"{name!r} would be another's index. Make it among your own.")
 
@@ -122,7 +121,7 @@ class CollectionWorkspace(Workspace):
     """The user's workspace, with one of their collections in place of the default index."""
 
     def __init__(
-        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
+        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: types.RequestOrigin = UNKNOWN_ORIGIN
     ) -> None:
         """Raises NotFoundError if the user has no such index."""
         super().__init__(resources, user_id, origin)
@@ -133,14 +132,14 @@ class CollectionWorkspace(Workspace):
         """Return the collection for the user of `own`. Raises NotFoundError if they have no such index."""
         return cls(own._resources, own.user_id, index_id, own.origin)
 
-    def find_index(self, name: str) -> Index:
+    def find_index(self, name: str) -> types.Index:
         """Return the collection for the default name, else the named index. Raises NotFoundError."""
-        return self.store.indexes.get_by_id(self._index_id) if name == DEFAULT_INDEX else super().find_index(name)
+        return self.store.indexes.get_by_id(self._index_id) if name == types.DEFAULT_INDEX else super().find_index(name)
 
-    def ensure_index(self, name: str) -> Index:
+    def ensure_index(self, name: str) -> types.Index:
         """Return the collection unchanged for the default name, whatever `RAG_EMBED_MODEL` says."""
-        return self.find_index(name) if name == DEFAULT_INDEX else super().ensure_index(name)
+        return self.find_index(name) if name == types.DEFAULT_INDEX else super().ensure_index(name)
 
-    def create_or_update_index(self, name: str) -> Index:
+    def create_or_update_index(self, name: str) -> types.Index:
         """Do so with the collection for the default name."""
-        return super().create_or_update_index(self.find_index(name).name if name == DEFAULT_INDEX else name)
+        return super().create_or_update_index(self.find_index(name).name if name == types.DEFAULT_INDEX else name)

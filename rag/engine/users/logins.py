@@ -4,25 +4,27 @@ import builtins
 import datetime as dt
 import uuid
 
+from rag import types
 from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN
 from rag.store import Logins as UserLogins
-from rag.types import Identity, Login, RequestOrigin
 
 
 class Logins:
     """The logins of an installation. Changes are recorded in the audit log; see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: RequestOrigin = UNKNOWN_ORIGIN) -> None:
+    def __init__(
+        self, resources: Resources, actor: str | None = None, origin: types.RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin
 
-    def by(self, actor: str, origin: RequestOrigin) -> "Logins":
+    def by(self, actor: str, origin: types.RequestOrigin) -> "Logins":
         """Return the logins as administered by `actor`."""
         return Logins(self._resources, actor, origin)
 
-    def open(self, identity: Identity) -> bool:
+    def open(self, identity: types.Identity) -> bool:
         """Whether a login is valid; a new one is recorded with the user's name, email, role and groups.
 
         A login that is too old, was ended, or was issued before `end_all` stays invalid.
@@ -46,7 +48,7 @@ class Logins:
         """Whether a token issued to the user at that time is still valid."""
         return self._of(user_id).accepts(issued_at)
 
-    def list(self, user_id: str) -> builtins.list[Login]:
+    def list(self, user_id: str) -> builtins.list[types.Login]:
         """Return a user's open logins, last seen first."""
         return self._of(user_id).list(self._resources.config.session_lifetime)
 

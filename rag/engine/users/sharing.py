@@ -5,11 +5,10 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from rag import errors
+from rag import errors, types
 from rag.engine.request_parsing import parse
 from rag.engine.users.collection_workspaces import SHARED_PREFIX
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX, Grantee, Share, SharedIndex, ShareRequest
 
 
 class Sharing:
@@ -18,12 +17,12 @@ class Sharing:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self, index_name: str | None = None) -> builtins.list[Share]:
+    def list(self, index_name: str | None = None) -> builtins.list[types.Share]:
         """Return the user's shares, of one index or of all. Raises NotFoundError if there is no such index."""
         index = self._workspace.find_index(index_name) if index_name else None
         return self._workspace.store.shares.list(index.id if index else None)
 
-    def with_me(self) -> builtins.list[SharedIndex]:
+    def with_me(self) -> builtins.list[types.SharedIndex]:
         """Return the collections shared with the user, by name."""
         return self._workspace.store.shares.with_me()
 
@@ -32,11 +31,13 @@ class Sharing:
         """Whether the user may share: curators, admins, and the only user of an installation."""
         return self._workspace.is_admin or self._workspace.store.account.get().role.may_share
 
-    def colleagues(self) -> builtins.list[Grantee]:
+    def colleagues(self) -> builtins.list[types.Grantee]:
         """Return possible grantees: all known users, then all groups. Empty unless `allowed`."""
         return self._workspace.store.shares.colleagues(is_admin=self._workspace.is_admin)
 
-    def give(self, request: ShareRequest | Mapping[str, Any], index_name: str = DEFAULT_INDEX) -> builtins.list[Share]:
+    def give(
+        self, request: types.ShareRequest | Mapping[str, Any], index_name: str = types.DEFAULT_INDEX
+    ) -> builtins.list[types.Share]:
         """Share an index with a user or a group, or change the permission. Returns the index's shares.
 
         Raises:
@@ -44,7 +45,7 @@ class Sharing:
             errors.NotFoundError: the user has no such index.
             errors.ForbiddenError: the user is neither curator nor admin.
         """
-        parsed = parse(ShareRequest, request)
+        parsed = parse(types.ShareRequest, request)
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._workspace.user_id):
             raise errors.ValidationError("This is your own collection. Name somebody else.")
         index = self._workspace.requested_index(index_name)
@@ -55,15 +56,15 @@ class Sharing:
         return self.list(str(index.id))
 
     def withdraw(
-        self, request: ShareRequest | Mapping[str, Any], index_name: str = DEFAULT_INDEX
-    ) -> builtins.list[Share]:
+        self, request: types.ShareRequest | Mapping[str, Any], index_name: str = types.DEFAULT_INDEX
+    ) -> builtins.list[types.Share]:
         """End a share at once. Returns the remaining shares of the index.
 
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such index or share.
         """
-        parsed = parse(ShareRequest, request)
+        parsed = parse(types.ShareRequest, request)
         index = self._workspace.find_index(index_name)
         if not self._workspace.store.shares.withdraw(index.id, parsed):
             raise errors.NotFoundError(

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing.annotations import page_annotations
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, pymupdf, to_rect
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
 from rag.parsing.pdf.text_runs import read_page, to_display
-from rag.types import BlockKind, Rect
 
 mupdf = pymupdf.mupdf
 
@@ -50,7 +50,7 @@ class _Comment(NamedTuple):
     is_hidden: bool
     head: str
     content: str
-    box: Rect
+    box: types.Rect
 
 
 def read_comments(page: Any) -> list[RawBlock]:
@@ -97,7 +97,7 @@ def _number(annotation: Any, key: str) -> int:
     return int(mupdf.pdf_to_num(mupdf.pdf_dict_gets(mupdf.pdf_annot_obj(annotation), key)))
 
 
-def _quads(annotation: Any) -> list[Rect]:
+def _quads(annotation: Any) -> list[types.Rect]:
     """Return the displayed boxes of marked words, one for each line."""
     if not mupdf.pdf_annot_has_quad_points(annotation):
         return []
@@ -111,7 +111,7 @@ class _MarkedWords:
     def __init__(self, page: Any) -> None:
         self._page = page
 
-    def words(self, quads: Sequence[Rect]) -> str:
+    def words(self, quads: Sequence[types.Rect]) -> str:
         """Return the words, or parts of words, in the displayed boxes."""
         if not quads:
             return ""
@@ -122,7 +122,7 @@ class _MarkedWords:
         return " ".join(character_cleaning.clean(" ".join(lines)).split())
 
     @cached_property
-    def _lines(self) -> list[list[tuple[Rect, str]]]:
+    def _lines(self) -> list[list[tuple[types.Rect, str]]]:
         """Each line's characters and their displayed boxes."""
         matrix = display_matrix(self._page)
         lines = read_page(self._page, with_characters=True).lines
@@ -142,15 +142,15 @@ def _first(comment: _Comment, found: dict[int, _Comment]) -> _Comment:
     return comment
 
 
-def _block(comment: _Comment, place: Rect, page_box: Rect) -> RawBlock:
+def _block(comment: _Comment, place: types.Rect, page_box: types.Rect) -> RawBlock:
     """Make a block with a line for each line of a comment, at `place`, but on the page."""
-    box = Rect(*_lines_on_page(place, page_box))
+    box = types.Rect(*_lines_on_page(place, page_box))
     first, *others = [" ".join(line.split()) for line in comment.content.splitlines() if line.strip()]
     lines = [RawLine(box, text) for text in (f"{comment.head}: {first}", *others)]
-    return RawBlock(BlockKind.NOTE, lines, SIZE_PT, bold=False)
+    return RawBlock(types.BlockKind.NOTE, lines, SIZE_PT, bold=False)
 
 
-def _lines_on_page(box: Rect, page_box: Rect) -> Iterator[float]:
+def _lines_on_page(box: types.Rect, page_box: types.Rect) -> Iterator[float]:
     """Yield the sides of a box, those beyond the page at its edge."""
     for low, high, value in (
         (page_box.x0, page_box.x1 - 1, box.x0),

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rag import types
 from rag.parsing.pdf.mupdf import pymupdf, to_rect
-from rag.types import Rect
 
 mupdf = pymupdf.mupdf
 
@@ -75,7 +75,7 @@ def name(annotation: Any, key: str) -> str:
     return str(mupdf.pdf_to_name(entry(annotation, key)))
 
 
-def box(annotation: Any) -> Rect:
+def box(annotation: Any) -> types.Rect:
     """Return the displayed box."""
     bounds = mupdf.pdf_bound_annot(annotation)
     return to_rect((bounds.x0, bounds.y0, bounds.x1, bounds.y1))

@@ -3,13 +3,13 @@
 import html
 from collections.abc import Sequence
 
+from rag import types
 from rag.parsing.conversion import Conversion, SourceText
 from rag.parsing.html.layout import lay_out
-from rag.types import UnpackedPart
 
 
 def to_pdf(
-    name: str, noun: str, parts: Sequence[UnpackedPart], *, note: str = "", preformatted: str = ""
+    name: str, noun: str, parts: Sequence[types.UnpackedPart], *, note: str = "", preformatted: str = ""
 ) -> Conversion:
     """Show the name of an archive, how many parts it has, what `noun` calls each, and their list.
 
@@ -29,7 +29,7 @@ def count(number: int, noun: str) -> str:
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def listing(parts: Sequence[UnpackedPart]) -> str:
+def listing(parts: Sequence[types.UnpackedPart]) -> str:
     """Return the files as an HTML table: name, size, and whether they are read."""
     rows = "".join(
         "<tr>"
@@ -40,12 +40,12 @@ def listing(parts: Sequence[UnpackedPart]) -> str:
     return f"<table><tr><th>File</th><th>Size</th><th>Read as</th></tr>{rows}</table>" if parts else ""
 
 
-def listed(parts: Sequence[UnpackedPart]) -> list[str]:
+def listed(parts: Sequence[types.UnpackedPart]) -> list[str]:
     """Return the rows of `listing` as plain text."""
     return [f"{part.name} {_size(part.size)} {_outcome(part)}" for part in parts]
 
 
-def _outcome(part: UnpackedPart) -> str:
+def _outcome(part: types.UnpackedPart) -> str:
     return f"left out: {part.reason}" if part.reason else "a document of its own"
 
 

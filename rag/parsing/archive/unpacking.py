@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from rag import errors
+from rag import errors, types
 from rag.parsing import file_types
-from rag.types import ParsingConfig, Unpacked, UnpackedPart
 
 CHUNK_BYTES = 1 << 20
 MORE_LISTED = 1000
@@ -26,23 +25,23 @@ class Unpacking:
     `before` counts what was extracted from the enclosing containers.
     """
 
-    def __init__(self, name: str, folder: Path, before: Unpacked, config: ParsingConfig) -> None:
+    def __init__(self, name: str, folder: Path, before: types.Unpacked, config: types.ParsingConfig) -> None:
         self.name = name
         self._folder = folder
         self._config = config
         self._depth = before.depth
         self._files = before.files
         self._room = config.max_parts_mb * 1024 * 1024 - before.size
-        self._parts: list[UnpackedPart] = []
-        self._unlisted = Unpacked()
+        self._parts: list[types.UnpackedPart] = []
+        self._unlisted = types.Unpacked()
 
     @property
-    def parts(self) -> tuple[UnpackedPart, ...]:
+    def parts(self) -> tuple[types.UnpackedPart, ...]:
         """Each file so far: where it was stored, or why it was left out."""
         if not self._unlisted.files:
             return tuple(self._parts)
         count = self._unlisted.files
-        rest = UnpackedPart(
+        rest = types.UnpackedPart(
             name=f"{count:,} more", size=self._unlisted.size, reason=f"more than {self._config.max_parts:,} files"
         )
         return (*self._parts, rest)
@@ -61,15 +60,15 @@ class Unpacking:
             self.leave_out(name, size, reason)
             return
         self._files += 1
-        self._parts.append(UnpackedPart(name=safe_path(name), size=size, file=path))
+        self._parts.append(types.UnpackedPart(name=safe_path(name), size=size, file=path))
 
     def leave_out(self, name: str, size: int, reason: str) -> None:
         """Report a file that is not stored; `size` is in bytes, 0 if unknown."""
         if len(self._parts) >= self._config.max_parts + MORE_LISTED:
             known = self._unlisted
-            self._unlisted = Unpacked(files=known.files + 1, size=known.size + size)
+            self._unlisted = types.Unpacked(files=known.files + 1, size=known.size + size)
         else:
-            self._parts.append(UnpackedPart(name=safe_path(name), size=size, reason=reason))
+            self._parts.append(types.UnpackedPart(name=safe_path(name), size=size, reason=reason))
 
     @property
     def full(self) -> str | None:

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
+from rag import types
 from rag.parsing.html import markup, missing_glyphs, to_unicode
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR, pymupdf
-from rag.types import Rect
 
 FONT_SIZE_PT = 11
 SMALLEST_PT = 7.5
@@ -103,7 +103,7 @@ class PageWriter:
                 self._writer.end_page()
             to_unicode.collect(pages, html, self._glyphs)
 
-    def add_page(self, html: str, style: str, paper: Paper, *, top: float = MARGIN_PT) -> dict[str, Rect]:
+    def add_page(self, html: str, style: str, paper: Paper, *, top: float = MARGIN_PT) -> dict[str, types.Rect]:
         """Lay out `html` on one page that grows as needed, `top` points below its upper edge.
 
         Returns:
@@ -121,11 +121,11 @@ class PageWriter:
         width = right + MARGIN_PT
         height = max(paper.height, filled[3] + MARGIN_PT / 2 if html else 0)
         scale = min(1.0, MAX_SIDE_PT / max(width, height))
-        boxes: dict[str, Rect] = {}
+        boxes: dict[str, types.Rect] = {}
 
         def note(element: Any) -> None:
             if element.id and element.open_close & 1:
-                boxes[element.id] = Rect(*(scale * side for side in element.rect))
+                boxes[element.id] = types.Rect(*(scale * side for side in element.rect))
 
         story.element_positions(note)
         device = self._writer.begin_page(pymupdf.Rect(0, 0, scale * width, scale * height))

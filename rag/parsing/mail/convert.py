@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rag import errors
+from rag import errors, types
 from rag.parsing.archive.file_list import listed, listing
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, SourceText
@@ -13,7 +13,6 @@ from rag.parsing.html import markup
 from rag.parsing.html.layout import lay_out
 from rag.parsing.mail import eml
 from rag.parsing.mail.message import Attachment, Message
-from rag.types import OUTLOOK_MAIL, UnpackedPart
 
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff"})
 
@@ -37,7 +36,7 @@ def to_pdf(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
 
 def _read(source: Path, mime_type: str, name: str) -> Message:
     try:
-        if mime_type == OUTLOOK_MAIL:
+        if mime_type == types.OUTLOOK_MAIL:
             from rag.parsing.mail import msg  # costs each parsing process some milliseconds
 
             return msg.read(source)
@@ -62,7 +61,7 @@ def _shown_pictures(mail: Message) -> dict[str, Attachment]:
     return found
 
 
-def _fragments(mail: Message, parts: Sequence[UnpackedPart]) -> Iterable[str]:
+def _fragments(mail: Message, parts: Sequence[types.UnpackedPart]) -> Iterable[str]:
     """Yield the HTML of the page, each text by itself so that unclosed tags have no effect on the others."""
     rows = "".join(
         f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in mail.headers
@@ -82,7 +81,7 @@ def _plain_to_html(text: str) -> str:
     return f"<div>{'<br>'.join(lines)}</div>"
 
 
-def _texts(mail: Message, parts: Sequence[UnpackedPart]) -> Iterable[SourceText]:
+def _texts(mail: Message, parts: Sequence[types.UnpackedPart]) -> Iterable[SourceText]:
     yield SourceText(
         "the mail's headers", "\n".join([mail.subject, *(f"{name} {value}" for name, value in mail.headers)])
     )

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rag import types
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, from_display, pymupdf, to_rect
 from rag.parsing.pdf.text_runs import Piece, to_display
-from rag.types import Rect
 
 MIN_SIDE_PT = 40.0
 """Smaller pictures are icons."""
@@ -22,11 +22,11 @@ BOXES_KEY = "PagelightPictures"
 """The key in a page's dictionary for the displayed boxes of recognised pictures."""
 
 
-def find_pictures(document: Any, indices: Iterable[int]) -> dict[int, list[Rect]]:
+def find_pictures(document: Any, indices: Iterable[int]) -> dict[int, list[types.Rect]]:
     """Return the displayed boxes of pictures to recognise, by page index."""
     images = {index: _images(document, index) for index in indices}
     pages_with = Counter(key for found in images.values() for key in {_fingerprint(image) for image in found})
-    boxes: dict[int, list[Rect]] = {}
+    boxes: dict[int, list[types.Rect]] = {}
     for index, found in images.items():
         rare = [image for image in found if pages_with[_fingerprint(image)] < MIN_REPEATS]
         if rare and (large := _readable(document[index], rare)):
@@ -48,7 +48,7 @@ def _fingerprint(image: Mapping[str, Any]) -> tuple[object, ...]:
     return tuple(image[key] for key in ("width", "height", "bpc", "cs-name", "size"))
 
 
-def _readable(page: Any, images: Iterable[Mapping[str, Any]]) -> list[Rect]:
+def _readable(page: Any, images: Iterable[Mapping[str, Any]]) -> list[types.Rect]:
     """Return the boxes of pictures that are large enough and have no invisible text yet."""
     try:
         matrix = display_matrix(page)
@@ -67,20 +67,20 @@ def _invisible_text(page: Any) -> Iterator[tuple[float, float, float, float]]:
             yield span["bbox"]
 
 
-def _intersection(box: Rect, visible: Rect) -> Rect | None:
+def _intersection(box: types.Rect, visible: types.Rect) -> types.Rect | None:
     """Return the part of `box` on the page, None if there is none."""
     x0, y0 = max(box.x0, visible.x0), max(box.y0, visible.y0)
     x1, y1 = min(box.x1, visible.x1), min(box.y1, visible.y1)
-    return Rect(x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
+    return types.Rect(x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
 
 
-def _is_large(box: Rect) -> bool:
+def _is_large(box: types.Rect) -> bool:
     return min(box.x1 - box.x0, box.y1 - box.y0) >= MIN_SIDE_PT
 
 
-def join_touching(boxes: Iterable[Rect]) -> list[Rect]:
+def join_touching(boxes: Iterable[types.Rect]) -> list[types.Rect]:
     """Join the boxes that touch."""
-    joined: list[Rect] = []
+    joined: list[types.Rect] = []
     for box in boxes:
         whole = box
         while touching := [other for other in joined if _touch(whole, other)]:
@@ -91,7 +91,7 @@ def join_touching(boxes: Iterable[Rect]) -> list[Rect]:
     return joined
 
 
-def _touch(one: Rect, other: Rect) -> bool:
+def _touch(one: types.Rect, other: types.Rect) -> bool:
     return (
         one.x0 <= other.x1 + TOUCHING_PT
         and other.x0 <= one.x1 + TOUCHING_PT
@@ -100,7 +100,7 @@ def _touch(one: Rect, other: Rect) -> bool:
     )
 
 
-def content_key(page: Any, box: Rect) -> tuple[object, ...]:
+def content_key(page: Any, box: types.Rect) -> tuple[object, ...]:
     """Return a key that pictures with equal images and size share."""
     matrix = display_matrix(page)
     inside = [
@@ -114,7 +114,7 @@ def content_key(page: Any, box: Rect) -> tuple[object, ...]:
     )
 
 
-def insert_text_layer(page: Any, layer: Any, box: Rect) -> None:
+def insert_text_layer(page: Any, layer: Any, box: types.Rect) -> None:
     """Draw the only page of `layer` into the displayed `box` of `page`."""
     rotation, place = page.rotation, from_display(box, page)
     page.set_rotation(0)  # PyMuPDF ignores origin and UserUnit of turned pages
@@ -122,13 +122,13 @@ def insert_text_layer(page: Any, layer: Any, box: Rect) -> None:
     page.set_rotation(rotation)
 
 
-def save_recognised_boxes(page: Any, boxes: Sequence[Rect]) -> None:
+def save_recognised_boxes(page: Any, boxes: Sequence[types.Rect]) -> None:
     """Save in the page which pictures were recognised."""
     numbers = " ".join(f"{number:.2f}" for box in (*recognised_boxes(page), *boxes) for number in box)
     page.parent.xref_set_key(page.xref, BOXES_KEY, f"[{numbers}]")
 
 
-def recognised_boxes(page: Any) -> list[Rect]:
+def recognised_boxes(page: Any) -> list[types.Rect]:
     """Return the displayed boxes of recognised pictures."""
     kind, value = page.parent.xref_get_key(page.xref, BOXES_KEY)
     if kind != "array":
@@ -137,10 +137,10 @@ def recognised_boxes(page: Any) -> list[Rect]:
         numbers = [float(part) for part in value.strip("[]").split()]
     except ValueError:
         return []
-    return [Rect(*numbers[start : start + 4]) for start in range(0, len(numbers) - 3, 4)]
+    return [types.Rect(*numbers[start : start + 4]) for start in range(0, len(numbers) - 3, 4)]
 
 
-def split_recognised(pieces: Iterable[Piece], boxes: Sequence[Rect]) -> tuple[list[Piece], list[list[Piece]]]:
+def split_recognised(pieces: Iterable[Piece], boxes: Sequence[types.Rect]) -> tuple[list[Piece], list[list[Piece]]]:
     """The page's own text, and for each of `boxes` the words that were recognised in it."""
     own: list[Piece] = []
     recognised: list[list[Piece]] = [[] for _ in boxes]

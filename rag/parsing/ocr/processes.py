@@ -6,8 +6,8 @@ import signal
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing.worker import cpu_clock
-from rag.types import ParsingConfig
 
 WATCH_SECONDS = 2.0
 HIGHEST_DESCRIPTOR = 4096
@@ -20,7 +20,7 @@ class RecognitionError(Exception):
 class Processes(NamedTuple):
     """Runs recognition in processes with limits, and calls `on_wait` repeatedly meanwhile."""
 
-    config: ParsingConfig
+    config: types.ParsingConfig
     on_wait: Callable[[], None]
 
     def run(self, recognise: Callable[[], bytes]) -> bytes:

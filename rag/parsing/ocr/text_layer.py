@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing import languages
 from rag.parsing.ocr import packaged, pictures, tesseract
 from rag.parsing.ocr.processes import Processes, RecognitionError
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, from_display, pymupdf, to_rect
 from rag.parsing.pdf.text_runs import TEXT_FLAGS
-from rag.types import ParsingConfig, Rect
 
 RESOLUTION_DPI = 300
 """The resolution that Tesseract's documentation recommends; lines for the packaged models are made smaller."""
@@ -52,7 +52,7 @@ class Recognition(NamedTuple):
 
 def recognise(
     document: Any,
-    config: ParsingConfig,
+    config: types.ParsingConfig,
     on_recognised: Callable[[int], None],
     *,
     with_pictures: bool = False,
@@ -91,7 +91,7 @@ def recognise(
     )
 
 
-def find_installed(config: ParsingConfig, tessdata: str | None) -> Set[str]:
+def find_installed(config: types.ParsingConfig, tessdata: str | None) -> Set[str]:
     """Return what can recognise the language of the settings: languages with Tesseract's data, `languages.PACKAGED`."""
     wanted = frozenset() if config.ocr_language == tesseract.AUTO else frozenset(config.ocr_language.split("+"))
     data = tesseract.languages(tessdata) if tessdata else frozenset()
@@ -117,7 +117,7 @@ class _Reader:
     def __init__(
         self,
         document: Any,
-        config: ParsingConfig,
+        config: types.ParsingConfig,
         tessdata: str | None,
         installed: Set[str],
         on_recognised: Callable[[int], None],
@@ -145,7 +145,7 @@ class _Reader:
                 self.pages.add(index + 1)
             self._on_recognised(self._done)
 
-    def read_pictures(self, found: Mapping[int, Sequence[Rect]]) -> None:
+    def read_pictures(self, found: Mapping[int, Sequence[types.Rect]]) -> None:
         """Add invisible text under pictures; `found` has their boxes by page index."""
         for index, boxes in found.items():
             self._try(index, functools.partial(self._read_pictures_of, index, boxes))
@@ -220,7 +220,7 @@ class _Reader:
             pictures.insert_text_layer(page, layer, to_rect(page.rect))
         return True
 
-    def _read_pictures_of(self, index: int, boxes: Sequence[Rect]) -> bool:
+    def _read_pictures_of(self, index: int, boxes: Sequence[types.Rect]) -> bool:
         page = self._document[index]
         language = self._choose_language(index)
         laid = [box for box in boxes if self._read_picture(page, box, language)]
@@ -228,7 +228,7 @@ class _Reader:
             pictures.save_recognised_boxes(page, laid)
         return bool(laid)
 
-    def _read_picture(self, page: Any, box: Rect, language: str) -> bool:
+    def _read_picture(self, page: Any, box: types.Rect, language: str) -> bool:
         content = self._picture_layer(page, box, language)
         with pymupdf.open(stream=content, filetype="pdf") as layer:
             if not pictures.drop_noise(layer):
@@ -237,7 +237,7 @@ class _Reader:
             pictures.insert_text_layer(page, layer, box)
         return True
 
-    def _picture_layer(self, page: Any, box: Rect, language: str) -> bytes:
+    def _picture_layer(self, page: Any, box: types.Rect, language: str) -> bytes:
         """Recognise the picture at `box`; equal pictures without text on them are recognised once."""
         covering = [line for line in _own_boxes(page) if box.contains_center(line)]
         key = (*pictures.content_key(page, box), *covering)
@@ -335,7 +335,7 @@ def _share(boxes: Sequence[Any], page: Any) -> float:
     return sum(any(point in box for box in boxes) for point in points) / len(points)
 
 
-def _render(page: Any, box: Rect) -> Any:
+def _render(page: Any, box: types.Rect) -> Any:
     """Render the displayed `box` of the page without its digital text, which must not be recognised again."""
     area = max(1.0, (box.x1 - box.x0) * (box.y1 - box.y0))
     zoom = min(RESOLUTION_DPI / 72, (MAX_PIXELS / area) ** 0.5)
@@ -345,7 +345,7 @@ def _render(page: Any, box: Rect) -> Any:
     return picture
 
 
-def _own_boxes(page: Any) -> list[Rect]:
+def _own_boxes(page: Any) -> list[types.Rect]:
     """Return the displayed boxes of the page's digital lines."""
     matrix = display_matrix(page)
     return [to_rect(tuple(box if matrix is None else box * matrix)) for box in _level_boxes(_readable_lines(page))]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from rag import errors
+from rag import errors, types
 from rag.parsing import file_types
 from rag.parsing.archive.file_list import listed, listing
 from rag.parsing.archive.unpacking import Unpacking
@@ -27,7 +27,6 @@ from rag.parsing.office.package import Package
 from rag.parsing.office.paragraphs import Paragraph
 from rag.parsing.office.word import docx
 from rag.parsing.office.word.rewriting import placeholder
-from rag.types import ParsingConfig
 
 MAX_IMPORT_DEPTH = 3
 """Documents imported into imported documents deeper than this are left out."""
@@ -55,7 +54,7 @@ class Contents(NamedTuple):
     files: tuple[EmbeddedFile, ...] = ()
 
 
-def to_pdf(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion:
+def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion:
     """Convert the document at `source` to PDF; store the files embedded in it with `unpacking`.
 
     Raises:
@@ -176,7 +175,7 @@ _MARKUP: dict[str, Callable[[Path], str]] = {
 """How documents that are imported without Pandoc become HTML."""
 
 
-def _body(source: Path, mime_type: str, config: ParsingConfig, depth: int = 0) -> str:
+def _body(source: Path, mime_type: str, config: types.ParsingConfig, depth: int = 0) -> str:
     """Return the document as HTML, "" if Pandoc does not understand it."""
     try:
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
@@ -199,7 +198,7 @@ def _body(source: Path, mime_type: str, config: ParsingConfig, depth: int = 0) -
         return ""
 
 
-def _import_as_html(name: str, content: bytes, config: ParsingConfig, depth: int) -> str:
+def _import_as_html(name: str, content: bytes, config: types.ParsingConfig, depth: int) -> str:
     with _imported(name, content) as (path, kind):
         if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
             return _body(path, kind, config, depth + 1)

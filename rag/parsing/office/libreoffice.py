@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from rag import types
 from rag.parsing import file_types
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
-from rag.types import ParsingConfig
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def find() -> str | None:
     return found or (_MAC if os.access(_MAC, os.X_OK) else None)
 
 
-def to_pdf(source: Path, mime_type: str, config: ParsingConfig) -> Any | None:
+def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig) -> Any | None:
     """Convert the file to PDF (a `pymupdf.Document`); return None if LibreOffice fails or takes too long.
 
     LibreOffice runs with a temporary profile, separate from the user's.
@@ -96,7 +96,7 @@ def to_pdf(source: Path, mime_type: str, config: ParsingConfig) -> Any | None:
         return _opened(folder / "made" / "source.pdf")
 
 
-def _run(command: list[str], folder: Path, config: ParsingConfig) -> None:
+def _run(command: list[str], folder: Path, config: types.ParsingConfig) -> None:
     """Run the command until it ends or times out; its child processes end with the parsing process."""
     seconds = int(config.timeout_seconds(0)) + 1
     environment = {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from rag import types
 from rag.parsing import file_types
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion
@@ -11,7 +12,6 @@ from rag.parsing.office import documents, embedded, libreoffice, paragraphs
 from rag.parsing.office.paragraphs import bare
 from rag.parsing.slides import convert as slides
 from rag.parsing.slides import pages
-from rag.types import ParsingConfig
 
 MAX_LOST_SHARE = 0.02
 """If LibreOffice loses a larger share of a document's characters, the built-in converter is used."""
@@ -20,7 +20,7 @@ _ADDED = frozenset({paragraphs.COMMENT, paragraphs.HIDDEN})
 """Text that LibreOffice never prints."""
 
 
-def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion | None:
+def convert(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
     """Convert a file to PDF with LibreOffice; return None if it fails or loses too much.
 
     Files embedded in it are stored with `unpacking`.
@@ -36,7 +36,7 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
     return _document(source, mime_type, config, unpacking)
 
 
-def _document(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion | None:
+def _document(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
     contents = documents.read(source, mime_type)
     found = contents.paragraphs
     made = libreoffice.to_pdf(source, mime_type, config)
@@ -57,7 +57,7 @@ def _text(document: Any) -> str:
     return "".join(page.get_text() for page in document)
 
 
-def _presentation(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion | None:
+def _presentation(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
     deck = slides.read(source, mime_type)
     made = libreoffice.to_pdf(source, mime_type, config)
     if made is None or made.page_count != len(deck.slides):

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pypandoc
 
-from rag import errors
-from rag.types import ParsingConfig
+from rag import errors, types
 
 HEAP_SHARE = 0.5
 """Share of the memory limit that Pandoc may use; the parsing process holds the result beside it."""
@@ -30,7 +29,7 @@ class NotUnderstood(Exception):  # noqa: N818  # an answer that no user sees
     """Pandoc cannot read the file, which may still have text."""
 
 
-def to_html(source: Path, format_name: str, config: ParsingConfig) -> str:
+def to_html(source: Path, format_name: str, config: types.ParsingConfig) -> str:
     """Convert a file to HTML with its pictures as data URIs; `format_name` is Pandoc's name of the format.
 
     Pandoc gets half of the memory, and as much CPU time as a file of unknown length. It is in the process group of the

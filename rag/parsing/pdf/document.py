@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rag import types
 from rag.parsing import metadata
 from rag.parsing.pdf import structure
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, open_pdf
 from rag.parsing.pdf.pages import PageContent, parse_page
-from rag.types import ParsedDocument, ParsingConfig
 
 
-def parse_rendition(path: Path, config: ParsingConfig | None = None) -> ParsedDocument:
+def parse_rendition(path: Path, config: types.ParsingConfig | None = None) -> types.ParsedDocument:
     """Parse the PDF at `path`.
 
     Raises:
@@ -20,11 +20,11 @@ def parse_rendition(path: Path, config: ParsingConfig | None = None) -> ParsedDo
     """
     with open_pdf(path) as document:
         found = metadata.read_metadata(document)
-        parsed = structure.assemble(iter_pages(document, config or ParsingConfig()), found.title)
+        parsed = structure.assemble(iter_pages(document, config or types.ParsingConfig()), found.title)
     return parsed.model_copy(update={"author": found.author, "dated": found.dated})
 
 
-def iter_pages(document: Any, config: ParsingConfig) -> Iterator[PageContent]:
+def iter_pages(document: Any, config: types.ParsingConfig) -> Iterator[PageContent]:
     """Yield every page's content; a page that fails has an error and no blocks."""
     labels = page_labels(document)
     for index in range(document.page_count):

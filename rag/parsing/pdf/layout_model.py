@@ -4,11 +4,11 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing.pdf import text_lines
 from rag.parsing.pdf.mupdf import display_matrix
 from rag.parsing.pdf.text_runs import Piece, to_display
 from rag.parsing.tables.ruled_tables import Table
-from rag.types import BlockKind, Rect
 
 _HEADINGS = frozenset({"title", "section-header"})
 
@@ -16,8 +16,8 @@ _HEADINGS = frozenset({"title", "section-header"})
 class Layout(NamedTuple):
     """The displayed boxes of detected tables and headings."""
 
-    tables: tuple[Rect, ...] = ()
-    headings: tuple[Rect, ...] = ()
+    tables: tuple[types.Rect, ...] = ()
+    headings: tuple[types.Rect, ...] = ()
 
 
 def detect_layout(page: Any) -> Layout:
@@ -35,7 +35,7 @@ def detect_layout(page: Any) -> Layout:
     )
 
 
-def extract_tables(pieces: Sequence[Piece], boxes: Sequence[Rect]) -> tuple[list[Table], list[Piece]]:
+def extract_tables(pieces: Sequence[Piece], boxes: Sequence[types.Rect]) -> tuple[list[Table], list[Piece]]:
     """Return the tables in `boxes`, a line per row of print, and the pieces outside them."""
     grids: list[Table] = []
     rest = list(pieces)
@@ -49,9 +49,9 @@ def extract_tables(pieces: Sequence[Piece], boxes: Sequence[Rect]) -> tuple[list
     return grids, rest
 
 
-def mark_heading(block: text_lines.RawBlock, boxes: Sequence[Rect]) -> text_lines.RawBlock:
+def mark_heading(block: text_lines.RawBlock, boxes: Sequence[types.Rect]) -> text_lines.RawBlock:
     """Make a text block in one of the heading `boxes` a heading."""
     box = text_lines.bounds(line.bbox for line in block.lines)
-    if block.kind is BlockKind.TEXT and any(heading.contains_center(box) for heading in boxes):
-        return block._replace(kind=BlockKind.HEADING)
+    if block.kind is types.BlockKind.TEXT and any(heading.contains_center(box) for heading in boxes):
+        return block._replace(kind=types.BlockKind.HEADING)
     return block

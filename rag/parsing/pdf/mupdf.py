@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rag import errors
-from rag.types import Rect
+from rag import errors, types
 
 _MODELS = ("pymupdf.layout", "pymupdf4llm")
 
@@ -103,12 +102,12 @@ def open_pdf(path: Path) -> Iterator[Any]:
         yield document
 
 
-def to_rect(box: tuple[float, float, float, float]) -> Rect:
+def to_rect(box: tuple[float, float, float, float]) -> types.Rect:
     """Convert a box to a `Rect` with ordered corners, rounded to a hundredth of a point."""
     x0, y0, x1, y1 = box
     if x0 > x1 or y0 > y1:
         x0, y0, x1, y1 = min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
-    return Rect(round(x0, 2), round(y0, 2), round(x1, 2), round(y1, 2))
+    return types.Rect(round(x0, 2), round(y0, 2), round(x1, 2), round(y1, 2))
 
 
 def display_matrix(page: Any) -> Any | None:
@@ -127,7 +126,7 @@ def display_matrix(page: Any) -> Any | None:
     return None
 
 
-def from_display(box: Rect, page: Any) -> Any:
+def from_display(box: types.Rect, page: Any) -> Any:
     """Convert a box of the displayed page to PyMuPDF's unrotated page."""
     matrix = display_matrix(page)
     return pymupdf.Rect(box) if matrix is None else pymupdf.Rect(box) * ~matrix

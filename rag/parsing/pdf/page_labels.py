@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rag.types import PAGE_TEXT, Line, PageInfo, TextBlock
+from rag import types
 
 MARGIN = 0.13
 """Height of headers and footers as a share of the page."""
@@ -66,17 +66,19 @@ class Run(NamedTuple):
     present: int
 
 
-def add_printed_labels(pages: Sequence[PageInfo], blocks: Iterable[TextBlock]) -> tuple[PageInfo, ...]:
+def add_printed_labels(
+    pages: Sequence[types.PageInfo], blocks: Iterable[types.TextBlock]
+) -> tuple[types.PageInfo, ...]:
     """Label `pages` with their printed numbers unless the file has labels."""
     if any(page.label is not None for page in pages):
         return tuple(pages)
     heights = {page.number: page.height for page in pages}
-    lines = (line for block in blocks if block.kind in PAGE_TEXT for line in block.lines)
+    lines = (line for block in blocks if block.kind in types.PAGE_TEXT for line in block.lines)
     labels = find_printed_labels(heights, lines)
     return tuple(page.model_copy(update={"label": labels.get(page.number)}) for page in pages)
 
 
-def find_printed_labels(heights: dict[int, float], lines: Iterable[Line]) -> dict[int, str]:
+def find_printed_labels(heights: dict[int, float], lines: Iterable[types.Line]) -> dict[int, str]:
     """Return the printed labels by page number; `heights` of the pages are in points."""
     found: dict[Series, dict[int, float]] = defaultdict(dict)
     for line in lines:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rag import errors
+from rag import errors, types
 from rag.parsing.pdf.mupdf import (
     MUPDF_ERRORS,
     display_matrix,
@@ -14,7 +14,6 @@ from rag.parsing.pdf.mupdf import (
     pymupdf,
     to_rect,
 )
-from rag.types import Highlight, OutlineEntry, Rect, Region
 
 QUOTE_COLOR = (1.0, 0.85, 0.3)
 OUTLINE_COLOR = (217, 89, 0)
@@ -41,7 +40,7 @@ def page_size(rendition: Path, page_number: int) -> tuple[float, float]:
     return width, height
 
 
-def page_image(rendition: Path, page_number: int, *, zoom: float = 1.0, regions: Sequence[Region] = ()) -> bytes:
+def page_image(rendition: Path, page_number: int, *, zoom: float = 1.0, regions: Sequence[types.Region] = ()) -> bytes:
     """Render a page as PNG, `zoom` pixels per point, with the boxes of `regions` outlined.
 
     Raises:
@@ -58,14 +57,14 @@ def _cached_image(rendition: Path, modified: int, page_number: int, zoom: float)
     return _outlined_image(rendition, page_number, zoom, ())
 
 
-def _outlined_image(rendition: Path, page_number: int, zoom: float, regions: Sequence[Region]) -> bytes:
+def _outlined_image(rendition: Path, page_number: int, zoom: float, regions: Sequence[types.Region]) -> bytes:
     with open_pdf(rendition) as document, map_mupdf_errors(rendition.name):
         page = _page(document, page_number)
         boxes = [rect for region in regions if region.page_number == page_number for rect in region.rects]
         return _render(page, page.rect, zoom, outlined=boxes)
 
 
-def _render(page: Any, clip: Any, zoom: float, *, outlined: Sequence[Rect] = ()) -> bytes:
+def _render(page: Any, clip: Any, zoom: float, *, outlined: Sequence[types.Rect] = ()) -> bytes:
     zoom = min(zoom, (MAX_PIXELS / max(1.0, clip.width * clip.height)) ** 0.5)
     picture = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), clip=clip, alpha=False)
     width = max(1, round(OUTLINE_PT * zoom))
@@ -82,7 +81,7 @@ def _render(page: Any, clip: Any, zoom: float, *, outlined: Sequence[Rect] = ())
     return image
 
 
-def bookmarks(rendition: Path) -> tuple[OutlineEntry, ...]:
+def bookmarks(rendition: Path) -> tuple[types.OutlineEntry, ...]:
     """Read the bookmarks that lead to pages.
 
     Raises:
@@ -96,7 +95,9 @@ def bookmarks(rendition: Path) -> tuple[OutlineEntry, ...]:
         count = document.page_count
         entries = ((level, " ".join(title.split()), page, place) for level, title, page, place in found)
         return tuple(
-            OutlineEntry(level=level, title=title[:MAX_TITLE_CHARS], page_number=page, y=_height(document, page, place))
+            types.OutlineEntry(
+                level=level, title=title[:MAX_TITLE_CHARS], page_number=page, y=_height(document, page, place)
+            )
             for level, title, page, place in list(entries)[:MAX_BOOKMARKS]
             if title and 1 <= page <= count
         )
@@ -110,7 +111,7 @@ def _height(document: Any, page_number: int, place: Any) -> float:
     return y if 0 < y < page.rect.height else 0.0
 
 
-def region_image(rendition: Path, region: Region, *, zoom: float = 2.0) -> bytes:
+def region_image(rendition: Path, region: types.Region, *, zoom: float = 2.0) -> bytes:
     """Render the strip of a page with the boxes of `region`, highlighted, as PNG with `zoom` pixels per point.
 
     Raises:
@@ -121,7 +122,7 @@ def region_image(rendition: Path, region: Region, *, zoom: float = 2.0) -> bytes
         raise errors.NotFoundError("There is no place to be shown.")
     with open_pdf(rendition) as document, map_mupdf_errors(rendition.name):
         page = _page(document, region.page_number)
-        _mark(page, Highlight(region=region, note=""))
+        _mark(page, types.Highlight(region=region, note=""))
         whole = page.rect
         top = max(whole.y0, min(rect.y0 for rect in region.rects) - MARGIN_PT)
         bottom = min(whole.y1, max(rect.y1 for rect in region.rects) + MARGIN_PT, top + MAX_HEIGHT_PT)
@@ -129,7 +130,7 @@ def region_image(rendition: Path, region: Region, *, zoom: float = 2.0) -> bytes
         return _render(page, clip, zoom)
 
 
-def annotated_pdf(rendition: Path, highlights: Sequence[Highlight]) -> bytes:
+def annotated_pdf(rendition: Path, highlights: Sequence[types.Highlight]) -> bytes:
     """Return the whole PDF with `highlights` as annotations; bookmarks, links and forms stay.
 
     Raises the errors of `annotated_excerpt`.
@@ -143,7 +144,7 @@ def annotated_pdf(rendition: Path, highlights: Sequence[Highlight]) -> bytes:
     return content
 
 
-def annotated_excerpt(rendition: Path, highlights: Sequence[Highlight]) -> bytes:
+def annotated_excerpt(rendition: Path, highlights: Sequence[types.Highlight]) -> bytes:
     """Return a PDF of the pages with `highlights`, as annotations, and a bookmark for each page.
 
     Pages keep their order, size and rotation. Links are removed, as their targets may be missing.
@@ -173,7 +174,7 @@ def _page(document: Any, number: int) -> Any:
     return document[number - 1]
 
 
-def _mark(page: Any, highlight: Highlight) -> None:
+def _mark(page: Any, highlight: types.Highlight) -> None:
     quads = [_quad(page, rect) for rect in highlight.region.rects if rect.x1 > rect.x0 and rect.y1 > rect.y0]
     if quads:
         annotation = page.add_highlight_annot(quads)
@@ -182,7 +183,7 @@ def _mark(page: Any, highlight: Highlight) -> None:
         annotation.update()
 
 
-def _quad(page: Any, rect: Rect) -> Any:
+def _quad(page: Any, rect: types.Rect) -> Any:
     """Return the corners of a displayed box on the unrotated page; text in a box taller than wide runs upwards."""
     x0, y0, x1, y1 = rect
     upwards = y1 - y0 > x1 - x0

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing.annotations.comments import read_comments
 from rag.parsing.ocr import pictures
 from rag.parsing.pdf import (
@@ -18,7 +19,6 @@ from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
 from rag.parsing.tables import glued_cells, ruled_tables, table_grid
-from rag.types import BlockKind, PageInfo, Rect
 
 MAX_UNKNOWN_MARKS = 3
 """Unknown glyphs alone in a line that may be a mark such as a tick; more are a line that cannot be read."""
@@ -32,7 +32,7 @@ class PageContent(NamedTuple):
     known character.
     """
 
-    info: PageInfo
+    info: types.PageInfo
     blocks: list[text_lines.RawBlock]
     characters: int = 0
     unknown_glyphs: int = 0
@@ -43,11 +43,11 @@ class PageContent(NamedTuple):
 
 def parse_page(document: Any, index: int, *, label: str | None = None, use_model: bool = False) -> PageContent:
     """Parse page `index` (from 0), `use_model` also with the layout model; errors are reported in `info`."""
-    info = PageInfo(number=index + 1, width=0.0, height=0.0, label=label)
+    info = types.PageInfo(number=index + 1, width=0.0, height=0.0, label=label)
     try:
         page = document[index]
         box = to_rect(page.rect)
-        info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
+        info = types.PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         content, rules, source = text_runs.page_content(page)
         grid = PageGrid.read(document, page)
         if grid is not None:
@@ -57,7 +57,9 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         noted = [line.text for block in comments for line in block.lines]
         characters = sum(len("".join(text.split())) for text in noted) + _characters(content)
         runs = [*(piece.text for piece in content), *noted]
-        plain = glued_cells.split_glued(page, source, [piece for piece in content if piece.kind is BlockKind.TEXT])
+        plain = glued_cells.split_glued(
+            page, source, [piece for piece in content if piece.kind is types.BlockKind.TEXT]
+        )
         found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
         drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box), *comments]
         if grid is not None:
@@ -91,7 +93,7 @@ def _legible(content: Sequence[Piece]) -> tuple[list[Piece], int]:
 
 
 def _sheet_blocks(
-    grid: PageGrid, found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect
+    grid: PageGrid, found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks of the sheet's name, the text above its cells, its cells, and the text below them."""
     parts = grid.split(found)
@@ -107,7 +109,7 @@ def _characters(found: Sequence[Piece]) -> int:
 
 
 def page_blocks(
-    found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect, layout: layout_model.Layout
+    found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, layout: layout_model.Layout
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks in reading order, text of the page's main direction first."""
     by_direction = Counter[Direction]()
@@ -128,23 +130,23 @@ def page_blocks(
             yield block._replace(lines=lines)
 
 
-def _picture_blocks(recognised: Sequence[Sequence[Piece]], page_box: Rect) -> Iterator[text_lines.RawBlock]:
+def _picture_blocks(recognised: Sequence[Sequence[Piece]], page_box: types.Rect) -> Iterator[text_lines.RawBlock]:
     """Yield blocks of the recognised text of each picture."""
     for found in recognised:
         for block in page_blocks(found, (), page_box, layout_model.Layout()):
-            yield block._replace(kind=BlockKind.PICTURE)
+            yield block._replace(kind=types.BlockKind.PICTURE)
 
 
-def _set_apart(content: Sequence[Piece], page_box: Rect) -> Iterator[text_lines.RawBlock]:
+def _set_apart(content: Sequence[Piece], page_box: types.Rect) -> Iterator[text_lines.RawBlock]:
     """Yield blocks of the text that is struck out, and of what nobody sees."""
-    for kind in (BlockKind.STRUCK, BlockKind.HIDDEN):
+    for kind in (types.BlockKind.STRUCK, types.BlockKind.HIDDEN):
         found = [piece for piece in content if piece.kind is kind]
         for block in page_blocks(found, (), page_box, layout_model.Layout()):
             yield block._replace(kind=kind)
 
 
 def _upright_blocks(
-    found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect, table_boxes: Sequence[Rect]
+    found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, table_boxes: Sequence[types.Rect]
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks of text that is not rotated."""
     ruled, rest = ruled_tables.find_ruled_tables(found, rules, page_box)
@@ -152,7 +154,7 @@ def _upright_blocks(
     items: list[Piece | ruled_tables.Table] = [*rest, *ruled, *seen]
     for group in reading_order.reading_order(items):
         for block in text_lines.with_headers(_group_blocks(group)):
-            made = table_grid.arrange(block) if block.kind is BlockKind.TABLE else block
+            made = table_grid.arrange(block) if block.kind is types.BlockKind.TABLE else block
             yield made._replace(lines=[line._replace(boxes=(), fields=()) for line in made.lines])
 
 
@@ -169,20 +171,20 @@ def _group_blocks(group: Sequence[Piece | ruled_tables.Table]) -> Iterator[text_
     yield from text_lines.make_blocks(text_lines.make_rows(loose))
 
 
-def _rotate(box: Rect, direction: Direction) -> Rect:
+def _rotate(box: types.Rect, direction: Direction) -> types.Rect:
     """Rotate `box` as the page on which text in `direction` goes right."""
     match direction:
         case Direction.RIGHT:
             return box
         case Direction.LEFT:
-            return Rect(-box.x1, -box.y1, -box.x0, -box.y0)
+            return types.Rect(-box.x1, -box.y1, -box.x0, -box.y0)
         case Direction.DOWN:
-            return Rect(box.y0, -box.x1, box.y1, -box.x0)
+            return types.Rect(box.y0, -box.x1, box.y1, -box.x0)
         case Direction.UP:
-            return Rect(-box.y1, box.x0, -box.y0, box.x1)
+            return types.Rect(-box.y1, box.x0, -box.y0, box.x1)
 
 
-def _rotate_back(box: Rect, direction: Direction) -> Rect:
+def _rotate_back(box: types.Rect, direction: Direction) -> types.Rect:
     """Invert `_rotate`."""
     inverse = {Direction.DOWN: Direction.UP, Direction.UP: Direction.DOWN}
     return _rotate(box, inverse.get(direction, direction))

@@ -11,12 +11,11 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from rag import errors
+from rag import errors, types
 from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import LOCK, MUPDF_ERRORS, display_matrix, open_pdf
 from rag.parsing.pdf.text_runs import read_page, to_display
 from rag.parsing.sheets.page_grid import PageGrid
-from rag.types import BlockKind, Line, Passage, Rect, Region
 
 TOLERANCE_PT = 0.1
 """Tolerated distance of a run's center from its line's box."""
@@ -32,13 +31,13 @@ CACHED_PAGES = 32
 class Run(NamedTuple):
     """A run of text on the page: its characters without white space, and their boxes."""
 
-    bbox: Rect
+    bbox: types.Rect
     text: str
-    boxes: tuple[Rect, ...]
+    boxes: tuple[types.Rect, ...]
     is_vertical: bool
 
 
-def locate(rendition: Path, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
+def locate(rendition: Path, passage: types.Passage, start: int, end: int) -> tuple[types.Region, ...]:
     """Return the displayed boxes of the characters `passage.text[start:end]`, one per line of print.
 
     Returns:
@@ -48,18 +47,18 @@ def locate(rendition: Path, passage: Passage, start: int, end: int) -> tuple[Reg
         errors.NotFoundError: the rendition is missing.
         errors.UnreadableFileError: the rendition cannot be read.
     """
-    rects: dict[int, list[Rect]] = {}
+    rects: dict[int, list[types.Rect]] = {}
     for line, first, last in _parts(passage.lines, start, end):
         found = _line_boxes(rendition, line, first, last)
         if found:
             rects.setdefault(line.page_number, []).extend(found)
     return tuple(
-        Region(page_number=page, rects=tuple(rects[page]), cells=cell_names(rendition, page, rects[page]))
+        types.Region(page_number=page, rects=tuple(rects[page]), cells=cell_names(rendition, page, rects[page]))
         for page in sorted(rects)
     )
 
 
-def cell_names(rendition: Path, page_number: int, boxes: Iterable[Rect]) -> str | None:
+def cell_names(rendition: Path, page_number: int, boxes: Iterable[types.Rect]) -> str | None:
     """Name the cells that `boxes` touch: “Balance!B14” or “Balance!B14:D14, B20”; None outside of sheets.
 
     Raises:
@@ -70,7 +69,7 @@ def cell_names(rendition: Path, page_number: int, boxes: Iterable[Rect]) -> str 
     return grid.name(boxes) if grid else None
 
 
-def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, int, int]]:
+def _parts(lines: Sequence[types.Line], start: int, end: int) -> Iterator[tuple[types.Line, int, int]]:
     """Yield the lines of `lines_text(lines)[start:end]` with the offsets of these characters in the line."""
     offset = 0
     for index, line in enumerate(lines):
@@ -82,8 +81,8 @@ def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, 
         offset += len(line.text)
 
 
-def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect]:
-    if line.kind is BlockKind.NOTE:
+def _line_boxes(rendition: Path, line: types.Line, first: int, last: int) -> list[types.Rect]:
+    if line.kind is types.BlockKind.NOTE:
         return [line.bbox]  # the words of a comment are not drawn on the page
     before = len(character_cleaning.remove_whitespace(line.text[:first]))
     chosen = len(character_cleaning.remove_whitespace(line.text[first:last]))
@@ -97,11 +96,11 @@ def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect
         boxes = min(boxes, align_runs(_divided(near), line.text), key=lambda found: found.count(None))
     boxes = boxes[before : before + chosen]
     vertical = sum(run.is_vertical for run in near) * 2 > len(near)
-    gap = CELL_GAP_EM if line.kind is BlockKind.TABLE else WORD_GAP_EM
+    gap = CELL_GAP_EM if line.kind is types.BlockKind.TABLE else WORD_GAP_EM
     return merge_boxes((box for box in boxes if box is not None), vertical, gap_em=gap)
 
 
-def align_runs(runs: Iterable[Run], text: str) -> list[Rect | None]:
+def align_runs(runs: Iterable[Run], text: str) -> list[types.Rect | None]:
     """Return a box for each character of `text` but white space from `runs` in any order; None where no run fits.
 
     Of the runs that fit, one that ends where a word ends is better than a longer one: "1  30  13" has no 13 in front.
@@ -111,7 +110,7 @@ def align_runs(runs: Iterable[Run], text: str) -> list[Rect | None]:
     ends = {*accumulate(map(len, words))}
     target = character_cleaning.normalize_drawing("".join(words))
     runs = [run._replace(text=character_cleaning.normalize_drawing(run.text)) for run in runs]
-    boxes: list[Rect | None] = []
+    boxes: list[types.Rect | None] = []
     free = sorted(runs, key=lambda run: run.bbox.x0, reverse=character_cleaning.is_right_to_left(target))
     while len(boxes) < len(target):
         fitting = [run for run in free if target.startswith(run.text, len(boxes))]
@@ -133,14 +132,14 @@ def _divided(runs: Sequence[Run]) -> Iterator[Run]:
         cuts = sorted({0, len(middles), *(bisect(middles, place) for place in places)})
         for start, end in pairwise(cuts):
             boxes = run.boxes[start:end]
-            yield run._replace(bbox=functools.reduce(Rect.union, boxes), text=run.text[start:end], boxes=boxes)
+            yield run._replace(bbox=functools.reduce(types.Rect.union, boxes), text=run.text[start:end], boxes=boxes)
 
 
-def merge_boxes(boxes: Iterable[Rect], vertical: bool, *, gap_em: float) -> list[Rect]:
+def merge_boxes(boxes: Iterable[types.Rect], vertical: bool, *, gap_em: float) -> list[types.Rect]:
     """Merge neighbouring boxes on one baseline unless their gap is wider than `gap_em` heights."""
     if vertical:
         return [_swap(box) for box in merge_boxes(map(_swap, boxes), False, gap_em=gap_em)]
-    lines: list[list[Rect]] = []
+    lines: list[list[types.Rect]] = []
     for box in boxes:
         line = next((line for line in lines if line[0].is_level_with(box)), None)
         if line is None:
@@ -150,7 +149,7 @@ def merge_boxes(boxes: Iterable[Rect], vertical: bool, *, gap_em: float) -> list
     return [merged for line in lines for merged in _merge_line(sorted(line), gap_em)]
 
 
-def _merge_line(boxes: Sequence[Rect], gap_em: float) -> Iterator[Rect]:
+def _merge_line(boxes: Sequence[types.Rect], gap_em: float) -> Iterator[types.Rect]:
     current = boxes[0]
     for box in boxes[1:]:
         if box.x0 - current.x1 > gap_em * (box.y1 - box.y0):
@@ -161,14 +160,14 @@ def _merge_line(boxes: Sequence[Rect], gap_em: float) -> Iterator[Rect]:
     yield current
 
 
-def _swap(box: Rect) -> Rect:
-    return Rect(box.y0, box.x0, box.y1, box.x1)
+def _swap(box: types.Rect) -> types.Rect:
+    return types.Rect(box.y0, box.x0, box.y1, box.x1)
 
 
 class _RawLine(NamedTuple):
     """A run as PyMuPDF extracts it, compact as thousands are cached; only `bbox` is in display space."""
 
-    bbox: Rect
+    bbox: types.Rect
     characters: tuple[str, ...]
     boxes: tuple[tuple[float, float, float, float], ...]
     is_vertical: bool
@@ -220,7 +219,7 @@ def _raw_line(line: visibility.StyledLine, matrix: Any | None) -> _RawLine:
 
 def _run(raw: _RawLine) -> Run:
     characters: list[str] = []
-    boxes: list[Rect] = []
+    boxes: list[types.Rect] = []
     for character, box in zip(raw.characters, raw.boxes, strict=True):
         content = character_cleaning.remove_whitespace(character)
         if content:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeVar
 
-from rag.types import Rect
+from rag import types
 
 
 class Item(Protocol):
     """A box with text on the page."""
 
     @property
-    def bbox(self) -> Rect:
+    def bbox(self) -> types.Rect:
         """Its box."""
 
     @property

@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 
+from rag import types
 from rag.parsing import titles
 from rag.parsing.pdf import page_labels
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_lines import RawBlock, bounds
 from rag.parsing.tables.table_reading import TableReader
-from rag.types import SET_APART, BlockKind, Line, ParsedDocument, TableRow, TextBlock
 
 LARGER_THAN_BODY = 1.12
 MAX_HEADING_LINES = 3
@@ -22,18 +22,18 @@ MARGIN = 0.13
 """Height of running headers and footers as a share of the page."""
 MIN_REPEATS = 3
 """Least number of pages with a running header or footer."""
-_NEVER_HEADINGS = frozenset({BlockKind.TABLE, *SET_APART})
+_NEVER_HEADINGS = frozenset({types.BlockKind.TABLE, *types.SET_APART})
 MAX_SHARE = 0.5
 """A first or last block of more pages than this share is a running header or footer at any height."""
 
 
-def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) -> ParsedDocument:
+def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) -> types.ParsedDocument:
     """Assemble the document, with lines numbered from 1 in reading order."""
     contents = list(pages)
     body = _body_size(contents)
     repeated = _running_headers(contents)
     levels = _levels(contents, body, repeated)
-    blocks: list[TextBlock] = []
+    blocks: list[types.TextBlock] = []
     number = 1
     tables = TableReader()
     for content in contents:
@@ -41,11 +41,11 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
         rows = tables.read_page(content.blocks, running)
         for index, raw in enumerate(content.blocks):
             heads = _key(raw) not in repeated and not titles.is_letterhead(_text(raw), content.info.number)
-            is_sheet_name = content.has_grid and raw.kind is BlockKind.HEADING
+            is_sheet_name = content.has_grid and raw.kind is types.BlockKind.HEADING
             level = 1 if is_sheet_name else _level(raw, body, levels) if heads else None
             blocks.append(_number(raw, content.info.number, number, level, rows.get(index)))
             number += len(raw.lines)
-    return ParsedDocument(
+    return types.ParsedDocument(
         title=titles.find_title(metadata_title, blocks),
         pages=page_labels.add_printed_labels([content.info for content in contents], blocks),
         blocks=tuple(blocks),
@@ -53,24 +53,24 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
 
 
 def _number(
-    raw: RawBlock, page_number: int, first: int, level: int | None, rows: Sequence[TableRow] | None
-) -> TextBlock:
-    own = raw.kind if raw.kind in _NEVER_HEADINGS else BlockKind.TEXT
-    kind = own if level is None else BlockKind.HEADING
+    raw: RawBlock, page_number: int, first: int, level: int | None, rows: Sequence[types.TableRow] | None
+) -> types.TextBlock:
+    own = raw.kind if raw.kind in _NEVER_HEADINGS else types.BlockKind.TEXT
+    kind = own if level is None else types.BlockKind.HEADING
     lines = tuple(
-        Line(
+        types.Line(
             number=first + offset,
             page_number=page_number,
             bbox=line.bbox,
             text=line.text,
             kind=kind,
             starts_block=offset == 0,
-            is_bold=raw.bold and kind is BlockKind.TEXT,
+            is_bold=raw.bold and kind is types.BlockKind.TEXT,
             row=rows[offset] if rows else None,
         )
         for offset, line in enumerate(raw.lines)
     )
-    return TextBlock(
+    return types.TextBlock(
         page_number=page_number,
         bbox=bounds(line.bbox for line in lines),
         line_start=first,
@@ -114,7 +114,7 @@ def _running_headers(contents: Sequence[PageContent]) -> set[str]:
 def _is_running(block: RawBlock, repeated: Container[str]) -> bool:
     """Whether a block is a running header or footer, or a page number; figures alone may be the end of a table."""
     if re.search(r"[^\W\d_]{2}", _text(block)) is None:
-        return block.kind is not BlockKind.TABLE
+        return block.kind is not types.BlockKind.TABLE
     return _key(block) in repeated
 
 
@@ -144,7 +144,7 @@ def _level(block: RawBlock, body: float, levels: Sequence[float]) -> int | None:
     if block.size >= LARGER_THAN_BODY * body:
         return min(1 + levels.index(_round(block.size)), MAX_LEVEL)
     last = block.lines[-1].text
-    is_heading = block.kind is BlockKind.HEADING or (
+    is_heading = block.kind is types.BlockKind.HEADING or (
         block.bold
         and block.size >= 0.95 * body
         and _length(block) <= MAX_BOLD_HEADING_CHARS

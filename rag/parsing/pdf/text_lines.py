@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from rag import tables
+from rag import tables, types
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.text_runs import MAX_RAISED_SIZE, MIN_RISE_EM, Piece
-from rag.types import BlockKind, Rect, TableCell
 
 WORD_GAP_EM = 0.12
 """Pieces with a wider gap are separated by a space."""
@@ -53,11 +52,11 @@ class RawLine(NamedTuple):
     `boxes` and `fields` are the boxes and texts of its cells, until it is known whether it belongs to a table.
     """
 
-    bbox: Rect
+    bbox: types.Rect
     text: str
-    boxes: tuple[Rect, ...] = ()
+    boxes: tuple[types.Rect, ...] = ()
     fields: tuple[str, ...] = ()
-    cells: tuple[TableCell, ...] = ()
+    cells: tuple[types.TableCell, ...] = ()
     is_head: bool = False
     label: str = ""
     """The label of rows above that also spans this one."""
@@ -66,7 +65,7 @@ class RawLine(NamedTuple):
 class RawBlock(NamedTuple):
     """A block of a page; `size` is in points. `columns` are the left and right ends of those of a table."""
 
-    kind: BlockKind
+    kind: types.BlockKind
     lines: list[RawLine]
     size: float
     bold: bool
@@ -78,7 +77,7 @@ class Row(NamedTuple):
 
     cells: list[list[Piece]]
     pieces: list[Piece]
-    bbox: Rect
+    bbox: types.Rect
     size: float
     """The size of its longest piece."""
     bold: bool
@@ -149,13 +148,13 @@ def _with_superscript(before: Piece | None, piece: Piece, after: Piece | None) -
     return piece
 
 
-def bounds(boxes: Iterable[Rect]) -> Rect:
+def bounds(boxes: Iterable[types.Rect]) -> types.Rect:
     """Return the box around all `boxes`, at least one."""
     box, *others = boxes
     if not others:
         return box
     x0, y0, x1, y1 = zip(box, *others, strict=True)
-    return Rect(min(x0), min(y0), max(x1), max(y1))
+    return types.Rect(min(x0), min(y0), max(x1), max(y1))
 
 
 def join(pieces: Sequence[Piece]) -> str:
@@ -263,7 +262,7 @@ def table(rows: Sequence[Row]) -> RawBlock:
     """Make a table with a line per row."""
     rows = _split_at_columns(rows)
     lines = [_as_row(_line(row)) for row in rows]
-    return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
+    return RawBlock(types.BlockKind.TABLE, lines, rows[0].size, False)
 
 
 def _line(row: Row) -> RawLine:
@@ -329,7 +328,11 @@ def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
 
 def _is_row_of(above: RawBlock, table: RawBlock) -> bool:
     """Whether lines right above a table are its first rows: they end in one with figures above those of the table."""
-    if table.kind is not BlockKind.TABLE or above.kind is not BlockKind.TEXT or len(above.lines) > MAX_HEADER_LINES:
+    if (
+        table.kind is not types.BlockKind.TABLE
+        or above.kind is not types.BlockKind.TEXT
+        or len(above.lines) > MAX_HEADER_LINES
+    ):
         return False
     last, first = above.lines[-1], table.lines[0]
     return (
@@ -345,12 +348,12 @@ def _is_row_of(above: RawBlock, table: RawBlock) -> bool:
 
 def _is_header(above: RawBlock, table: RawBlock) -> bool:
     """Whether `above` is close above the columns of `table`, to the right of the first."""
-    if table.kind is not BlockKind.TABLE or len(above.lines) > MAX_HEADER_LINES:
+    if table.kind is not types.BlockKind.TABLE or len(above.lines) > MAX_HEADER_LINES:
         return False
     head, body = bounds(line.bbox for line in above.lines), bounds(line.bbox for line in table.lines)
     if above.columns and table.columns and not _have_one_width(above, table):
         return False  # two tables with rules of their own
-    is_table = above.kind is BlockKind.TABLE and not any(tables.is_data(line.text) for line in above.lines)
+    is_table = above.kind is types.BlockKind.TABLE and not any(tables.is_data(line.text) for line in above.lines)
     return (
         -table.size < body.y0 - head.y1 < (1.5 if is_table else 1) * table.size
         and (is_table or head.x0 > body.x0 + 0.15 * (body.x1 - body.x0))
@@ -370,7 +373,7 @@ def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:
     for row in rows:
         line = _line(row)
         if before is None or _begins_block(before, row, right):
-            blocks.append(RawBlock(BlockKind.TEXT, [line], row.size, row.bold))
+            blocks.append(RawBlock(types.BlockKind.TEXT, [line], row.size, row.bold))
         else:
             blocks[-1].lines.append(line)
         before = row

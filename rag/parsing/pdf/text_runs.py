@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing.annotations import form_fields, page_annotations
 from rag.parsing.ocr.invisible_text import FONT
 from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import display_matrix, from_display, pymupdf, to_rect
-from rag.types import BlockKind, Rect
 
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 """Flags of every text extraction: ligatures are split for search, hyphens stay, unknown glyphs are U+FFFD."""
@@ -51,7 +51,7 @@ class Piece(NamedTuple):
     Pieces that are `is_recognised` belong to the invisible layer over a picture. `kind` is TEXT, STRUCK or HIDDEN.
     """
 
-    bbox: Rect
+    bbox: types.Rect
     text: str
     size: float
     bold: bool
@@ -60,13 +60,13 @@ class Piece(NamedTuple):
     is_recognised: bool = False
     space_left: bool = False
     space_right: bool = False
-    kind: BlockKind = BlockKind.TEXT
+    kind: types.BlockKind = types.BlockKind.TEXT
 
 
 class Rule(NamedTuple):
     """A drawn line or shape: its box, and whether it is a rectangle."""
 
-    bbox: Rect
+    bbox: types.Rect
     is_rectangle: bool
 
 
@@ -87,7 +87,7 @@ def page_content(page: Any) -> tuple[list[Piece], list[Rule], Any]:
 
 def _without_copies(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Yield `pieces` without texts drawn again in one place, which imitates bold type or a shadow."""
-    places: dict[str, list[Rect]] = defaultdict(list)
+    places: dict[str, list[types.Rect]] = defaultdict(list)
     for piece in pieces:
         others = places[piece.text]
         x, y, reach = piece.bbox.x0, piece.bbox.y0, max(COPY_EM * piece.size, 0.1)
@@ -152,7 +152,7 @@ def _without_letter_spacing(line: visibility.StyledLine) -> visibility.StyledLin
     return line._replace(spans=[{**line.spans[0], "text": text}])
 
 
-def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Rect:
+def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> types.Rect:
     """Convert a box of PyMuPDF's unrotated page to display space; `matrix` comes from `display_matrix`."""
     return to_rect(box if matrix is None else tuple(pymupdf.Rect(box) * matrix))
 

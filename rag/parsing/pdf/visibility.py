@@ -12,10 +12,10 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing.pdf import line_characters
 from rag.parsing.pdf.character_cleaning import is_readable
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR, display_matrix, pymupdf
-from rag.types import BlockKind
 
 MIN_SIZE_PT = 1.5
 """Smaller type is a dot to the eye; the smallest type in print has 3 points."""
@@ -56,7 +56,7 @@ class StyledLine(NamedTuple):
     bbox: Box
     direction: tuple[float, float]
     spans: Sequence[Mapping[str, Any]]
-    kind: BlockKind = BlockKind.TEXT
+    kind: types.BlockKind = types.BlockKind.TEXT
 
 
 class PageText(NamedTuple):
@@ -97,7 +97,7 @@ def _divided(index: int, line: Mapping[str, Any], marks: "_Marks") -> Iterator[S
     if index not in marks.strikes and index not in marks.doubtful:
         yield StyledLine(line["bbox"], line["dir"], spans)
         return
-    kinds: list[tuple[BlockKind, Mapping[str, Any], Sequence[Any]]] = []
+    kinds: list[tuple[types.BlockKind, Mapping[str, Any], Sequence[Any]]] = []
     for span in spans:
         for is_space, run in groupby(span["chars"], key=lambda char: char["c"].isspace()):
             word = [*run]
@@ -200,12 +200,12 @@ class _Marks:
         for _, part in groupby(word, key=lambda char: self._is_struck(index, char["bbox"])):
             yield [*part]
 
-    def kind(self, index: int, span: Mapping[str, Any], word: Sequence[Any]) -> BlockKind:
+    def kind(self, index: int, span: Mapping[str, Any], word: Sequence[Any]) -> types.BlockKind:
         """Return the kind of a word of line `index`."""
         box = _around(char["bbox"] for char in word)
         if index in self.doubtful and self._is_hidden(index, span, box):
-            return BlockKind.HIDDEN
-        return BlockKind.STRUCK if self._is_struck(index, word[0]["bbox"]) else BlockKind.TEXT
+            return types.BlockKind.HIDDEN
+        return types.BlockKind.STRUCK if self._is_struck(index, word[0]["bbox"]) else types.BlockKind.TEXT
 
     def _is_struck(self, index: int, box: Box) -> bool:
         upright = self._upright(box)

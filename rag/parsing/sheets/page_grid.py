@@ -12,12 +12,11 @@ from typing import Any, Literal, NamedTuple
 
 import pydantic
 
-from rag import tables
+from rag import tables, types
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds, join, make_rows
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.sheets.cell_names import Area, area_name, column_letters, on_sheet
-from rag.types import BlockKind, Rect, TableCell
 
 CONTINUED_PT = 3.0
 """Indent of a line that continues a word cut at the end of the previous line."""
@@ -138,7 +137,7 @@ class PageGrid(pydantic.BaseModel):
             else:
                 (above if piece.bbox.y0 < self.top else below).append(piece)
         named = [RawLine(row.bbox, join(row.pieces)) for row in make_rows(heading)]
-        headings = [RawBlock(BlockKind.HEADING, named, heading[0].size, True)] if named else []
+        headings = [RawBlock(types.BlockKind.HEADING, named, heading[0].size, True)] if named else []
         return Parts(headings, above, list(self._blocks(cells)), below)
 
     def _merged_cells(self) -> dict[tuple[int, int], tuple[int, int]]:
@@ -186,9 +185,9 @@ class PageGrid(pydantic.BaseModel):
                 heads = tables.find_heads(lines)
                 lines = [line._replace(is_head=is_head) for line, is_head in zip(lines, heads, strict=True)]
             extents = tuple((band.start, band.end) for band in self.columns[block.left : block.right + 1])
-            yield RawBlock(BlockKind(block.kind), lines, size, False, extents)
+            yield RawBlock(types.BlockKind(block.kind), lines, size, False, extents)
 
-    def _cell(self, block: Block, row: int, index: int) -> TableCell:
+    def _cell(self, block: Block, row: int, index: int) -> types.TableCell:
         """Return the columns of a block that a cell covers: several if it is merged."""
         number, column = self.rows[row].number, self.columns[block.left + index].number
         for area in self.merged:
@@ -196,12 +195,12 @@ class PageGrid(pydantic.BaseModel):
                 width = sum(
                     area.left <= band.number <= area.right for band in self.columns[block.left : block.right + 1]
                 )
-                return TableCell(index, index + width - 1)
-        return TableCell(index, index)
+                return types.TableCell(index, index + width - 1)
+        return types.TableCell(index, index)
 
     # --- names ---
 
-    def name(self, boxes: Iterable[Rect]) -> str | None:
+    def name(self, boxes: Iterable[types.Rect]) -> str | None:
         """Return references of the cells that `boxes` touch, as “Balance!A9:C9, A14”, None if they touch none."""
         areas: list[Area] = []
         for area in filter(None, map(self._area, boxes)):
@@ -211,7 +210,7 @@ class PageGrid(pydantic.BaseModel):
                 areas.append(area)
         return on_sheet(self.sheet, ", ".join(map(area_name, areas))) if areas else None
 
-    def _area(self, box: Rect) -> Area | None:
+    def _area(self, box: types.Rect) -> Area | None:
         margin = INSET * (box.y1 - box.y0)
         touched = [
             self._unmerged(row.number, column.number)

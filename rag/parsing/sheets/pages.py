@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.parsing.html.layout import MARGIN_PT, PageWriter, Paper
 from rag.parsing.html.line_breaks import BREAK
 from rag.parsing.html.markup import HIDDEN_CLASS, escaped
@@ -17,7 +18,6 @@ from rag.parsing.sheets.cell_names import Area, column_letters
 from rag.parsing.sheets.page_grid import CONTINUED_PT, REMARKS, Band, Block, PageGrid
 from rag.parsing.sheets.sheet import Cell, Sheet, Tag
 from rag.parsing.sheets.tables import Region, regions, titles
-from rag.types import Rect
 
 FONT_SIZE_PT, LINE_PT = 8.0, 9.6
 CHARACTER_PT, WIDE_CHARACTER_PT = 4.45, 7.0
@@ -360,7 +360,7 @@ class _Table:
         content = _content(cell, max(MAX_LINE_CHARS, int(room / WIDE_CHARACTER_PT))) if cell is not None else ""
         return f"<{tag}{attributes}>{content}</{tag}>"
 
-    def grid(self, boxes: dict[str, Rect]) -> PageGrid:
+    def grid(self, boxes: dict[str, types.Rect]) -> PageGrid:
         """Make the page's grid from the boxes of elements with an id."""
         columns = [(column, boxes[f"c{column}"]) for column in self._columns]
         rows = [(row.number, boxes[f"r{index}"]) for index, row in enumerate(self._rows)]

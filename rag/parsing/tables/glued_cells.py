@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from rag import types
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import display_matrix, to_rect
 from rag.parsing.pdf.text_lines import bounds
 from rag.parsing.pdf.text_runs import Direction, Piece, to_display
-from rag.types import Rect
 
 GAP_EM = 0.45
 """A wider gap between two words of a row of figures parts cells; a space has 0.25 to 0.35 em."""
@@ -27,19 +27,19 @@ def split_glued(page: Any, source: Any, pieces: Sequence[Piece]) -> list[Piece]:
     if not any(len(piece.text) <= MAX_CHARS and _GLUED.search(piece.text) for piece in pieces):
         return list(pieces)
     matrix = display_matrix(page)
-    lines: dict[int, list[tuple[Rect, str]]] = defaultdict(list)
+    lines: dict[int, list[tuple[types.Rect, str]]] = defaultdict(list)
     axis = 1 if Counter(piece.direction for piece in pieces).most_common(1)[0][0] in LEVEL else 0
     for x0, y0, x1, y1, text, *_ in page.get_text("words", textpage=source):
-        box = Rect(x0, y0, x1, y1) if matrix is None else to_display((x0, y0, x1, y1), matrix)
+        box = types.Rect(x0, y0, x1, y1) if matrix is None else to_display((x0, y0, x1, y1), matrix)
         lines[round(_middle(box, axis))].append((box, text))
     return [part for piece in pieces for part in _parts(piece, lines)]
 
 
-def _middle(box: Rect, axis: int) -> float:
+def _middle(box: types.Rect, axis: int) -> float:
     return (box[axis] + box[axis + 2]) / 2
 
 
-def _parts(piece: Piece, lines: dict[int, list[tuple[Rect, str]]]) -> list[Piece]:
+def _parts(piece: Piece, lines: dict[int, list[tuple[types.Rect, str]]]) -> list[Piece]:
     """Return the parts of a run between wide gaps, or the run itself if its words are not found again."""
     if " " not in piece.text or len(piece.text) > MAX_CHARS:
         return [piece]

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from rag import tables
+from rag import tables, types
 from rag.parsing.pdf import text_lines
 from rag.parsing.pdf.text_runs import Piece, Rule
-from rag.types import BlockKind, Rect, TableCell
 
 THICKNESS_PT = 3.0
 """Thinner boxes are lines."""
@@ -39,7 +38,7 @@ _BEGINS_FIGURE = re.compile(r"[(\[]?[-–−]?[\d.]|[—–-]$")
 class Table(NamedTuple):
     """A table, as an item in reading order: `text` is empty, `order` is that of its first piece."""
 
-    bbox: Rect
+    bbox: types.Rect
     text: str
     order: int
     block: text_lines.RawBlock
@@ -54,7 +53,7 @@ class _Edge(NamedTuple):
 
 
 def find_ruled_tables(
-    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: Rect
+    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect
 ) -> tuple[list[Table], list[Piece]]:
     """Return the ruled tables of a page, and the pieces outside them."""
     across, down = _edges(rules, page_box)
@@ -74,7 +73,7 @@ def find_ruled_tables(
     return tables, rest
 
 
-def _edges(rules: Sequence[Rule], page_box: Rect) -> tuple[list[_Edge], list[_Edge]]:
+def _edges(rules: Sequence[Rule], page_box: types.Rect) -> tuple[list[_Edge], list[_Edge]]:
     """Return horizontal and vertical edges, two of each per rectangle, without page frames and backgrounds."""
     across: list[_Edge] = []
     down: list[_Edge] = []
@@ -194,7 +193,7 @@ def _make_table(
     box = text_lines.bounds(line.bbox for line in lines)
     if _is_of_shading(lines, len(xs) - 1 - len(of_signs)):
         return None
-    block = text_lines.RawBlock(BlockKind.TABLE, lines, inside[0].size, False, tuple(pairwise(xs)))
+    block = text_lines.RawBlock(types.BlockKind.TABLE, lines, inside[0].size, False, tuple(pairwise(xs)))
     return Table(box, "", min(piece.order for piece in inside), block)
 
 
@@ -231,18 +230,18 @@ def _is_of_shading(lines: Sequence[text_lines.RawLine], count: int) -> bool:
 
 def _merged_cells(
     row: int, filled: Mapping[int, object], xs: Sequence[float], ys: Sequence[float], down: Sequence[_Edge]
-) -> dict[int, TableCell]:
+) -> dict[int, types.TableCell]:
     """Return the columns of each filled cell of a row: between the rules beside it, or other filled cells."""
     middle = (ys[row - 1] + ys[min(row, len(ys) - 1)]) / 2
     is_ruled = [any(abs(edge.at - x) <= TOUCH_PT and edge.start <= middle <= edge.end for edge in down) for x in xs]
-    found: dict[int, TableCell] = {}
+    found: dict[int, types.TableCell] = {}
     for column in filled:
         left, right = column - 1, min(column, len(xs) - 1)
         while left > 0 and not is_ruled[left] and left not in filled:
             left -= 1
         while right < len(xs) - 1 and not is_ruled[right] and right + 1 not in filled:
             right += 1
-        found[column] = TableCell(left, right - 1)
+        found[column] = types.TableCell(left, right - 1)
     return found
 
 
@@ -267,7 +266,7 @@ def _label_over(
     return ""
 
 
-def _row_lines(columns: Mapping[int, list[Piece]], merged: Mapping[int, TableCell]) -> list[text_lines.RawLine]:
+def _row_lines(columns: Mapping[int, list[Piece]], merged: Mapping[int, types.TableCell]) -> list[text_lines.RawLine]:
     """Return the row's line, or several, without columns, if it holds rows without rules between them."""
     cells = [text_lines.make_rows(columns[column]) for column in sorted(columns)]
     is_one = sum(map(_is_list, cells)) < 2 and not any(map(_has_columns, cells))

@@ -9,9 +9,8 @@ from itertools import pairwise, zip_longest
 from statistics import median
 from typing import NamedTuple
 
-from rag import tables
+from rag import tables, types
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
-from rag.types import Rect, TableCell
 
 OVERLAP_PT = 1.5
 """A smaller overlap is none."""
@@ -66,7 +65,7 @@ def arrange(block: RawBlock) -> RawBlock:
         elif not is_wrapped:
             spans[index] = _spread(above, columns, spans[index])
     made = [
-        line._replace(cells=tuple(TableCell(*span) for span in row), is_head=is_head)
+        line._replace(cells=tuple(types.TableCell(*span) for span in row), is_head=is_head)
         for line, row, is_head in zip(lines, spans, heads, strict=True)
     ]
     ruled = {index for index, line in enumerate(lines) if line.cells}
@@ -85,7 +84,7 @@ def _find_columns(lines: Sequence[RawLine], heads: Sequence[bool]) -> list[_Colu
         for box in line.boxes
     ]
     columns: list[_Column] = []
-    bridges: list[Rect] = []
+    bridges: list[types.Rect] = []
     for is_head, _, box, row in sorted(cells, key=lambda cell: cell[:2]):
         touched = [column for column in columns if _overlap(box, column.x0, column.x1) > OVERLAP_PT]
         if not touched:
@@ -100,7 +99,7 @@ def _find_columns(lines: Sequence[RawLine], heads: Sequence[bool]) -> list[_Colu
     return _merged(columns, lambda left, right: _have_one_head(left, right, heads))[:MAX_COLUMNS]
 
 
-def _overlap(box: Rect, x0: float, x1: float) -> float:
+def _overlap(box: types.Rect, x0: float, x1: float) -> float:
     return min(box.x1, x1) - max(box.x0, x0)
 
 
@@ -116,7 +115,7 @@ def _merged(columns: Sequence[_Column], are_one: Callable[[_Column, _Column], bo
     return merged
 
 
-def _are_bridged(left: _Column, right: _Column, bridges: Sequence[Rect]) -> bool:
+def _are_bridged(left: _Column, right: _Column, bridges: Sequence[types.Rect]) -> bool:
     """Whether a cell covers both."""
     return any(_overlap(box, left.x0, left.x1) > OVERLAP_PT < _overlap(box, right.x0, right.x1) for box in bridges)
 
@@ -218,7 +217,7 @@ def _pitch(columns: Sequence[_Column]) -> float:
     return median(after.x1 - before.x1 for before, after in pairwise(columns[1:])) if len(columns) > 2 else 0.0
 
 
-def _distance(box: Rect, x0: float, x1: float) -> float:
+def _distance(box: types.Rect, x0: float, x1: float) -> float:
     """Return how far a head is from being centred, or aligned left or right, above columns; it is hardly wider."""
     beyond = max(0.0, x0 - box.x0) + max(0.0, box.x1 - x1)
     centred = abs(box.x0 + box.x1 - x0 - x1) / 2
@@ -300,7 +299,7 @@ def _goes_on(above: RawLine, below: RawLine) -> bool:
 
 
 def _join(above: RawLine, below: RawLine) -> RawLine:
-    parts: dict[int, tuple[TableCell, list[str], list[Rect]]] = {}
+    parts: dict[int, tuple[types.TableCell, list[str], list[types.Rect]]] = {}
     for line in (above, below):
         for cell, text, box in zip(line.cells, line.text.split("\t"), line.boxes, strict=True):
             part = parts.setdefault(cell.first, (cell, [], []))

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag import tables
+from rag import tables, types
 from rag.parsing.pdf.text_lines import RawBlock
-from rag.types import BlockKind, TableCell, TableRow
 
 Columns = Sequence[tuple[float, float]]
 
 MAX_OPEN_ROWS = 3
 """A table with more rows has begun, even without figures."""
-ABOVE = frozenset({BlockKind.TEXT, BlockKind.HEADING})
+ABOVE = frozenset({types.BlockKind.TEXT, types.BlockKind.HEADING})
 
 
 class TableReader:
@@ -22,13 +21,13 @@ class TableReader:
         self._names: list[tables.PlacedRow] = []
         """The rows of a table without figures so far, which may be the heads of what follows on the next page."""
 
-    def read_page(self, blocks: Sequence[RawBlock], running: Sequence[bool]) -> Mapping[int, list[TableRow]]:
+    def read_page(self, blocks: Sequence[RawBlock], running: Sequence[bool]) -> Mapping[int, list[types.TableRow]]:
         """Return the rows of each table by its index in `blocks`; `running` says which are headers and footers."""
-        rows: dict[int, list[TableRow]] = {}
+        rows: dict[int, list[types.TableRow]] = {}
         body = [index for index, is_running in enumerate(running) if not is_running]
         for position, index in enumerate(body):
             block = blocks[index]
-            if block.kind is not BlockKind.TABLE:
+            if block.kind is not types.BlockKind.TABLE:
                 continue
             places = _same_columns(block.columns, self._columns) if position == 0 and self._heading else None
             caption = _caption(blocks, body[:position])
@@ -48,18 +47,18 @@ class TableReader:
             is_open = len(placed) <= MAX_OPEN_ROWS and not any(tables.is_data(row.text) for row in placed)
             self._names = [row._replace(is_head=True) for row in placed] if is_open else []
             rows[index] = [self._heading.explain(row) for row in placed]
-        if body and blocks[body[-1]].kind is not BlockKind.TABLE:
+        if body and blocks[body[-1]].kind is not types.BlockKind.TABLE:
             self._heading = None
         return rows
 
 
-def _moved(cells: Sequence[TableCell], begun: Columns, columns: Columns) -> tuple[TableCell, ...]:
+def _moved(cells: Sequence[types.TableCell], begun: Columns, columns: Columns) -> tuple[types.TableCell, ...]:
     """Return the cells in the columns of the next page."""
-    moved: list[TableCell] = []
+    moved: list[types.TableCell] = []
     for cell in cells:
         left, right = begun[cell.first][0], begun[cell.last][1]
         covered = [number for number, (x0, x1) in enumerate(columns) if left <= (x0 + x1) / 2 <= right] or [0]
-        moved.append(TableCell(covered[0], covered[-1]))
+        moved.append(types.TableCell(covered[0], covered[-1]))
     return tuple(moved)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rag import errors
+from rag import errors, types
 from rag.parsing import completeness, metadata, renditions
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.ocr import text_layer
@@ -20,7 +20,6 @@ from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_runs import TEXT_FLAGS
 from rag.parsing.second_reading import SecondReading
 from rag.parsing.worker import cpu_clock, protocol
-from rag.types import ParsingConfig, Unpacked
 
 CHARACTERS_PER_PAGE = 3500
 """Characters of plain text on an A4 page."""
@@ -28,7 +27,7 @@ CHARACTERS_PER_PAGE = 3500
 
 def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
     """Carry out `request` within its limits of memory and CPU time."""
-    config = ParsingConfig(**request["config"])
+    config = types.ParsingConfig(**request["config"])
     rendition = Path(request["rendition"])
     limit_memory(config.memory_limit_mb)
     cpu_clock.limit_cpu(config.timeout_seconds(_min_pages(request)))
@@ -70,7 +69,7 @@ def limit_memory(megabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, results: BinaryIO) -> None:
+def _read(request: Mapping[str, Any], rendition: Path, config: types.ParsingConfig, results: BinaryIO) -> None:
     def send(line: bytes) -> None:
         results.write(line)
         results.flush()
@@ -79,7 +78,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         cpu_clock.limit_cpu(config.timeout_seconds(pages))
         send(protocol.dump({"pages": pages}))
 
-    unpacking = Unpacking(request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config)
+    unpacking = Unpacking(request["name"], Path(request["parts_folder"]), types.Unpacked(**request["unpacked"]), config)
     rendered = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],

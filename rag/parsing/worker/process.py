@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rag import errors
+from rag import errors, types
 from rag.parsing.metadata import Metadata
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.worker import cpu_clock, forks, protocol
-from rag.types import Completeness, ParsingConfig, UnpackedPart
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +37,7 @@ IsCancelled = Callable[[], bool]
 
 def run(
     request: Mapping[str, Any],
-    config: ParsingConfig,
+    config: types.ParsingConfig,
     on_progress: OnProgress | None = None,
     *,
     on_pages: OnPages | None = None,
@@ -115,11 +114,11 @@ def _watched(process: forks.Fork, is_cancelled: IsCancelled | None) -> Iterator[
 class Results:
     """The results of a parsing process so far."""
 
-    def __init__(self, config: ParsingConfig, on_progress: OnProgress, on_pages: OnPages) -> None:
+    def __init__(self, config: types.ParsingConfig, on_progress: OnProgress, on_pages: OnPages) -> None:
         self.pages: list[PageContent] = []
         self.metadata = Metadata()
-        self.completeness: Completeness | None = None
-        self.parts: tuple[UnpackedPart, ...] = ()
+        self.completeness: types.Completeness | None = None
+        self.parts: tuple[types.UnpackedPart, ...] = ()
         self.complete = False
         self.recognised = 0
         self.picture_pages: tuple[int, ...] = ()
@@ -188,7 +187,7 @@ class Results:
             case {"parts": parts}:
                 self.parts = protocol.load_parts(parts)
             case {"completeness": found}:
-                self.completeness = Completeness(**found)
+                self.completeness = types.Completeness(**found)
             case {"metadata": values}:
                 self.metadata = protocol.load_metadata(values)
                 self.complete = True

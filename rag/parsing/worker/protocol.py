@@ -5,11 +5,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from rag import errors
+from rag import errors, types
 from rag.parsing.metadata import Metadata
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_lines import RawBlock, RawLine
-from rag.types import BlockKind, PageInfo, Rect, TableCell, UnpackedPart
 
 SIZE_BYTES = 4
 """Bytes of a request's length prefix."""
@@ -39,19 +38,21 @@ def dump_page(content: PageContent) -> bytes:
 def load_page(value: Any) -> PageContent:
     """Decode a page."""
     info, blocks, has_grid = value
-    return PageContent(PageInfo(**info), [_load_block(block) for block in blocks], has_grid=has_grid)
+    return PageContent(types.PageInfo(**info), [_load_block(block) for block in blocks], has_grid=has_grid)
 
 
 def _load_block(value: Any) -> RawBlock:
     kind, lines, size, bold, columns = value
     return RawBlock(
-        BlockKind(kind), [*map(_load_line, lines)], size, bold, tuple((left, right) for left, right in columns)
+        types.BlockKind(kind), [*map(_load_line, lines)], size, bold, tuple((left, right) for left, right in columns)
     )
 
 
 def _load_line(value: Any) -> RawLine:
     box, text, _, _, cells, is_head, label = value
-    return RawLine(Rect(*box), text, cells=tuple(TableCell(*cell) for cell in cells), is_head=is_head, label=label)
+    return RawLine(
+        types.Rect(*box), text, cells=tuple(types.TableCell(*cell) for cell in cells), is_head=is_head, label=label
+    )
 
 
 def dump_metadata(metadata: Metadata) -> bytes:
@@ -65,14 +66,14 @@ def load_metadata(value: Any) -> Metadata:
     return Metadata(title, author, dated and dt.date.fromisoformat(dated))
 
 
-def dump_parts(parts: Sequence[UnpackedPart]) -> bytes:
+def dump_parts(parts: Sequence[types.UnpackedPart]) -> bytes:
     """Encode the files found in a file."""
     return dump({"parts": [part.model_dump(mode="json") for part in parts]})
 
 
-def load_parts(value: Any) -> tuple[UnpackedPart, ...]:
+def load_parts(value: Any) -> tuple[types.UnpackedPart, ...]:
     """Decode the files found in a file."""
-    return tuple(UnpackedPart(**part) for part in value)
+    return tuple(types.UnpackedPart(**part) for part in value)
 
 
 def dump_error(error: errors.Error) -> bytes:

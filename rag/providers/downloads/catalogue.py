@@ -15,15 +15,14 @@ https://huggingface.co/jinaai/jina-embeddings-v2-base-es, https://huggingface.co
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag import errors
-from rag.types import DownloadableModel
+from rag import errors, types
 
 
 @dataclass(frozen=True)
 class ModelRow:
     """An offered model, its name at fastembed, and how it is to be run; see `rag.providers.folder_embedding`."""
 
-    offer: DownloadableModel
+    offer: types.DownloadableModel
     source: str
     max_tokens: int
     uses_first_token: bool = False
@@ -32,7 +31,7 @@ class ModelRow:
 
 
 def _row(name: str, maker: str, licence: str, megabytes: int, languages: tuple[str, ...], **run: object) -> ModelRow:
-    offer = DownloadableModel(name=name, licence=licence, megabytes=megabytes, languages=languages)
+    offer = types.DownloadableModel(name=name, licence=licence, megabytes=megabytes, languages=languages)
     return ModelRow(offer, f"{maker}/{name}", **run)  # type: ignore[arg-type]  # the fields of the row
 
 

@@ -11,10 +11,9 @@ import sys
 import threading
 from pathlib import Path
 
-from rag import errors
+from rag import errors, types
 from rag.config import MEGABYTE, Config, download_environment
 from rag.providers.downloads.catalogue import ROWS, find_row, partial_folder
-from rag.types import DownloadableModel
 
 
 class ModelDownloads:
@@ -28,7 +27,7 @@ class ModelDownloads:
         self._failed: dict[str, errors.Error] = {}
         self._lock = threading.RLock()
 
-    def offered(self) -> tuple[DownloadableModel, ...]:
+    def offered(self) -> tuple[types.DownloadableModel, ...]:
         """Return the models that can be downloaded, the recommended one first."""
         return tuple(row.offer for row in ROWS)
 
@@ -112,7 +111,7 @@ class ModelDownloads:
                     if process.returncode:
                         self._failed[name] = _failure(name, told)
 
-    def _require_room(self, model: DownloadableModel) -> None:
+    def _require_room(self, model: types.DownloadableModel) -> None:
         missing = model.megabytes * MEGABYTE - self.done_bytes(model.name)
         free = shutil.disk_usage(self._models).free
         if free < missing + self._reserve:

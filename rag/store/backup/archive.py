@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from rag import errors
-from rag.types import BackupManifest
+from rag import errors, types
 from rag.types.operations import BACKUP_FORMAT, FILE_MEMBER, TABLE_MEMBER
 
 MANIFEST = "manifest.json"
@@ -88,7 +87,7 @@ class ArchiveWriter:
         info.size, info.mtime, info.mode = size, self._created, 0o600
         return info.tobuf(tarfile.GNU_FORMAT, "ascii", "strict")  # a format without a size limit of 8 GiB
 
-    def close(self, manifest: BackupManifest) -> None:
+    def close(self, manifest: types.BackupManifest) -> None:
         """Add the manifest and its hash, and end the archive."""
         content = manifest.model_dump_json(indent=1, by_alias=False).encode()
         with self.member(MANIFEST) as sink:
@@ -159,7 +158,7 @@ class Archive:
             left -= len(piece)
             yield piece
 
-    def _read_manifest(self, contents: dict[str, DiskUsage]) -> BackupManifest:
+    def _read_manifest(self, contents: dict[str, DiskUsage]) -> types.BackupManifest:
         if MANIFEST not in contents or contents[MANIFEST].bytes > MANIFEST_LIMIT_BYTES:
             raise _damaged("it has no manifest")
         content = b"".join(self._pieces(contents[MANIFEST].offset, contents[MANIFEST].bytes))
@@ -229,7 +228,7 @@ def _next_header(file: BinaryIO) -> tarfile.TarInfo | None:
         raise _damaged("a name in it is not ASCII") from error
 
 
-def _parsed(content: bytes) -> BackupManifest:
+def _parsed(content: bytes) -> types.BackupManifest:
     try:
         fields = json.loads(content)
         if isinstance(fields, dict) and isinstance(fields.get("format"), int) and fields["format"] > BACKUP_FORMAT:
@@ -237,12 +236,12 @@ def _parsed(content: bytes) -> BackupManifest:
                 f"The backup was made by a newer version of Pagelight ({fields.get('pagelight')}). "
                 "Update Pagelight, then restore it."
             )
-        return BackupManifest.model_validate_json(content)
+        return types.BackupManifest.model_validate_json(content)
     except (ValueError, RecursionError) as error:
         raise _damaged("its manifest is not one") from error
 
 
-def _verified(manifest: BackupManifest, contents: dict[str, DiskUsage]) -> dict[str, DiskUsage]:
+def _verified(manifest: types.BackupManifest, contents: dict[str, DiskUsage]) -> dict[str, DiskUsage]:
     """Compare `contents` with the manifest, and return them without it."""
     found = {name: content for name, content in contents.items() if name not in {MANIFEST, SEAL}}
     listed = {member.member: member for member in manifest.members}

@@ -17,14 +17,13 @@ from typing import BinaryIO, NamedTuple, TypeVar
 
 from psycopg import sql
 
-from rag import errors
+from rag import errors, types
 from rag.store.backup.archive import PIECE_BYTES, Archive, ArchiveWriter
 from rag.store.files.atomic_files import atomic_replacement
 from rag.store.files.file_storage import KINDS, FileStore, Kind, UserFiles, folder_name
 from rag.store.files.partial_files import PartialFiles
 from rag.store.server import migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
-from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile, OnProgress, ignore_progress
 
 EXCLUDED_TABLES = ("backups", "cache_counts", "deletions", "embedding_cache", "request_rates", "work_counts")
 """The list of archives, counters, files to delete, and cached vectors, which the chunks have too. Completions of models
@@ -34,7 +33,7 @@ Item = TypeVar("Item")
 Names = tuple[str, ...]
 
 
-def with_progress(items: Collection[Item], stage: str, on_progress: OnProgress) -> Iterator[Item]:
+def with_progress(items: Collection[Item], stage: str, on_progress: types.OnProgress) -> Iterator[Item]:
     """Yield `items` and report progress."""
     for done, item in enumerate(items):
         on_progress(stage, done, len(items))
@@ -46,10 +45,10 @@ def write(
     url: str,
     files: FileStore,
     path: Path,
-    on_progress: OnProgress = ignore_progress,
+    on_progress: types.OnProgress = types.ignore_progress,
     *,
     partial_files: PartialFiles | None = None,
-) -> BackupManifest:
+) -> types.BackupManifest:
     """Write a new archive at `path`, atomically, and check it.
 
     Documents that are added or changed meanwhile are not in it. A file that is deleted before its turn is missing, and
@@ -69,7 +68,7 @@ def write(
             archive = ArchiveWriter(file, created=int(created_at.timestamp()))
             rows = _write_rows(url, archive, on_progress)
             written, missing = _write_files(files, rows.documents, archive, on_progress)
-            manifest = BackupManifest(
+            manifest = types.BackupManifest(
                 pagelight=metadata.version("pagelight"),
                 created_at=created_at,
                 migrations=rows.migrations,
@@ -108,11 +107,11 @@ def _new_file(path: Path, partial_files: PartialFiles | None) -> Iterator[Path]:
 
 class _Rows(NamedTuple):
     migrations: Names
-    tables: tuple[BackupTable, ...]
+    tables: tuple[types.BackupTable, ...]
     documents: Sequence[tuple[str, uuid.UUID]]
 
 
-def _write_rows(url: str, archive: ArchiveWriter, on_progress: OnProgress) -> _Rows:
+def _write_rows(url: str, archive: ArchiveWriter, on_progress: types.OnProgress) -> _Rows:
     """Write all tables in one snapshot, referenced ones first."""
     backup = named_queries.load("backup")
     with store_errors(), connect(url, renews=True) as connection:
@@ -158,14 +157,14 @@ def sort_by_references(connection: Connection, tables: Collection[str]) -> list[
     return [*graphlib.TopologicalSorter(graph).static_order()]
 
 
-def _write_table(connection: Connection, archive: ArchiveWriter, name: str, columns: Names) -> BackupTable:
+def _write_table(connection: Connection, archive: ArchiveWriter, name: str, columns: Names) -> types.BackupTable:
     member = f"tables/{name}.copy"
     statement = statement_of("copy_out", name, columns)
     with archive.member(member) as sink, connection.cursor() as cursor, cursor.copy(statement) as copy:
         for data in copy:
             sink.write(data)
     content = sink.content
-    return BackupTable(
+    return types.BackupTable(
         member=member, table=name, columns=columns, rows=content.lines, bytes=content.bytes, sha256=content.sha256
     )
 
@@ -177,16 +176,16 @@ def statement_of(query: str, table: str, columns: Names) -> sql.Composed:
 
 
 def _write_files(
-    files: FileStore, documents: Sequence[tuple[str, uuid.UUID]], archive: ArchiveWriter, on_progress: OnProgress
-) -> tuple[tuple[BackupFile, ...], tuple[MissingFile, ...]]:
-    written: list[BackupFile] = []
-    missing: list[MissingFile] = []
+    files: FileStore, documents: Sequence[tuple[str, uuid.UUID]], archive: ArchiveWriter, on_progress: types.OnProgress
+) -> tuple[tuple[types.BackupFile, ...], tuple[types.MissingFile, ...]]:
+    written: list[types.BackupFile] = []
+    missing: list[types.MissingFile] = []
     for user_id, document_id in with_progress(documents, "files", on_progress):
         for kind in _expected_files(files.of(user_id), document_id):
             try:
                 written.append(_write_file(files, user_id, document_id, kind, archive))
             except errors.NotFoundError:
-                missing.append(MissingFile(user_id=user_id, document_id=document_id, kind=kind))
+                missing.append(types.MissingFile(user_id=user_id, document_id=document_id, kind=kind))
     return tuple(written), tuple(missing)
 
 
@@ -197,14 +196,14 @@ def _expected_files(files: UserFiles, document_id: uuid.UUID) -> list[Kind]:
 
 def _write_file(
     files: FileStore, user_id: str, document_id: uuid.UUID, kind: Kind, archive: ArchiveWriter
-) -> BackupFile:
+) -> types.BackupFile:
     digest = folder_name(user_id).rpartition("-")[2]  # the readable part would be too long for a tar
     member = f"files/{digest}/{document_id}/{kind}"
     with files.of(user_id).open(document_id, kind) as source, archive.member(member) as sink:
         for piece in _pieces(source):
             sink.write(piece)
     content = sink.content
-    return BackupFile(
+    return types.BackupFile(
         member=member,
         user_id=user_id,
         document_id=document_id,
@@ -222,7 +221,7 @@ def _pieces(source: BinaryIO) -> Iterator[bytes]:
         raise errors.StoreError(f"A document's file cannot be read: {error.strerror}. Check the storage.") from error
 
 
-def check(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+def check(path: Path, on_progress: types.OnProgress = types.ignore_progress) -> types.BackupManifest:
     """Check a whole archive against its manifest, and return the manifest.
 
     Raises:
@@ -234,7 +233,7 @@ def check(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManife
         return archive.manifest
 
 
-def open_checked(path: Path, on_progress: OnProgress) -> Archive:
+def open_checked(path: Path, on_progress: types.OnProgress) -> Archive:
     """Open and check the archive at `path`. Raises as `check`."""
     size = path.stat().st_size if path.is_file() else 0
     archive = Archive(path, lambda done: on_progress("check", done, size))

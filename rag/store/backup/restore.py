@@ -8,13 +8,12 @@ from pathlib import Path
 
 from psycopg import sql
 
-from rag import errors
+from rag import errors, types
 from rag.store.backup.archive import Archive
 from rag.store.backup.backup import Names, open_checked, our_tables, sort_by_references, statement_of, with_progress
 from rag.store.files.file_storage import FileStore
 from rag.store.server import migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
-from rag.types import BackupManifest, BackupTable, OnProgress, ignore_progress
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +24,10 @@ def restore(
     url: str,
     files: FileStore,
     path: Path,
-    on_progress: OnProgress = ignore_progress,
+    on_progress: types.OnProgress = types.ignore_progress,
     *,
     schema: Path = migrations.FOLDER,
-) -> BackupManifest:
+) -> types.BackupManifest:
     """Restore a backup into an empty installation.
 
     The whole archive is checked first. Files are restored before the rows, which are loaded in one transaction: after
@@ -55,7 +54,7 @@ def restore(
     return manifest
 
 
-def require_known(manifest: BackupManifest, schema: Path = migrations.FOLDER) -> None:
+def require_known(manifest: types.BackupManifest, schema: Path = migrations.FOLDER) -> None:
     """Refuse a backup with a schema that is not in the folder of migrations.
 
     Raises:
@@ -76,7 +75,7 @@ def require_known(manifest: BackupManifest, schema: Path = migrations.FOLDER) ->
     )
 
 
-def _require_empty(connection: Connection, manifest: BackupManifest) -> None:
+def _require_empty(connection: Connection, manifest: types.BackupManifest) -> None:
     """Raise StoreError for a database with rows, or with another schema than the backup's."""
     present = migrations.applied(connection)
     if present != manifest.migrations:
@@ -103,7 +102,7 @@ def _has_rows(connection: Connection, table: str) -> bool:
     return bool(row and row["present"])
 
 
-def _read_files(archive: Archive, files: FileStore, on_progress: OnProgress) -> None:
+def _read_files(archive: Archive, files: FileStore, on_progress: types.OnProgress) -> None:
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         path = Path(folder) / "file"
         for file in with_progress(archive.manifest.files, "files", on_progress):
@@ -121,7 +120,7 @@ def _spool(pieces: Iterable[bytes], path: Path) -> None:
         ) from error
 
 
-def _read_rows(connection: Connection, archive: Archive, on_progress: OnProgress) -> list[str]:
+def _read_rows(connection: Connection, archive: Archive, on_progress: types.OnProgress) -> list[str]:
     """Load all tables in one transaction, and return their names."""
     backup = named_queries.load("backup")
     connection.execute(backup["portable"])
@@ -139,7 +138,7 @@ def _read_rows(connection: Connection, archive: Archive, on_progress: OnProgress
     return order
 
 
-def _make_chunk_tables(connection: Connection, manifest: BackupManifest) -> None:
+def _make_chunk_tables(connection: Connection, manifest: types.BackupManifest) -> None:
     session = named_queries.load("session")
     connection.execute(session["lock_migrations"])
     for table in manifest.tables:
@@ -148,7 +147,7 @@ def _make_chunk_tables(connection: Connection, manifest: BackupManifest) -> None
             connection.execute(session["create_chunk_table"], {"dimensions": int(dimensions)})
 
 
-def _require_same_columns(manifest: BackupManifest, columns: Mapping[str, Names]) -> None:
+def _require_same_columns(manifest: types.BackupManifest, columns: Mapping[str, Names]) -> None:
     differing = [table.table for table in manifest.tables if columns.get(table.table) != table.columns]
     if differing:
         raise errors.UnsupportedFileError(
@@ -163,7 +162,9 @@ def _listed(names: Iterable[str]) -> sql.Composed:
 
 
 @contextmanager
-def _without_vector_indexes(connection: Connection, tables: Sequence[str], on_progress: OnProgress) -> Iterator[None]:
+def _without_vector_indexes(
+    connection: Connection, tables: Sequence[str], on_progress: types.OnProgress
+) -> Iterator[None]:
     """Drop vector indexes and rebuild them after the block: that is several times faster, and recall is better."""
     backup = named_queries.load("backup")
     found = connection.execute(backup["vector_indexes"], {"tables": [*tables]}).fetchall()
@@ -186,7 +187,7 @@ def _without_forced_row_security(connection: Connection, tables: Sequence[str]) 
         connection.execute(statements["force"].format(table=table))
 
 
-def _read_table(connection: Connection, archive: Archive, table: BackupTable) -> None:
+def _read_table(connection: Connection, archive: Archive, table: types.BackupTable) -> None:
     statement = statement_of("copy_in", table.table, table.columns)
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for piece in archive.read(table.member):

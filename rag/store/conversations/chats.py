@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.server.database import Queries, Row, UserDatabase
-from rag.types import AnswerResponse, ChatMessage, Conversation, FoundConversation, Rating
 
 
 class Conversations:
@@ -20,7 +19,7 @@ class Conversations:
         self._queries = Queries(database, "conversations")
         self._index_owner = index_owner
 
-    def create(self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()) -> Conversation:
+    def create(self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()) -> types.Conversation:
         """Add a chat over an index, or over some of its documents. Raises NotFoundError for an unknown index."""
         created = self._queries.write(
             "create",
@@ -34,7 +33,7 @@ class Conversations:
             raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
         return _to_conversation(created[0])
 
-    def list(self, index_id: uuid.UUID, *, with_lost: bool = False) -> builtins.list[Conversation]:
+    def list(self, index_id: uuid.UUID, *, with_lost: bool = False) -> builtins.list[types.Conversation]:
         """Return the chats over an index, pinned ones first, then the latest.
 
         `with_lost` adds chats over collections that are no longer shared with the user.
@@ -43,15 +42,17 @@ class Conversations:
 
     def search(
         self, index_id: uuid.UUID, words: Sequence[str], *, most: int, with_lost: bool = False
-    ) -> builtins.list[FoundConversation]:
+    ) -> builtins.list[types.FoundConversation]:
         """Return chats over an index with all words in the title or in one turn, in the order of `list`."""
         rows = self._queries.all("search", index_id=index_id, words=[*words], most=most, with_lost=with_lost)
         return [
-            FoundConversation(conversation=_to_conversation(row), message_id=row["message_id"], excerpt=row["content"])
+            types.FoundConversation(
+                conversation=_to_conversation(row), message_id=row["message_id"], excerpt=row["content"]
+            )
             for row in rows
         ]
 
-    def get(self, conversation_id: uuid.UUID) -> Conversation:
+    def get(self, conversation_id: uuid.UUID) -> types.Conversation:
         """Return a chat. Raises NotFoundError."""
         row = self._queries.one("get", conversation_id=conversation_id)
         if row is None:
@@ -66,7 +67,7 @@ class Conversations:
         """Delete a chat and its turns. Raises NotFoundError."""
         self._write("delete", conversation_id)
 
-    def messages(self, conversation_id: uuid.UUID, *, last: int | None = None) -> builtins.list[ChatMessage]:
+    def messages(self, conversation_id: uuid.UUID, *, last: int | None = None) -> builtins.list[types.ChatMessage]:
         """Return the turns on the chat's current path in order, or the `last` so many. Raises NotFoundError."""
         self.get(conversation_id)
         return [_to_message(row) for row in self._queries.all("messages", conversation_id=conversation_id, last=last)]
@@ -77,9 +78,9 @@ class Conversations:
         *,
         role: Literal["user", "assistant"],
         content: str,
-        response: AnswerResponse | None = None,
+        response: types.AnswerResponse | None = None,
         beside: uuid.UUID | None = None,
-    ) -> ChatMessage:
+    ) -> types.ChatMessage:
         """Add a turn, an assistant's with its whole response: at the end, or as an alternative to the turn `beside`.
 
         Raises:
@@ -91,8 +92,13 @@ class Conversations:
         )
 
     def append_both(
-        self, conversation_id: uuid.UUID, question: str, response: AnswerResponse, *, beside: uuid.UUID | None = None
-    ) -> ChatMessage:
+        self,
+        conversation_id: uuid.UUID,
+        question: str,
+        response: types.AnswerResponse,
+        *,
+        beside: uuid.UUID | None = None,
+    ) -> types.ChatMessage:
         """Add a question and its answer, or neither, and return the answer's turn. See `append`."""
         row = self._write(
             "append_both",
@@ -106,7 +112,9 @@ class Conversations:
         )
         return _to_message(row)
 
-    def replace_answer(self, conversation_id: uuid.UUID, message_id: uuid.UUID, answer: AnswerResponse | str) -> None:
+    def replace_answer(
+        self, conversation_id: uuid.UUID, message_id: uuid.UUID, answer: types.AnswerResponse | str
+    ) -> None:
         """Replace an answer's turn by its response, or by the text of an unfinished answer. Raises NotFoundError."""
         text, response = (answer, None) if isinstance(answer, str) else (answer.answer, _to_json(answer))
         self._write("replace_answer", conversation_id, message_id=message_id, content=text, response=response)
@@ -116,7 +124,7 @@ class Conversations:
         self._write("choose", conversation_id, message_id=message_id)
 
     def rate(
-        self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: Rating | None, reason: str | None = None
+        self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: types.Rating | None, reason: str | None = None
     ) -> None:
         """Set the user's rating of an answer; None removes it. Raises NotFoundError."""
         self._write("rate", conversation_id, message_id=message_id, rating=rating, reason=reason)
@@ -128,17 +136,17 @@ class Conversations:
         return rows[0]
 
 
-def _to_conversation(row: Mapping[str, Any]) -> Conversation:
-    values = {name: value for name, value in row.items() if name in Conversation.model_fields}
-    return Conversation.model_validate({**values, "document_ids": tuple(row["document_ids"])})
+def _to_conversation(row: Mapping[str, Any]) -> types.Conversation:
+    values = {name: value for name, value in row.items() if name in types.Conversation.model_fields}
+    return types.Conversation.model_validate({**values, "document_ids": tuple(row["document_ids"])})
 
 
-def _to_json(response: AnswerResponse) -> Jsonb:
+def _to_json(response: types.AnswerResponse) -> Jsonb:
     return Jsonb(response.model_dump(mode="json", round_trip=True))
 
 
-def _to_message(row: Mapping[str, Any]) -> ChatMessage:
-    return ChatMessage.model_validate({**row, "versions": tuple(row["versions"])})
+def _to_message(row: Mapping[str, Any]) -> types.ChatMessage:
+    return types.ChatMessage.model_validate({**row, "versions": tuple(row["versions"])})
 
 
 def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:

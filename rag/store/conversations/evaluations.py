@@ -6,9 +6,8 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import EvaluationRun, QuestionSet
 
 
 class EvaluationCases:
@@ -17,9 +16,9 @@ class EvaluationCases:
     def __init__(self, database: UserDatabase) -> None:
         self._queries = Queries(database, "evaluations")
 
-    def list(self) -> builtins.list[QuestionSet]:
+    def list(self) -> builtins.list[types.QuestionSet]:
         """Return the question sets in alphabetical order."""
-        return [QuestionSet.model_validate(dict(row)) for row in self._queries.all("sets")]
+        return [types.QuestionSet.model_validate(dict(row)) for row in self._queries.all("sets")]
 
     def get(self, name: str) -> builtins.list[Mapping[str, Any]]:
         """Return the questions of a set, the oldest first; none if there is no such set."""
@@ -41,6 +40,6 @@ class EvaluationRuns:
     def __init__(self, database: UserDatabase) -> None:
         self._queries = Queries(database, "evaluations")
 
-    def list(self, *, most: int) -> builtins.list[EvaluationRun]:
+    def list(self, *, most: int) -> builtins.list[types.EvaluationRun]:
         """Return the latest evaluations, the latest first, without the results of single questions."""
-        return [EvaluationRun.model_validate(dict(row)) for row in self._queries.all("runs", most=most)]
+        return [types.EvaluationRun.model_validate(dict(row)) for row in self._queries.all("runs", most=most)]

@@ -7,10 +7,9 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.library.documents import to_document
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import Document, Matrix, MatrixCell, MatrixQuestion, SavedCell
 
 
 class Matrices:
@@ -19,22 +18,24 @@ class Matrices:
     def __init__(self, database: UserDatabase) -> None:
         self._queries = Queries(database, "matrices")
 
-    def create(self, name: str, questions: Sequence[MatrixQuestion], lineage_ids: Sequence[uuid.UUID]) -> Matrix:
+    def create(
+        self, name: str, questions: Sequence[types.MatrixQuestion], lineage_ids: Sequence[uuid.UUID]
+    ) -> types.Matrix:
         """Add an empty matrix."""
         return self._write("create", uuid.uuid4(), name=name, questions=_to_json(questions), lineage_ids=[*lineage_ids])
 
-    def list(self) -> builtins.list[Matrix]:
+    def list(self) -> builtins.list[types.Matrix]:
         """Return all matrices, the latest first."""
         return [_to_matrix(row) for row in self._queries.all("list")]
 
-    def get(self, matrix_id: uuid.UUID) -> Matrix:
+    def get(self, matrix_id: uuid.UUID) -> types.Matrix:
         """Return a matrix. Raises NotFoundError."""
         row = self._queries.one("get", id=matrix_id)
         if row is None:
             raise _unknown(matrix_id)
         return _to_matrix(row)
 
-    def set_job(self, matrix_id: uuid.UUID, job_id: uuid.UUID) -> Matrix:
+    def set_job(self, matrix_id: uuid.UUID, job_id: uuid.UUID) -> types.Matrix:
         """Save the job that fills a matrix. Raises NotFoundError."""
         return self._write("set_job", matrix_id, job_id=job_id)
 
@@ -43,9 +44,9 @@ class Matrices:
         matrix_id: uuid.UUID,
         *,
         name: str | None = None,
-        questions: Sequence[MatrixQuestion] | None = None,
+        questions: Sequence[types.MatrixQuestion] | None = None,
         lineage_ids: Sequence[uuid.UUID] | None = None,
-    ) -> Matrix:
+    ) -> types.Matrix:
         """Change what is given; the answers of removed questions and documents are deleted. Raises NotFoundError."""
         return self._write(
             "edit",
@@ -55,7 +56,9 @@ class Matrices:
             lineage_ids=None if lineage_ids is None else [*lineage_ids],
         )
 
-    def open(self, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None) -> builtins.list[Matrix]:
+    def open(
+        self, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None
+    ) -> builtins.list[types.Matrix]:
         """Return matrices with cells that are missing or outdated, of one matrix, of one document, or all.
 
         Documents that are not ready do not count, nor do matrices whose job the user cancelled.
@@ -67,17 +70,17 @@ class Matrices:
         if not self._queries.write("delete", id=matrix_id):
             raise _unknown(matrix_id)
 
-    def documents(self, lineage_ids: Sequence[uuid.UUID]) -> builtins.list[Document]:
+    def documents(self, lineage_ids: Sequence[uuid.UUID]) -> builtins.list[types.Document]:
         """Return the current versions of documents that are not in the trash, in the order asked."""
         rows = self._queries.all("documents", lineage_ids=[*lineage_ids])
         found = {row["lineage_id"]: to_document(row) for row in rows}
         return [found[lineage_id] for lineage_id in lineage_ids if lineage_id in found]
 
-    def cells(self, matrix_id: uuid.UUID) -> builtins.list[SavedCell]:
+    def cells(self, matrix_id: uuid.UUID) -> builtins.list[types.SavedCell]:
         """Return the cells that have an answer."""
-        return [SavedCell.model_validate(dict(row)) for row in self._queries.all("cells", id=matrix_id)]
+        return [types.SavedCell.model_validate(dict(row)) for row in self._queries.all("cells", id=matrix_id)]
 
-    def put(self, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
+    def put(self, matrix_id: uuid.UUID, question: types.MatrixQuestion, cell: types.MatrixCell) -> None:
         """Save an answer, replacing an earlier one. Raises NotFoundError if it is no longer asked."""
         saved = self._queries.write(
             "put",
@@ -91,19 +94,19 @@ class Matrices:
         if not saved:
             raise _unknown(matrix_id)
 
-    def _write(self, query: str, matrix_id: uuid.UUID, **values: object) -> Matrix:
+    def _write(self, query: str, matrix_id: uuid.UUID, **values: object) -> types.Matrix:
         rows = self._queries.write(query, id=matrix_id, **values)
         if not rows:
             raise _unknown(matrix_id)
         return _to_matrix(rows[0])
 
 
-def _to_json(questions: Sequence[MatrixQuestion]) -> Jsonb:
+def _to_json(questions: Sequence[types.MatrixQuestion]) -> Jsonb:
     return Jsonb([question.model_dump(mode="json") for question in questions])
 
 
-def _to_matrix(row: Mapping[str, Any]) -> Matrix:
-    return Matrix.model_validate(dict(row))
+def _to_matrix(row: Mapping[str, Any]) -> types.Matrix:
+    return types.Matrix.model_validate(dict(row))
 
 
 def _unknown(matrix_id: uuid.UUID) -> errors.NotFoundError:

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rag import errors
+from rag import errors, types
 from rag.store.files import stale_files
 from rag.store.files.file_storage import DocumentFolder, FileStore, is_document_id
 from rag.store.files.partial_files import PartialFiles
 from rag.store.files.pending_deletions import SAFE_AGE, DueDeletion
 from rag.store.files.stale_files import Orphan
 from rag.store.store import Store
-from rag.types import SweepReport
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +43,7 @@ class OrphanCleanup:
         """
         return sum(_repaired(self._deletion(due, older_than)) for due in self._store.all_deletions.due(older_than))
 
-    def run(self, *, mend: bool, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE) -> SweepReport:
+    def run(self, *, mend: bool, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE) -> types.SweepReport:
         """Report orphans older than `older_than`, and delete or repair them with `mend`.
 
         If the database does not know most of the storage, one of the two is probably the wrong one. Then files are
@@ -63,7 +62,7 @@ class OrphanCleanup:
             raise errors.StoreError(
                 f"{error.filename} cannot be looked through: {error.strerror}. Correct its rights."
             ) from error
-        return SweepReport(mended=mend, **counts)
+        return types.SweepReport(mended=mend, **counts)
 
     def _counted(self, found: Iterator[Orphan], *, mend: bool) -> Counter[str]:
         counts: Counter[str] = Counter()

@@ -11,8 +11,7 @@ from pathlib import Path, PurePosixPath
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from rag import errors
-from rag.types import SourceFile
+from rag import errors, types
 
 _LOCAL = re.compile(r"(file|local)://", re.IGNORECASE)
 _URL = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -100,7 +99,7 @@ class Folder:
         inside = file_id.startswith(self.prefix) and file_id != self.prefix
         return inside and (self._include_subfolders or "/" not in file_id[len(self.prefix) :])
 
-    def list(self) -> list[SourceFile]:
+    def list(self) -> list[types.SourceFile]:
         """Return all files by path, without hidden ones (names that start with a dot).
 
         Raises:
@@ -111,7 +110,7 @@ class Folder:
                 raise errors.SourceError(f"There is no folder {self._shown}. Check the path or URL.")
             return sorted(self._walk())
 
-    def _walk(self) -> Iterator[SourceFile]:
+    def _walk(self) -> Iterator[types.SourceFile]:
         depth = None if self._include_subfolders else 1
         for _, _, files in self._files.walk(self._root or "/", maxdepth=depth, detail=True, on_error="raise"):
             for info in files.values():
@@ -119,12 +118,12 @@ class Folder:
                 if not any(part.startswith(".") for part in path.split("/")):
                     composed = unicodedata.normalize("NFC", path)
                     is_taken = composed != path and self._files.exists(f"{self._root}/{composed}")
-                    yield SourceFile(
+                    yield types.SourceFile(
                         id=self.prefix + (path if is_taken else composed), path=path, name=PurePosixPath(composed).name
                     )
 
     @contextmanager
-    def fetch(self, file: SourceFile) -> Iterator[Path]:
+    def fetch(self, file: types.SourceFile) -> Iterator[Path]:
         """Give the file as a local path, only for reading, while the block runs.
 
         Raises:

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.jobs import work_locks
 from rag.store.jobs.scheduling import MAX_ATTEMPTS, RETRY_DELAYS
 from rag.store.server.database import Queries, Row, UserDatabase
-from rag.types import Job, JobKind, Progress
 
 CANCELLED = "It was cancelled. Start it again to have it done."
 
@@ -31,16 +30,18 @@ class Jobs:
         self._database = database
         self._queries = Queries(database, "jobs")
 
-    def create(self, kind: JobKind, index_name: str, request: Mapping[str, Any]) -> Job:
+    def create(self, kind: types.JobKind, index_name: str, request: Mapping[str, Any]) -> types.Job:
         """Add a job; `request` is JSON and must hold no secrets."""
         values = {"id": uuid.uuid4(), "kind": kind, "index_name": index_name, "request": Jsonb(dict(request))}
         return to_job(self._queries.write("create", **values)[0])
 
-    def get(self, job_id: uuid.UUID) -> Job:
+    def get(self, job_id: uuid.UUID) -> types.Job:
         """Return a job with its result. Raises NotFoundError."""
         return to_job(_get(self._queries, job_id))
 
-    def list(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> builtins.list[Job]:
+    def list(
+        self, *, kind: types.JobKind | None = None, limit: int | None = None, offset: int = 0
+    ) -> builtins.list[types.Job]:
         """Return the user's jobs without their results, the latest first."""
         return [to_job(row) for row in self._queries.all("list", kind=kind, limit=limit, offset=offset)]
 
@@ -69,7 +70,7 @@ class Jobs:
         """Mark a job that has not ended as failed."""
         self._queries.write("end", job_id=job_id, status="failed", code=code, message=message)
 
-    def cancel(self, job_id: uuid.UUID) -> Job:
+    def cancel(self, job_id: uuid.UUID) -> types.Job:
         """Cancel a job that has not ended, and return it. Raises NotFoundError."""
         code = errors.CancelledError.code
         self._queries.write("end", job_id=job_id, status="cancelled", code=code, message=CANCELLED)
@@ -122,9 +123,9 @@ def _get(queries: Queries, job_id: uuid.UUID) -> Row:
     return row
 
 
-def to_job(row: Mapping[str, Any]) -> Job:
+def to_job(row: Mapping[str, Any]) -> types.Job:
     """Make a job of a row of `jobs`."""
-    values = {name: row[name] for name in Job.model_fields if name in row}
-    values["progress"] = Progress(done=row["progress_done"], total=row["progress_total"])
+    values = {name: row[name] for name in types.Job.model_fields if name in row}
+    values["progress"] = types.Progress(done=row["progress_done"], total=row["progress_total"])
     values["retry_after"] = row["retry_after"] if row["status"] == "queued" else None
-    return Job(**values)
+    return types.Job(**values)

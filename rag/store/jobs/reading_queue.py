@@ -3,11 +3,10 @@
 import uuid
 from collections.abc import Sequence
 
-from rag import errors
+from rag import errors, types
 from rag.store.jobs.scheduling import RETRY_DELAYS
 from rag.store.library.documents import to_document, unknown
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import Document, Lane
 
 UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
 
@@ -24,12 +23,12 @@ class ReadingQueue:
         rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
         return [row["id"] for row in rows]
 
-    def lane(self, document_id: uuid.UUID) -> Lane | None:
+    def lane(self, document_id: uuid.UUID) -> types.Lane | None:
         """Return what is to be done next with a document; None if it is not being read or does not exist."""
         row = self._queries.one("lane", document_id=document_id)
-        return Lane(row["lane"]) if row else None
+        return types.Lane(row["lane"]) if row else None
 
-    def resume(self, document_id: uuid.UUID) -> Document:
+    def resume(self, document_id: uuid.UUID) -> types.Document:
         """Mark a document to be read from where that stopped, or again if it was ready.
 
         A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
@@ -57,7 +56,7 @@ class ReadingQueue:
         row = self._queries.one("trace", document_id=document_id)
         return row["trace_parent"] if row else None
 
-    def enqueue(self, document_id: uuid.UUID) -> Document:
+    def enqueue(self, document_id: uuid.UUID) -> types.Document:
         """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
         enqueued = self._queries.write("enqueue", document_id=document_id)
         if not enqueued:

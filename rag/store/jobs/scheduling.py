@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from rag import types
 from rag.store.jobs import work_locks
 from rag.store.server.database import Connection, Database, Queries, Row, store_errors
-from rag.types import Lane
 
 RETRY_DELAYS = [10.0, 60.0, 300.0, 1800.0]
 """Seconds after the first attempt, the second, …: a killed process is back in seconds, a full disk is not."""
@@ -54,7 +54,7 @@ class DocumentScheduler:
         self._queries = Queries(database, "scheduling")
 
     @contextmanager
-    def next(self, lane: Lane, *, most_bytes: int | None = None) -> Iterator[ClaimedDocument | None]:
+    def next(self, lane: types.Lane, *, most_bytes: int | None = None) -> Iterator[ClaimedDocument | None]:
         """Lock the most urgent free document of a lane for the block, or give None.
 
         Documents whose files are larger than `most_bytes` are left out.
@@ -75,7 +75,7 @@ class DocumentScheduler:
             found = next((row for row in waiting if work_locks.try_lock(connection, row)), None)
             yield self._take(connection, lane, found) if found else None
 
-    def _take(self, connection: Connection, lane: Lane, found: Row) -> ClaimedDocument:
+    def _take(self, connection: Connection, lane: types.Lane, found: Row) -> ClaimedDocument:
         with store_errors():
             row = self._queries.run(connection, "take", **found, lane=lane.value, pauses=RETRY_DELAYS).fetchone()
         return ClaimedDocument(found["user_id"], found["id"], row["attempts"] if row else 0)

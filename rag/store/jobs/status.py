@@ -3,23 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rag import errors
+from rag import errors, types
 from rag.store.jobs.queue import STALLED_SECONDS
 from rag.store.server.database import Database, Queries, Row
-from rag.types import (
-    BackupRecord,
-    DatabaseStatus,
-    IndexHealth,
-    Lane,
-    LaneStatus,
-    LibraryStatus,
-    Replica,
-    RunningWork,
-    WorkCounts,
-    WorkerStatus,
-)
 
-LANES = (*(lane.value for lane in Lane), "pictures", "jobs")
+LANES = (*(lane.value for lane in types.Lane), "pictures", "jobs")
 """Everything that waits for a worker, in display order."""
 FAILURES = "failures"
 MAX_RUNNING = 100
@@ -44,37 +32,37 @@ class Monitoring:
         """Return versions and the number of workers. Raises StoreError if the database cannot be reached."""
         return Health(**self._one("health", stalled_seconds=STALLED_SECONDS))
 
-    def database(self) -> DatabaseStatus:
+    def database(self) -> types.DatabaseStatus:
         """Return the server's size and connections, and its replicas."""
-        replicas = [Replica(**row) for row in self._queries.all("replicas")]
-        return DatabaseStatus(**self._one("database"), replicas=tuple(replicas))
+        replicas = [types.Replica(**row) for row in self._queries.all("replicas")]
+        return types.DatabaseStatus(**self._one("database"), replicas=tuple(replicas))
 
-    def workers(self) -> tuple[WorkerStatus, ...]:
+    def workers(self) -> tuple[types.WorkerStatus, ...]:
         """Return the live workers."""
-        return tuple(WorkerStatus(**row) for row in self._queries.all("workers", stalled_seconds=STALLED_SECONDS))
+        return tuple(types.WorkerStatus(**row) for row in self._queries.all("workers", stalled_seconds=STALLED_SECONDS))
 
-    def lanes(self) -> tuple[LaneStatus, ...]:
+    def lanes(self) -> tuple[types.LaneStatus, ...]:
         """Return how much waits for a worker in each lane, empty lanes included."""
         found = {row["lane"]: row for row in self._queries.all("lanes")}
-        return tuple(LaneStatus(**found.get(lane, {"lane": lane})) for lane in LANES)
+        return tuple(types.LaneStatus(**found.get(lane, {"lane": lane})) for lane in LANES)
 
-    def running(self) -> tuple[RunningWork, ...]:
+    def running(self) -> tuple[types.RunningWork, ...]:
         """Return up to `MAX_RUNNING` items that are being worked on, the longest first."""
-        return tuple(RunningWork(**row) for row in self._queries.all("running", limit=MAX_RUNNING))
+        return tuple(types.RunningWork(**row) for row in self._queries.all("running", limit=MAX_RUNNING))
 
-    def library(self) -> LibraryStatus:
+    def library(self) -> types.LibraryStatus:
         """Return the numbers of users and documents, and their sizes."""
-        return LibraryStatus(**self._one("library"))
+        return types.LibraryStatus(**self._one("library"))
 
-    def indexes(self) -> IndexHealth:
+    def indexes(self) -> types.IndexHealth:
         """Return the numbers of indexes and chunks, and what is missing in them."""
-        return IndexHealth(**self._one("indexes"))
+        return types.IndexHealth(**self._one("indexes"))
 
-    def counts(self) -> WorkCounts:
+    def counts(self) -> types.WorkCounts:
         """Return what all workers have done since the database was set up."""
         rows = self._queries.all("counts")
         done = {row["name"]: row["count"] for row in rows if row["name"] != FAILURES}
-        return WorkCounts(**done, failures={row["code"]: row["count"] for row in rows if row["name"] == FAILURES})
+        return types.WorkCounts(**done, failures={row["code"]: row["count"] for row in rows if row["name"] == FAILURES})
 
     def count(self, done: Mapping[str, int], code: str = "") -> None:
         """Add to the counts, named as in `WorkCounts`."""
@@ -84,14 +72,14 @@ class Monitoring:
         """Count a failure of background work by its error code."""
         self.count({FAILURES: 1}, code)
 
-    def record_backup(self, record: BackupRecord) -> None:
+    def record_backup(self, record: types.BackupRecord) -> None:
         """Record that an archive was written."""
         self._queries.write("record_backup", **record.model_dump(exclude={"is_present"}))
 
-    def last_backup(self) -> BackupRecord | None:
+    def last_backup(self) -> types.BackupRecord | None:
         """Return the last archive that was written, if any, without checking that it still exists."""
         row = self._queries.one("last_backup")
-        return BackupRecord(**row) if row else None
+        return types.BackupRecord(**row) if row else None
 
     def _one(self, query: str, **parameters: object) -> Row:
         row = self._queries.one(query, **parameters)

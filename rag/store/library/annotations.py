@@ -7,10 +7,9 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.library.documents import Documents
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import Annotation, Region
 
 MAX_ANNOTATIONS = 5000
 """Maximum of one user in one document."""
@@ -23,12 +22,12 @@ class Annotations:
         self._documents = documents
         self._queries = Queries(database, "annotations")
 
-    def list(self, document_id: uuid.UUID) -> builtins.list[Annotation]:
+    def list(self, document_id: uuid.UUID) -> builtins.list[types.Annotation]:
         """Return a document's annotations in page order. Raises NotFoundError if the user may not see the document."""
         self._documents.get(document_id)
         return [_to_annotation(row) for row in self._queries.all("list", document_id=document_id)]
 
-    def add(self, document_id: uuid.UUID, regions: Sequence[Region], quote: str, note: str) -> Annotation:
+    def add(self, document_id: uuid.UUID, regions: Sequence[types.Region], quote: str, note: str) -> types.Annotation:
         """Add an annotation.
 
         Raises:
@@ -52,7 +51,7 @@ class Annotations:
             )
         return _to_annotation(added[0])
 
-    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> Annotation:
+    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
         """Change the note of an annotation. Raises NotFoundError."""
         return _to_annotation(self._change("edit", document_id, annotation_id, note=note))
 
@@ -68,5 +67,5 @@ class Annotations:
         return rows[0]
 
 
-def _to_annotation(row: Mapping[str, Any]) -> Annotation:
-    return Annotation.model_validate(dict(row))
+def _to_annotation(row: Mapping[str, Any]) -> types.Annotation:
+    return types.Annotation.model_validate(dict(row))

@@ -3,11 +3,10 @@
 import uuid
 from collections.abc import Sequence
 
-from rag import errors
+from rag import errors, types
 from rag.store.library.indexes import to_index
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
-from rag.types import UNFINISHED, DocumentStatus
 
 
 class CollectionMoves:
@@ -63,5 +62,5 @@ def _require_movable(row: Row) -> None:
         raise errors.ConflictError(f"“{row['name']}” is part of a mail or an archive. Move that.")
     if row["follows_source"]:
         raise errors.ConflictError(f"“{row['name']}” follows a file of a folder, which would bring it back.")
-    if DocumentStatus(row["status"]) in UNFINISHED:
+    if types.DocumentStatus(row["status"]) in types.UNFINISHED:
         raise errors.ConflictError(f"“{row['name']}” is being read. Move it when that is done.")

@@ -7,27 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from rag import errors
+from rag import errors, types
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
 from rag.store.search import scopes
 from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 from rag.store.users.accounts import OwnAccount
-from rag.types import (
-    CONTAINERS,
-    UNFINISHED,
-    Document,
-    DocumentOrder,
-    DocumentQuery,
-    DocumentStatus,
-    Progress,
-    PurgeReceipt,
-    Scope,
-    seconds_left,
-)
 
-EVERY_DOCUMENT = DocumentQuery()
+EVERY_DOCUMENT = types.DocumentQuery()
 
 
 class Documents:
@@ -50,7 +38,7 @@ class Documents:
         size: int,
         source: str | None = None,
         shown_source: str | None = None,
-        status: DocumentStatus = DocumentStatus.QUEUED,
+        status: types.DocumentStatus = types.DocumentStatus.QUEUED,
         follows_source: bool = False,
         in_trash: bool = False,
         container_id: uuid.UUID | None = None,
@@ -58,7 +46,7 @@ class Documents:
         drafted: bool = False,
         upload_key: str | None = None,
         quota_bytes: int | None = None,
-    ) -> Document:
+    ) -> types.Document:
         """Add a document; `size` in bytes.
 
         - `follows_source`: it may have the content of another place's document.
@@ -93,7 +81,7 @@ class Documents:
             "in_trash": in_trash,
             "container_id": container_id,
             "replaces": replaces,
-            "containers": [*CONTAINERS],
+            "containers": [*types.CONTAINERS],
             "key": upload_key,
         }
         replaced = self.get(replaces) if replaces else None
@@ -109,7 +97,7 @@ class Documents:
         raise _duplicate(name, present)
 
     def _add(
-        self, values: Mapping[str, object], replaced: Document | None, quota_bytes: int | None, *, drafted: bool
+        self, values: Mapping[str, object], replaced: types.Document | None, quota_bytes: int | None, *, drafted: bool
     ) -> builtins.list[Row]:
         with self._database.transaction() as connection:
             quota = self._account.lock_quota(connection, quota_bytes)
@@ -129,7 +117,7 @@ class Documents:
             audit_log.add_document_entries(self._database, connection, "document.upload", [row["id"] for row in added])
             return added
 
-    def get(self, document_id: uuid.UUID) -> Document:
+    def get(self, document_id: uuid.UUID) -> types.Document:
         """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
         row = self._queries.one("get", document_id=document_id)
         if row is None:
@@ -139,13 +127,13 @@ class Documents:
     def list(
         self,
         index_id: uuid.UUID,
-        asked: DocumentQuery = EVERY_DOCUMENT,
+        asked: types.DocumentQuery = EVERY_DOCUMENT,
         *,
-        order_by: DocumentOrder = "added",
+        order_by: types.DocumentOrder = "added",
         descending: bool = True,
         limit: int | None = None,
         offset: int = 0,
-    ) -> builtins.list[Document]:
+    ) -> builtins.list[types.Document]:
         """Return documents of an index or its trash, newest first, without their `pages` (`get` has them).
 
         Of a document's versions it has the current one and new ones that are not ready yet.
@@ -168,7 +156,7 @@ class Documents:
         """Return the languages of documents by id, without ids that do not exist."""
         return {row["id"]: row["language"] for row in self._queries.all("languages", ids=[*ids])}
 
-    def update_progress(self, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int) -> None:
+    def update_progress(self, document_id: uuid.UUID, status: types.DocumentStatus, done: int, total: int) -> None:
         """Set the progress of a document that is being read.
 
         Raises:
@@ -185,7 +173,7 @@ class Documents:
         if not self._queries.write("fail", document_id=document_id, code=code, message=message):
             raise unknown(document_id)
 
-    def requeue(self, document_id: uuid.UUID) -> Document:
+    def requeue(self, document_id: uuid.UUID) -> types.Document:
         """Mark a document that is not in the trash to be read from its beginning. Raises NotFoundError."""
         rows = self._queries.write("requeue", document_id=document_id)
         if not rows:
@@ -211,7 +199,7 @@ class Documents:
             audit_log.add_document_entries(self._database, connection, "document.restore", restored)
             return restored
 
-    def purge(self, ids: Sequence[uuid.UUID]) -> PurgeReceipt:
+    def purge(self, ids: Sequence[uuid.UUID]) -> types.PurgeReceipt:
         """Delete documents in the trash with their chunks and postings, and register their files for deletion.
 
         Versions are deleted as with `trash`, and attachments that are in the trash. The receipt's counts are taken
@@ -225,7 +213,7 @@ class Documents:
                 audit_log.add_entry(self._database, connection, "document.purge", subject)
         left = pending_deletions.count(self._database, gone)
         counts = {name: sum(row[name] for row in gone) - left[name] for name in left}
-        return PurgeReceipt(document_ids=tuple(row["id"] for row in gone), **counts)
+        return types.PurgeReceipt(document_ids=tuple(row["id"] for row in gone), **counts)
 
     def lock(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Lock a document for the block, and give whether this process has the lock."""
@@ -254,10 +242,10 @@ class AttachmentCascade:
         return gone
 
 
-def list_parameters(index_id: uuid.UUID, asked: DocumentQuery) -> dict[str, object]:
+def list_parameters(index_id: uuid.UUID, asked: types.DocumentQuery) -> dict[str, object]:
     """Return the parameters of the queries that list, or count, documents."""
     return {
-        **scopes.parameters(Scope(index_id=index_id, filters=asked.filters)),
+        **scopes.parameters(types.Scope(index_id=index_id, filters=asked.filters)),
         "search": asked.search or None,
         "status": asked.status and asked.status.value,
         "disabled": asked.disabled,
@@ -270,9 +258,9 @@ def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:
     return [(row["user_id"], row["id"]) for row in Queries(database, "documents").all("unfinished")]
 
 
-def to_document(row: Mapping[str, Any]) -> Document:
+def to_document(row: Mapping[str, Any]) -> types.Document:
     """Make a document of a row of `documents`."""
-    values = {name: row[name] for name in Document.model_fields if name in row}
+    values = {name: row[name] for name in types.Document.model_fields if name in row}
     values |= {
         "title": row["given_title"] or row["title"],
         "author": row["given_author"] or row["author"],
@@ -281,12 +269,12 @@ def to_document(row: Mapping[str, Any]) -> Document:
         "retry_after": _retry_after(row),
         "searchable": _is_searchable(row),
     }
-    return Document(**values)
+    return types.Document(**values)
 
 
 def _retry_after(row: Mapping[str, Any]) -> dt.datetime | None:
     """Return the retry time of a postponed document; one that is being read has a time too, in case its worker dies."""
-    is_postponed = row["status"] in UNFINISHED and row["error_code"] is not None
+    is_postponed = row["status"] in types.UNFINISHED and row["error_code"] is not None
     return row.get("retry_after") if is_postponed else None
 
 
@@ -296,14 +284,14 @@ def _is_searchable(row: Mapping[str, Any]) -> bool:
     return row["chunk_count"] > 0 and not hidden
 
 
-def _progress(row: Mapping[str, Any]) -> Progress:
+def _progress(row: Mapping[str, Any]) -> types.Progress:
     """Return the progress of the current stage, with the time left at its present speed."""
     done, total, started_at = row["progress_done"], row["progress_total"], row["stage_started_at"]
-    if row["status"] not in UNFINISHED or started_at is None:
-        return Progress(done=done, total=total)
+    if row["status"] not in types.UNFINISHED or started_at is None:
+        return types.Progress(done=done, total=total)
     elapsed = (dt.datetime.now(dt.UTC) - started_at).total_seconds()
-    seconds = seconds_left(done, total, since=row["stage_started_with"], elapsed=elapsed)
-    return Progress(done=done, total=total, seconds_left=seconds)
+    seconds = types.seconds_left(done, total, since=row["stage_started_with"], elapsed=elapsed)
+    return types.Progress(done=done, total=total, seconds_left=seconds)
 
 
 def unknown(document_id: uuid.UUID) -> errors.NotFoundError:

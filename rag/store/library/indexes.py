@@ -8,9 +8,8 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.server.database import Queries, Row, UserDatabase
-from rag.types import ChunkingOptions, EmbeddingSpace, Index, IndexStats, without_direction_controls
 
 LEXEME_BYTES = 44.0
 """Average size of an occurrence of a term in `postings`, with its share of rows and keys."""
@@ -23,13 +22,13 @@ class Indexes:
         self._database = database
         self._queries = Queries(database, "indexes")
 
-    def ensure(self, name: str, space: EmbeddingSpace, chunking: ChunkingOptions) -> Index:
+    def ensure(self, name: str, space: types.EmbeddingSpace, chunking: types.ChunkingOptions) -> types.Index:
         """Return the index called `name`, created if there is none; an empty one takes on `space` and `chunking`.
 
         Raises:
             errors.IndexError: it has documents with vectors of another space.
         """
-        name = without_direction_controls(name)
+        name = types.without_direction_controls(name)
         values: dict[str, Any] = {"id": uuid.uuid4(), "name": name, **space.model_dump(), **chunking.model_dump()}
         with self._database.transaction() as connection:
             for created in self._queries.run(connection, "create", **values).fetchall():
@@ -49,12 +48,12 @@ class Indexes:
                 row = self._queries.run(connection, "change_chunking", **values).fetchone() or row
         return to_index(row)
 
-    def get(self, name: str) -> Index:
+    def get(self, name: str) -> types.Index:
         """Return the index called `name`. Raises NotFoundError."""
-        name = without_direction_controls(name)
+        name = types.without_direction_controls(name)
         return _named(self._queries.one("get", name=name), name)
 
-    def find(self, name: str) -> Index:
+    def find(self, name: str) -> types.Index:
         """Return the index of this name or id. Raises NotFoundError."""
         try:
             index_id = uuid.UUID(name)
@@ -62,14 +61,14 @@ class Indexes:
             return self.get(name)
         return _named(self._queries.one("find", name=name, id=index_id), name)
 
-    def get_by_id(self, index_id: uuid.UUID) -> Index:
+    def get_by_id(self, index_id: uuid.UUID) -> types.Index:
         """Return the index with this id. Raises NotFoundError."""
         row = self._queries.one("get_by_id", index_id=index_id)
         if row is None:
             raise unknown_index(index_id)
         return to_index(row)
 
-    def list(self) -> list[Index]:
+    def list(self) -> list[types.Index]:
         """Return all indexes of the user by name."""
         return [to_index(row) for row in self._queries.all("list")]
 
@@ -92,7 +91,7 @@ class Indexes:
         if not deleted:
             raise unknown_index(index_id)
 
-    def stats(self, index_id: uuid.UUID) -> IndexStats:
+    def stats(self, index_id: uuid.UUID) -> types.IndexStats:
         """Return the numbers of documents and chunks of an index, and its size. Raises NotFoundError."""
         index = self.get_by_id(index_id)
         counts = self._queries.one("stats", index_id=index_id) or {}
@@ -100,17 +99,17 @@ class Indexes:
         chunk_bytes = counts.pop("stored_chunks") * (float(size["row_bytes"]) if size else 0.0)
         database_bytes = round(chunk_bytes + counts.pop("stored_lexemes") * LEXEME_BYTES)
         languages = {row["language"]: row["chunks"] for row in self._queries.all("languages", index_id=index_id)}
-        return IndexStats(index=index, database_bytes=database_bytes, languages=languages, **counts)
+        return types.IndexStats(index=index, database_bytes=database_bytes, languages=languages, **counts)
 
 
-def to_index(row: Mapping[str, Any]) -> Index:
+def to_index(row: Mapping[str, Any]) -> types.Index:
     """Make an index of a row of `indexes`."""
-    return Index(
+    return types.Index(
         id=row["id"],
         user_id=row["user_id"],
         name=row["name"],
-        space=EmbeddingSpace(provider=row["provider"], model=row["model"], dimensions=row["dimensions"]),
-        chunking=ChunkingOptions(
+        space=types.EmbeddingSpace(provider=row["provider"], model=row["model"], dimensions=row["dimensions"]),
+        chunking=types.ChunkingOptions(
             chunk_size_chars=row["chunk_size_chars"],
             chunk_overlap_chars=row["chunk_overlap_chars"],
             min_chunk_chars=row["min_chunk_chars"],
@@ -125,13 +124,13 @@ def unknown_index(index_id: object) -> errors.NotFoundError:
     return errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
 
 
-def _named(row: Row | None, name: str) -> Index:
+def _named(row: Row | None, name: str) -> types.Index:
     if row is None:
         raise errors.NotFoundError(f"There is no index {name!r}. List the indexes and check the name.")
     return to_index(row)
 
 
-def _space_mismatch(index: Index, space: EmbeddingSpace) -> errors.IndexError:
+def _space_mismatch(index: types.Index, space: types.EmbeddingSpace) -> errors.IndexError:
     stored, asked = (f"{one.name} ({one.dimensions} dimensions)" for one in (index.space, space))
     return errors.IndexError(
         f"The index {index.name!r} was embedded with {stored}, not with {asked}, and vectors of two models cannot be "

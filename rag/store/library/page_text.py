@@ -4,9 +4,9 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rag import types
 from rag.store.search import line_encoding
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import Landmark
 
 
 class Pages:
@@ -23,6 +23,8 @@ class Pages:
                 pages.setdefault(line["page_number"], {}).setdefault((line["number"], line["text"], line["bbox"]), line)
         return {number: line_encoding.join_rows(lines.values()) for number, lines in sorted(pages.items())}
 
-    def landmarks(self, document_id: uuid.UUID, names: Iterable[str]) -> list[Landmark]:
+    def landmarks(self, document_id: uuid.UUID, names: Iterable[str]) -> list[types.Landmark]:
         """Return a document's landmarks of these names by name and page; none of a document in the trash."""
-        return [Landmark(**row) for row in self._queries.all("landmarks", document_id=document_id, names=[*names])]
+        return [
+            types.Landmark(**row) for row in self._queries.all("landmarks", document_id=document_id, names=[*names])
+        ]

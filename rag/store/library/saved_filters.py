@@ -6,9 +6,8 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import Filters, SavedFilter
 
 
 class SavedFilters:
@@ -17,18 +16,18 @@ class SavedFilters:
     def __init__(self, database: UserDatabase) -> None:
         self._queries = Queries(database, "saved_filters")
 
-    def list(self) -> builtins.list[SavedFilter]:
+    def list(self) -> builtins.list[types.SavedFilter]:
         """Return all saved filters in alphabetical order."""
         return [_to_filter(row) for row in self._queries.all("list")]
 
-    def get(self, name: str) -> SavedFilter:
+    def get(self, name: str) -> types.SavedFilter:
         """Return a saved filter. Raises NotFoundError."""
         row = self._queries.one("get", name=name)
         if row is None:
             raise _unknown(name)
         return _to_filter(row)
 
-    def put(self, name: str, filters: Filters) -> None:
+    def put(self, name: str, filters: types.Filters) -> None:
         """Save filters under a name, replacing earlier ones."""
         self._queries.write("put", name=name, filters=Jsonb(filters.model_dump(mode="json", exclude_defaults=True)))
 
@@ -38,8 +37,8 @@ class SavedFilters:
             raise _unknown(name)
 
 
-def _to_filter(row: Mapping[str, Any]) -> SavedFilter:
-    return SavedFilter(name=row["name"], filters=Filters.model_validate(row["filters"]))
+def _to_filter(row: Mapping[str, Any]) -> types.SavedFilter:
+    return types.SavedFilter(name=row["name"], filters=types.Filters.model_validate(row["filters"]))
 
 
 def _unknown(name: str) -> errors.NotFoundError:

@@ -3,10 +3,10 @@
 import uuid
 from collections.abc import Mapping, Sequence
 
+from rag import types
 from rag.store.library.documents import AttachmentCascade, to_document, unknown
 from rag.store.server.database import Queries, UserDatabase
 from rag.store.users import audit_log
-from rag.types import Document
 
 
 class Sources:
@@ -17,7 +17,9 @@ class Sources:
         self._queries = Queries(database, "sources")
         self._attachments = AttachmentCascade(database)
 
-    def find(self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None) -> list[Document]:
+    def find(
+        self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None
+    ) -> list[types.Document]:
         """Return documents whose source is in `sources` or starts with `prefix`, oldest first, trash included."""
         rows = self._queries.all("find", index_id=index_id, sources=[*sources], prefix=prefix)
         return [to_document(row) for row in rows]
@@ -60,7 +62,7 @@ class Sources:
                 audit_log.add_document_entries(self._database, connection, "document.restore", restored)
             audit_log.add_document_entries(self._database, connection, "document.trash", trashed)
 
-    def find_by_upload_key(self, key: str) -> Document | None:
+    def find_by_upload_key(self, key: str) -> types.Document | None:
         """Return the document that was uploaded under a key, if it still exists."""
         row = self._queries.one("find_by_upload_key", key=key)
         return to_document(row) if row else None

@@ -7,10 +7,10 @@ One version is current and searched; the others name another version in `superse
 import uuid
 from collections.abc import Sequence
 
+from rag import types
 from rag.store.library.documents import to_document, unknown
 from rag.store.server.database import Queries, UserDatabase
 from rag.store.users import audit_log
-from rag.types import CONTAINERS, Document
 
 
 class Versions:
@@ -20,13 +20,15 @@ class Versions:
         self._database = database
         self._queries = Queries(database, "versions")
 
-    def list(self, ids: Sequence[uuid.UUID], *, in_trash: bool = True) -> list[Document]:
+    def list(self, ids: Sequence[uuid.UUID], *, in_trash: bool = True) -> list[types.Document]:
         """Return all versions of the documents that have `ids` among their versions, the latest first."""
         return [to_document(row) for row in self._queries.all("list", ids=[*ids], in_trash=in_trash)]
 
-    def of_same_name(self, index_id: uuid.UUID, name: str, sha256: str) -> Document | None:
+    def of_same_name(self, index_id: uuid.UUID, name: str, sha256: str) -> types.Document | None:
         """Return the document that a file of this name and of new content may be a new version of."""
-        row = self._queries.one("of_same_name", index_id=index_id, name=name, sha256=sha256, containers=[*CONTAINERS])
+        row = self._queries.one(
+            "of_same_name", index_id=index_id, name=name, sha256=sha256, containers=[*types.CONTAINERS]
+        )
         return to_document(row) if row else None
 
     def take_over(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:

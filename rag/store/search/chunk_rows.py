@@ -9,10 +9,10 @@ import psycopg
 from psycopg.types.array import ListBinaryDumper
 from psycopg.types.json import Jsonb
 
+from rag import types
 from rag.store.search import line_encoding
 from rag.store.search.dense import HALF_PRECISION_ABOVE
 from rag.store.server.database import Connection, Row
-from rag.types import Chunk, DocumentStatus
 
 COLUMNS = (
     *("ordinal", "chunk_id", "text", "embedding", "page_number", "page_end", "x0", "y0", "x1", "y1"),
@@ -30,13 +30,13 @@ def cursor(connection: Connection) -> psycopg.Cursor[Row]:
     return made
 
 
-def columns(chunks: Sequence[tuple[Chunk, Sequence[float] | None]]) -> dict[str, list[object]]:
+def columns(chunks: Sequence[tuple[types.Chunk, Sequence[float] | None]]) -> dict[str, list[object]]:
     """Return the values of `COLUMNS` for chunks and their vectors."""
     values = zip(*(_row(chunk, vector) for chunk, vector in chunks), strict=True)
     return {name: [*of_all] for name, of_all in zip(COLUMNS, values, strict=True)}
 
 
-def _row(chunk: Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
+def _row(chunk: types.Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
     pages = chunk.pages
     return (
         chunk.ordinal,
@@ -60,12 +60,14 @@ def _to_pgvector(vector: Sequence[float]) -> pgvector.HalfVector | pgvector.Vect
     return pgvector.HalfVector(values) if len(values) > HALF_PRECISION_ABOVE else pgvector.Vector(values)
 
 
-def state(chunks: Sequence[Chunk], vectors: Sequence[Sequence[float]] | None, *, partial: bool) -> dict[str, object]:
+def state(
+    chunks: Sequence[types.Chunk], vectors: Sequence[Sequence[float]] | None, *, partial: bool
+) -> dict[str, object]:
     """Return the state of a document with these chunks. One without chunks lacks no vectors."""
     is_whole = vectors is not None or not chunks
-    status = DocumentStatus.READY if is_whole else DocumentStatus.EMBEDDING
+    status = types.DocumentStatus.READY if is_whole else types.DocumentStatus.EMBEDDING
     return {
-        "status": (DocumentStatus.PARSING if partial else status).value,
+        "status": (types.DocumentStatus.PARSING if partial else status).value,
         "partial": partial,
         "vector_count": len(chunks) if is_whole else 0,
     }

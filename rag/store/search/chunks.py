@@ -1,8 +1,8 @@
 """Chunks with their vectors and postings: replaced per document, searched, and read."""
 
-import types
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,26 +10,13 @@ import pgvector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.library.documents import to_document
 from rag.store.search import chunk_rows, line_encoding, scopes, search_terms
 from rag.store.search.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.search.lexical import Field, LexicalMatches, LexicalSearch
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Queries, UserDatabase
-from rag.types import (
-    ENGLISH,
-    Candidate,
-    Chunk,
-    Document,
-    EmbeddingSpace,
-    Finding,
-    Landmark,
-    Line,
-    PageText,
-    ParsedDocument,
-    Scope,
-)
 
 BATCH_SIZE = 500
 """Chunks per insert statement: with their lines and vectors they are some megabytes."""
@@ -52,16 +39,16 @@ class Chunks:
     def replace(
         self,
         document_id: uuid.UUID,
-        space: EmbeddingSpace,
+        space: types.EmbeddingSpace,
         *,
-        parsed: ParsedDocument,
-        chunks: Sequence[Chunk],
+        parsed: types.ParsedDocument,
+        chunks: Sequence[types.Chunk],
         vectors: Sequence[Sequence[float]] | None,
         search_texts: Sequence[str],
-        language: str = ENGLISH,
+        language: str = types.ENGLISH,
         front: str = "",
-        landmarks: Sequence[Landmark] = (),
-        pages: Mapping[int, PageText] = types.MappingProxyType({}),
+        landmarks: Sequence[types.Landmark] = (),
+        pages: Mapping[int, types.PageText] = MappingProxyType({}),
         partial: bool = False,
         while_read: bool = False,
     ) -> None:
@@ -108,9 +95,9 @@ class Chunks:
     def _add(
         self,
         connection: Connection,
-        space: EmbeddingSpace,
+        space: types.EmbeddingSpace,
         document: Mapping[str, Any],
-        chunks: Sequence[Chunk],
+        chunks: Sequence[types.Chunk],
         vectors: Sequence[Sequence[float] | None],
     ) -> None:
         cursor = chunk_rows.cursor(connection)
@@ -132,16 +119,16 @@ class Chunks:
 
     # --- vectors of another model ---
 
-    def to_embed(self, document_id: uuid.UUID) -> list[Chunk]:
+    def to_embed(self, document_id: uuid.UUID) -> list[types.Chunk]:
         """Return a document's chunks in reading order, also in the trash, from which it may be restored."""
         return [to_chunk(row) for row in self._queries.all("to_embed", document_id=document_id)]
 
     def add_vectors(
         self,
         document_id: uuid.UUID,
-        space: EmbeddingSpace,
+        space: types.EmbeddingSpace,
         *,
-        chunks: Sequence[Chunk],
+        chunks: Sequence[types.Chunk],
         vectors: Sequence[Sequence[float]],
     ) -> bool:
         """Add vectors of another `space` for `chunks`, which are all of the document's.
@@ -169,12 +156,14 @@ class Chunks:
 
     # --- searching ---
 
-    def dense(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
+    def dense(
+        self, scope: types.Scope, space: types.EmbeddingSpace, vector: Sequence[float], limit: int
+    ) -> list[types.Candidate]:
         """Return the nearest chunks in scope, best first; the score is 1 - cosine distance, clipped to 0..1."""
         return self._dense.search(self._database, scope, space, vector, limit)
 
     def lexical(
-        self, scope: Scope, query: str, limit: int, *, added: Sequence[str] = (), landmarks: Sequence[str] = ()
+        self, scope: types.Scope, query: str, limit: int, *, added: Sequence[str] = (), landmarks: Sequence[str] = ()
     ) -> LexicalMatches:
         """Return the `limit` best chunks in scope by BM25, the best documents, and the chunks at `landmarks`.
 
@@ -184,7 +173,7 @@ class Chunks:
 
     # --- reading ---
 
-    def get(self, ids: Sequence[uuid.UUID]) -> list[tuple[Chunk, Document]]:
+    def get(self, ids: Sequence[uuid.UUID]) -> list[tuple[types.Chunk, types.Document]]:
         """Return chunks with their documents (without `pages`) in the order of `ids`; unknown ids are left out."""
         rows = self._queries.all("get", ids=[*ids])
         documents = {document_id: to_document(row) for document_id, row in {row["id"]: row for row in rows}.items()}
@@ -194,15 +183,15 @@ class Chunks:
         }
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
-    def with_words(self, index_id: uuid.UUID, words: str, limit: int) -> list[Finding]:
+    def with_words(self, index_id: uuid.UUID, words: str, limit: int) -> list[types.Finding]:
         """Return the chunks of an index that contain a phrase, with any case and whitespace.
 
         Chunks of documents in the trash come last.
         """
         rows = self._queries.all("with_words", index_id=index_id, pattern=scopes.pattern(words), limit=limit)
-        return [Finding(**row) for row in rows]
+        return [types.Finding(**row) for row in rows]
 
-    def in_scope(self, scope: Scope, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
+    def in_scope(self, scope: types.Scope, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
         """Return the ids of the chunks that a search in `scope` may find."""
         return {row["id"] for row in self._queries.all("in_scope", **scopes.parameters(scope), ids=[*ids])}
 
@@ -223,14 +212,14 @@ class Chunks:
         page_number: int | None = None,
         limit: int | None = None,
         offset: int = 0,
-    ) -> list[Chunk]:
+    ) -> list[types.Chunk]:
         """Return a document's chunks in reading order, or those with a line on one page; none in the trash."""
         rows = self._queries.all(
             "of_document", document_id=document_id, page_number=page_number, limit=limit, offset=offset
         )
         return [to_chunk(row) for row in rows]
 
-    def page_lines(self, pages: Sequence[tuple[uuid.UUID, int]]) -> dict[tuple[uuid.UUID, int], tuple[Line, ...]]:
+    def page_lines(self, pages: Sequence[tuple[uuid.UUID, int]]) -> dict[tuple[uuid.UUID, int], tuple[types.Line, ...]]:
         """Return the lines of pages from their chunks in reading order, each line once.
 
         Keys are document id and page number; pages without text are left out.
@@ -253,9 +242,9 @@ class Chunks:
         }
 
 
-def to_chunk(row: Mapping[str, Any]) -> Chunk:
+def to_chunk(row: Mapping[str, Any]) -> types.Chunk:
     """Make a chunk of a row of `document_chunks`."""
-    return Chunk.model_construct(
+    return types.Chunk.model_construct(
         id=row["id"],
         document_id=row["document_id"],
         lines=line_encoding.unpack(row["content"], row["lines"]),
@@ -285,7 +274,7 @@ def lock_document(database: UserDatabase, connection: Connection, document_id: u
     return row
 
 
-def require_space(index: Mapping[str, Any], space: EmbeddingSpace) -> None:
+def require_space(index: Mapping[str, Any], space: types.EmbeddingSpace) -> None:
     """Raise IndexError if the index has vectors of another space."""
     if (index["provider"], index["model"], index["dimensions"]) != (space.provider, space.model, space.dimensions):
         raise errors.IndexError(
@@ -295,7 +284,7 @@ def require_space(index: Mapping[str, Any], space: EmbeddingSpace) -> None:
 
 
 def _search_values(
-    chunks: Sequence[Chunk], search_texts: Sequence[str], front: str, pages: Mapping[int, PageText]
+    chunks: Sequence[types.Chunk], search_texts: Sequence[str], front: str, pages: Mapping[int, types.PageText]
 ) -> dict[str, object]:
     """Return the texts of all fields, each with the ordinal of the chunk under which it is indexed."""
     main_pages = [chunk.main_page for chunk in chunks]
@@ -314,7 +303,7 @@ def _search_values(
     }
 
 
-def _landmark_values(landmarks: Iterable[Landmark], chunks: Iterable[Chunk]) -> dict[str, list[object]]:
+def _landmark_values(landmarks: Iterable[types.Landmark], chunks: Iterable[types.Chunk]) -> dict[str, list[object]]:
     """Return landmarks with the first and the last chunk of their pages."""
     ordinals: dict[int, list[int]] = {}
     for chunk in chunks:
@@ -329,7 +318,7 @@ def _landmark_values(landmarks: Iterable[Landmark], chunks: Iterable[Chunk]) -> 
     }
 
 
-def _totals(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> dict[str, object]:
+def _totals(parsed: types.ParsedDocument, chunks: Sequence[types.Chunk]) -> dict[str, object]:
     characters = sum(len(chunk.text) for chunk in chunks)
     return {
         "title": parsed.title,

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pgvector
 import psycopg
 
-from rag import errors
+from rag import errors, types
 from rag.store.search import scopes
 from rag.store.server import named_queries
 from rag.store.server.connection_pool import BoundStatement
 from rag.store.server.database import Database, Queries, UserDatabase, retry_once
-from rag.types import Candidate, EmbeddingSpace, Scope
 
 if TYPE_CHECKING:  # they take seconds to load, and are only needed to search
     import sqlalchemy as sa
@@ -56,8 +55,8 @@ class DenseSearch:
             self._store(dimensions)
 
     def search(
-        self, bound: UserDatabase, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int
-    ) -> list[Candidate]:
+        self, bound: UserDatabase, scope: types.Scope, space: types.EmbeddingSpace, vector: Sequence[float], limit: int
+    ) -> list[types.Candidate]:
         """Return the nearest chunks in scope, see `Chunks.dense`."""
         import llama_index.core
         from llama_index.core.vector_stores.types import VectorStoreQuery
@@ -156,7 +155,12 @@ def _size(bound: UserDatabase, parameters: Mapping[str, object]) -> int:
 
 
 def _scoped(
-    statement: "sa.Select[Any]", _table: object, *, parameters: Mapping[str, object], space: EmbeddingSpace, exact: bool
+    statement: "sa.Select[Any]",
+    _table: object,
+    *,
+    parameters: Mapping[str, object],
+    space: types.EmbeddingSpace,
+    exact: bool,
 ) -> "sa.Select[Any]":
     """Restrict `statement` to a user's scope and to `space`, with bound `parameters`.
 
@@ -188,6 +192,6 @@ def _condition(dimensions: int, *, exact: bool) -> str:
     return dense["candidates"].format(chunks=table, scope=dense["scope"], **sizes)
 
 
-def _candidate(row: dict[str, Any], similarity: float) -> Candidate:
+def _candidate(row: dict[str, Any], similarity: float) -> types.Candidate:
     score = min(max(float(similarity), 0.0), 1.0)
-    return Candidate(row["chunk_id"], row["document_id"], row["page_number"], score)
+    return types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score)

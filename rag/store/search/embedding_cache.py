@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from rag import types
 from rag.store.conversations import completion_cache
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import EmbeddingSpace
 
 VECTOR_DTYPE = np.dtype("<f4")
 
@@ -18,7 +18,7 @@ class EmbeddingCache:
         self._database = database
         self._queries = Queries(database, "caches")
 
-    def get(self, space: EmbeddingSpace, text_hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
+    def get(self, space: types.EmbeddingSpace, text_hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
         """Return the cached vectors by hash."""
         values = {**space.model_dump(), "hashes": [*text_hashes]}
         with self._database.transaction() as connection:
@@ -27,7 +27,7 @@ class EmbeddingCache:
             completion_cache.count(connection, self._database, "embeddings", hits=len(rows), misses=misses)
         return {row["text_hash"]: np.frombuffer(row["vector"], VECTOR_DTYPE).tolist() for row in rows}
 
-    def put(self, space: EmbeddingSpace, vectors: Mapping[bytes, Sequence[float]]) -> None:
+    def put(self, space: types.EmbeddingSpace, vectors: Mapping[bytes, Sequence[float]]) -> None:
         """Cache vectors by hash, in single precision; existing ones stay."""
         encoded = [np.asarray(vector, VECTOR_DTYPE).tobytes() for vector in vectors.values()]
         values = {**space.model_dump(), "hashes": [*vectors], "vectors": encoded}

@@ -13,13 +13,12 @@ from typing import Any
 
 from psycopg import sql
 
-from rag import errors
+from rag import errors, types
 from rag.store.jobs import work_locks
 from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Queries, UserDatabase
-from rag.types import EmbeddingGeneration, EmbeddingSpace, GenerationState, Index, Progress
 
 
 class Generations:
@@ -30,11 +29,11 @@ class Generations:
         self._dense = dense
         self._queries = Queries(database, "embedding_generations")
 
-    def list(self, index_id: uuid.UUID) -> list[EmbeddingGeneration]:
+    def list(self, index_id: uuid.UUID) -> list[types.EmbeddingGeneration]:
         """Return all generations of an index, oldest first."""
         return [to_generation(row) for row in self._queries.all("list", index_id=index_id)]
 
-    def add(self, index_id: uuid.UUID, space: EmbeddingSpace) -> EmbeddingGeneration:
+    def add(self, index_id: uuid.UUID, space: types.EmbeddingSpace) -> types.EmbeddingGeneration:
         """Return the generation of that space, created without vectors if there is none.
 
         Raises:
@@ -48,14 +47,14 @@ class Generations:
             rows = self._queries.run(connection, "list", index_id=index_id).fetchall()
         return next(found for found in map(to_generation, rows) if found.space == space)
 
-    def missing(self, generation: EmbeddingGeneration) -> builtins.list[uuid.UUID]:
+    def missing(self, generation: types.EmbeddingGeneration) -> builtins.list[uuid.UUID]:
         """Return the documents whose chunks have no vectors in a generation, oldest first, trash included."""
         return [row["id"] for row in self._queries.all(self._missing(generation), **_values(generation))]
 
-    def _missing(self, generation: EmbeddingGeneration) -> sql.Composed:
+    def _missing(self, generation: types.EmbeddingGeneration) -> sql.Composed:
         return self._queries["missing"].format(chunks=named_queries.chunk_table(generation.space.dimensions))
 
-    def switch(self, generation: EmbeddingGeneration) -> Index | None:
+    def switch(self, generation: types.EmbeddingGeneration) -> types.Index | None:
         """Make a generation the active one; None, and no change, if documents lack vectors in it.
 
         Raises:
@@ -72,7 +71,7 @@ class Generations:
             self._queries.run(connection, "count_vectors", **values)
             return to_index(switched or index)
 
-    def drop(self, generation: EmbeddingGeneration) -> None:
+    def drop(self, generation: types.EmbeddingGeneration) -> None:
         """Delete the vectors of a generation that is not the active one.
 
         Raises:
@@ -102,7 +101,7 @@ class Generations:
             raise unknown_index(index_id)
         return row
 
-    def _lock_generation(self, connection: Connection, generation: EmbeddingGeneration) -> dict[str, Any]:
+    def _lock_generation(self, connection: Connection, generation: types.EmbeddingGeneration) -> dict[str, Any]:
         """Lock the index of an existing generation until the end of the transaction, and return its row."""
         index = self._lock_index(connection, generation.index_id)
         if self._queries.run(connection, "get", **_values(generation)).fetchone() is None:
@@ -110,27 +109,27 @@ class Generations:
         return index
 
 
-def _values(generation: EmbeddingGeneration) -> dict[str, object]:
+def _values(generation: types.EmbeddingGeneration) -> dict[str, object]:
     return {"index_id": generation.index_id, "generation": generation.generation, **generation.space.model_dump()}
 
 
-def to_generation(row: Mapping[str, Any]) -> EmbeddingGeneration:
+def to_generation(row: Mapping[str, Any]) -> types.EmbeddingGeneration:
     """Make a generation of a row of the query `list`."""
-    progress = Progress(done=row["done"], total=row["total"])
-    return EmbeddingGeneration(
+    progress = types.Progress(done=row["done"], total=row["total"])
+    return types.EmbeddingGeneration(
         user_id=row["user_id"],
         index_id=row["index_id"],
         generation=row["generation"],
-        space=EmbeddingSpace(provider=row["provider"], model=row["model"], dimensions=row["dimensions"]),
+        space=types.EmbeddingSpace(provider=row["provider"], model=row["model"], dimensions=row["dimensions"]),
         state=_state(row, progress),
         progress=progress,
         created_at=row["created_at"],
     )
 
 
-def _state(row: Mapping[str, Any], progress: Progress) -> GenerationState:
+def _state(row: Mapping[str, Any], progress: types.Progress) -> types.GenerationState:
     if row["generation"] == row["active"]:
-        return GenerationState.ACTIVE
+        return types.GenerationState.ACTIVE
     if row["generation"] == row["previous"]:
-        return GenerationState.RETIRED
-    return GenerationState.READY if progress.done == progress.total else GenerationState.BUILDING
+        return types.GenerationState.RETIRED
+    return types.GenerationState.READY if progress.done == progress.total else types.GenerationState.BUILDING

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rag import types
 from rag.store.search import bm25, scopes, search_terms
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Queries, UserDatabase
-from rag.types import ENGLISH, Candidate, Scope
 
 Parameters = Mapping[str, object]
 
@@ -53,11 +53,11 @@ class LexicalMatches(NamedTuple):
     languages of all documents in scope.
     """
 
-    chunks: list[Candidate]
+    chunks: list[types.Candidate]
     documents: Mapping[uuid.UUID, float]
     fronts: Mapping[uuid.UUID, float]
-    pages: list[Candidate]
-    landmarks: list[Candidate]
+    pages: list[types.Candidate]
+    landmarks: list[types.Candidate]
     languages: frozenset[str] = frozenset()
 
     @classmethod
@@ -126,7 +126,7 @@ class LexicalSearch:
         self._queries = Queries(database, "lexical")
 
     def search(
-        self, scope: Scope, query: str, limit: int, added: Sequence[str] = (), landmarks: Sequence[str] = ()
+        self, scope: types.Scope, query: str, limit: int, added: Sequence[str] = (), landmarks: Sequence[str] = ()
     ) -> LexicalMatches:
         """Return the best matches in scope, see `Chunks.lexical`."""
         parameters = self._database.bind(
@@ -183,7 +183,7 @@ class LexicalSearch:
 
     def _candidates(
         self, connection: Connection, parameters: Parameters, found: _Found, *scored: tuple[bm25.Floats, bm25.Ints]
-    ) -> list[list[Candidate]]:
+    ) -> list[list[types.Candidate]]:
         """Return the chunks for each pair of scores and positions, with one query."""
         searched = found.documents
         positions = np.concatenate([positions for _, positions in scored])
@@ -195,11 +195,11 @@ class LexicalSearch:
         }
         query = self._queries["chunks"].format(chunks=named_queries.chunk_table(found.dimensions))
         wanted = [(own, score) for own, (scores, at) in enumerate(scored) for score in scores[at].tolist()]
-        candidates: list[list[Candidate]] = [[] for _ in scored]
+        candidates: list[list[types.Candidate]] = [[] for _ in scored]
         for row in connection.execute(query, {**parameters, **places}, binary=True):
             own, score = wanted[row["place"] - 1]
             candidates[own].append(
-                Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
+                types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
             )
         return candidates
 
@@ -226,11 +226,11 @@ class LexicalSearch:
 
     def _landmarks(
         self, connection: Connection, parameters: Parameters, found: _Found, positions: bm25.Ints
-    ) -> list[Candidate]:
+    ) -> list[types.Candidate]:
         where = {"numbers": found.documents.numbers[positions].tolist(), "generation": found.generation}
         query = self._queries["landmarks"].format(chunks=named_queries.chunk_table(found.dimensions))
         return [
-            Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"], row["has_vector"])
+            types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"], row["has_vector"])
             for row in connection.execute(query, {**parameters, **where}, binary=True)
         ]
 
@@ -242,7 +242,10 @@ class LexicalSearch:
         documents = {row["language"]: _collection(row) for row in rows}
         lists: dict[str, dict[int, list[bm25.PostingList]]] = {language: {} for language in documents}
         asked = dict.fromkeys(documents, 0.0)
-        spoken = {"languages": [*documents], "question_languages": [*{*documents, ENGLISH}]}  # English is asked of all
+        spoken = {
+            "languages": [*documents],
+            "question_languages": [*{*documents, types.ENGLISH}],
+        }  # English is asked of all
         numbers = np.concatenate([found.numbers for found in documents.values()])
         few = {"numbers": numbers.tolist() if len(numbers) <= self._looked_up else None}
         for row in connection.execute(self._queries["postings"], {**parameters, **spoken, **few}, binary=True):

@@ -2,10 +2,10 @@
 
 import re
 
-from rag.types import Scope
+from rag import types
 
 
-def parameters(scope: Scope) -> dict[str, object]:
+def parameters(scope: types.Scope) -> dict[str, object]:
     """Return the parameters of the SQL function `documents_in_scope` and the patterns of `must_include`.
 
     None means no filter.

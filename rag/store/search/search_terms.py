@@ -8,7 +8,7 @@ scripts without spaces.
 import re
 import unicodedata
 
-from rag.types import without_raised_marks
+from rag import types
 
 CJK = (
     "\u2e80-\u2fdf"  # radicals
@@ -35,7 +35,7 @@ SEPARATORS = str.maketrans(dict.fromkeys("/\\<>&_=~|\u00b7\u2022", " ") | {"\u00
 
 def normalize(text: str) -> str:
     """Return `text` for `to_tsvector` in any language: lower case, with CJK as bigrams."""
-    text = unicodedata.normalize("NFKC", without_raised_marks(text)).lower().translate(SEPARATORS)
+    text = unicodedata.normalize("NFKC", types.without_raised_marks(text)).lower().translate(SEPARATORS)
     text = THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     text = FORM_NUMBER.sub(r"\1\2", text)
     text = HYPHEN_AT_NUMBER.sub(" ", text)

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pgvector
 
-from rag import errors
+from rag import errors, types
 from rag.store.search.chunks import lock_document, require_space, to_chunk
 from rag.store.server import named_queries
 from rag.store.server.database import Queries, UserDatabase
-from rag.types import Chunk, EmbeddingSpace
 
 
 class Vectors:
@@ -19,13 +18,15 @@ class Vectors:
         self._database = database
         self._queries = Queries(database, "vectors")
 
-    def missing(self, document_id: uuid.UUID, space: EmbeddingSpace, limit: int) -> list[Chunk]:
+    def missing(self, document_id: uuid.UUID, space: types.EmbeddingSpace, limit: int) -> list[types.Chunk]:
         """Return the next chunks of a document without a vector, in order; none if its index has another space."""
         query = self._queries["missing"].format(chunks=named_queries.chunk_table(space.dimensions))
         rows = self._queries.all(query, document_id=document_id, limit=limit, **space.model_dump())
         return [to_chunk(row) for row in rows]
 
-    def add(self, document_id: uuid.UUID, space: EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]) -> bool:
+    def add(
+        self, document_id: uuid.UUID, space: types.EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]
+    ) -> bool:
         """Save vectors by chunk id in one transaction; with the last one the document is `ready`.
 
         False if the document is no longer being embedded, for example because it was cancelled: then nothing is

@@ -12,11 +12,10 @@ import psycopg
 import psycopg_pool
 from psycopg import rows, sql
 
-from rag import errors
+from rag import errors, types
 from rag.store.server import named_queries, timeouts
 from rag.store.server.connection_pool import CONNECT_SECONDS, BoundStatement, Pool, is_disconnected
 from rag.store.server.timeouts import ServerTimeout
-from rag.types import RequestOrigin
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ EXPLANATIONS = {
     "account in RAG_DATABASE_URL.",
 }
 
-UNKNOWN_ORIGIN = RequestOrigin()
+UNKNOWN_ORIGIN = types.RequestOrigin()
 
 Row = dict[str, Any]
 Connection = psycopg.Connection[Row]
@@ -198,7 +197,12 @@ class UserDatabase:
     """
 
     def __init__(
-        self, database: Database, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN, *, actor: str | None = None
+        self,
+        database: Database,
+        user_id: str,
+        origin: types.RequestOrigin = UNKNOWN_ORIGIN,
+        *,
+        actor: str | None = None,
     ) -> None:
         """For the audit, `origin` is where the request came from, and `actor` who acts if it is not the user."""
         self.user_id = user_id

@@ -14,10 +14,9 @@ import filelock
 import pydantic
 from pydantic import SecretStr
 
-from rag import errors
+from rag import errors, types
 from rag.store.files.atomic_files import write_atomically
 from rag.store.settings.vendor_keys import VendorKeys
-from rag.types import KeyPlace
 
 FILE_NAME = "settings.json"
 MODE = 0o644
@@ -29,7 +28,7 @@ class _File(pydantic.BaseModel):
     """The content of the file: values of settings, places of keys, and dismissed notes."""
 
     choices: dict[str, str] = {}
-    keys: dict[str, KeyPlace] = {}
+    keys: dict[str, types.KeyPlace] = {}
     dismissed: frozenset[str] = frozenset()
 
 
@@ -38,7 +37,7 @@ class SavedPreferences:
     """Chosen values by setting. A key that the key ring does not return is in `places` only."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, KeyPlace] = field(default_factory=dict)
+    places: Mapping[str, types.KeyPlace] = field(default_factory=dict)
     keys: Mapping[str, SecretStr] = field(default_factory=dict)
     dismissed: frozenset[str] = frozenset()
 
@@ -82,7 +81,7 @@ class Preferences:
             if value is not None:
                 file.choices[setting] = value
 
-    def put_key(self, setting: str, secret: SecretStr) -> KeyPlace:
+    def put_key(self, setting: str, secret: SecretStr) -> types.KeyPlace:
         """Save a vendor's key and return where. Raises StoreError if it cannot be saved."""
         with self._changing() as file:
             file.keys[setting] = self._keys.put(setting, secret.get_secret_value())

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from rag import errors
+from rag import errors, types
 from rag.store.files.atomic_files import write_atomically
-from rag.types import KeyPlace
 
 FILE_NAME = "keys.json"
 OWNER_ONLY = 0o600
@@ -26,7 +25,7 @@ class VendorKeys:
         self._file = folder / FILE_NAME
         self._service = f"pagelight {folder.absolute()}"
 
-    def put(self, name: str, secret: str) -> KeyPlace:
+    def put(self, name: str, secret: str) -> types.KeyPlace:
         """Save a key, replacing an earlier one, and return where.
 
         Raises:
@@ -34,13 +33,13 @@ class VendorKeys:
         """
         if self._put_in_ring(name, secret):
             self._write({**self._read(), name: None})
-            return KeyPlace.KEY_RING
+            return types.KeyPlace.KEY_RING
         self._write({**self._read(), name: secret})
-        return KeyPlace.FILE
+        return types.KeyPlace.FILE
 
-    def get(self, name: str, place: KeyPlace) -> SecretStr | None:
+    def get(self, name: str, place: types.KeyPlace) -> SecretStr | None:
         """Return the key; None if it no longer exists, or the key ring does not return it."""
-        if place is KeyPlace.FILE:
+        if place is types.KeyPlace.FILE:
             secret = self._read().get(name)
         else:
             secret = self._get_from_ring(name)

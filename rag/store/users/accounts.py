@@ -5,13 +5,12 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rag import errors
+from rag import errors, types
 from rag.config import MEGABYTE
 from rag.store.jobs.jobs import to_job
 from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 from rag.store.users.api_keys import to_key
-from rag.types import Account, AccountUse, ApiKey, Job, Role, Storage
 
 AUDIT_ACTIONS = {"role": "account.role", "groups": "account.groups", "quota_bytes": "account.quota"}
 """The audit log's names for changes of an account."""
@@ -26,14 +25,14 @@ class OwnAccount:
         self._database = database
         self._queries = Queries(database, "accounts")
 
-    def get(self) -> Account:
+    def get(self) -> types.Account:
         """Return the account; that of a member if there is no row."""
         row = self._queries.one("get")
-        return Account.model_validate(_with_groups(row)) if row else Account(user_id=self._database.user_id)
+        return types.Account.model_validate(_with_groups(row)) if row else types.Account(user_id=self._database.user_id)
 
-    def storage(self, default_quota: int | None) -> Storage:
+    def storage(self, default_quota: int | None) -> types.Storage:
         """Return the bytes used and allowed; `default_quota` is for users without one of their own."""
-        return Storage.model_validate(self._queries.all("storage", quota_bytes=default_quota)[0])
+        return types.Storage.model_validate(self._queries.all("storage", quota_bytes=default_quota)[0])
 
     def lock_quota(self, connection: Connection, default_quota: int | None) -> int | None:
         """Return the user's quota, locked until the transaction ends so that no other upload uses it."""
@@ -49,13 +48,13 @@ class OwnAccount:
         storage = self._queries.one("storage", quota_bytes=default_quota)
         if storage is None:
             raise errors.QuotaError(f"There is no room for {name}: the collection's owner has used what they may.")
-        raise over_quota(name, size, Storage.model_validate(storage))
+        raise over_quota(name, size, types.Storage.model_validate(storage))
 
     def see(self) -> None:
         """Update when the user was last seen, and create the row if there is none."""
         self._queries.write("see", precision_seconds=SEEN_SECONDS)
 
-    def set_role(self, role: Role) -> None:
+    def set_role(self, role: types.Role) -> None:
         """Set the user's role."""
         self._change("set_role", "role", role.value)
 
@@ -123,16 +122,16 @@ class Accounts:
     def __init__(self, database: Database) -> None:
         self._queries = Queries(database, "accounts")
 
-    def list(self, lifetime: dt.timedelta) -> builtins.list[AccountUse]:
+    def list(self, lifetime: dt.timedelta) -> builtins.list[types.AccountUse]:
         """Return every user who was seen or owns something, with usage; logins older than `lifetime` do not count."""
         rows = self._queries.all("list_all", lifetime_seconds=lifetime.total_seconds())
-        return [AccountUse.model_validate(_with_groups(row)) for row in rows]
+        return [types.AccountUse.model_validate(_with_groups(row)) for row in rows]
 
-    def api_keys(self) -> builtins.list[ApiKey]:
+    def api_keys(self) -> builtins.list[types.ApiKey]:
         """Return all users' API keys without secrets, expired and revoked ones too, the latest first."""
         return [to_key(row) for row in self._queries.all("all_keys")]
 
-    def jobs(self, limit: int) -> builtins.list[Job]:
+    def jobs(self, limit: int) -> builtins.list[types.Job]:
         """Return all users' jobs without their results, the latest first."""
         return [to_job(row) for row in self._queries.all("all_jobs", limit=limit)]
 
@@ -141,7 +140,7 @@ def _with_groups(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "groups": tuple(row["groups"]), "groups_by_login": tuple(row["groups_by_login"])}
 
 
-def over_quota(name: str, size: int, storage: Storage) -> errors.QuotaError:
+def over_quota(name: str, size: int, storage: types.Storage) -> errors.QuotaError:
     """Return the error for a file of `size` bytes that exceeds the quota."""
     file_mb, used_mb, quota_mb = (
         f"{size / MEGABYTE:,.1f}" for size in (size, storage.used_bytes, storage.quota_bytes or 0)

@@ -6,10 +6,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rag import errors
+from rag import errors, types
 from rag.store.server.database import Database, Queries, UserDatabase
 from rag.store.users import audit_log
-from rag.types import ApiKey, Permission
 
 LAST_USE_SECONDS = 60.0
 """Precision of a key's last use, so that not every request writes."""
@@ -28,25 +27,25 @@ class ApiKeys:
         name: str,
         digest: bytes,
         hint: str,
-        permissions: Sequence[Permission],
+        permissions: Sequence[types.Permission],
         expires_at: dt.datetime | None = None,
-    ) -> ApiKey:
+    ) -> types.ApiKey:
         """Add a key for a secret with this SHA-256 `digest`."""
         values = {"name": name, "digest": digest, "hint": hint, "permissions": [*permissions], "expires_at": expires_at}
         return self._write("create", id=uuid.uuid4(), **values)[0]
 
-    def list(self) -> builtins.list[ApiKey]:
+    def list(self) -> builtins.list[types.ApiKey]:
         """Return the user's keys, expired and revoked ones too, the latest first."""
         return [to_key(row) for row in self._queries.all("list")]
 
-    def revoke(self, key_id: uuid.UUID) -> ApiKey:
+    def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke a key at once. Raises NotFoundError."""
         revoked = self._write("revoke", key_id=key_id)
         if not revoked:
             raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
         return revoked[0]
 
-    def _write(self, query: str, **parameters: object) -> builtins.list[ApiKey]:
+    def _write(self, query: str, **parameters: object) -> builtins.list[types.ApiKey]:
         """Run `create` or `revoke` with entries in the audit log, and return the keys."""
         with self._database.transaction() as connection:
             keys = [to_key(row) for row in self._queries.run(connection, query, **parameters)]
@@ -57,7 +56,7 @@ class ApiKeys:
         return keys
 
 
-def find(database: Database, digest: bytes) -> ApiKey | None:
+def find(database: Database, digest: bytes) -> types.ApiKey | None:
     """Return the valid key whose secret has this SHA-256 digest, of any user; None if there is none.
 
     The database need not compare digests in constant time: nobody can choose a secret by the start of its digest.
@@ -78,6 +77,6 @@ def exist(database: Database) -> bool:
     return bool(row and row["present"])
 
 
-def to_key(row: Mapping[str, Any]) -> ApiKey:
+def to_key(row: Mapping[str, Any]) -> types.ApiKey:
     """Make a key of a row of `api_keys`."""
-    return ApiKey.model_validate({**row, "permissions": tuple(row["permissions"])})
+    return types.ApiKey.model_validate({**row, "permissions": tuple(row["permissions"])})

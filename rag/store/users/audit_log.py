@@ -9,13 +9,12 @@ from typing import NamedTuple
 import psycopg
 from psycopg.types.json import Jsonb
 
-from rag import errors
+from rag import errors, types
 from rag.store.server.connection_pool import configure
 from rag.store.server.database import Connection, Database, Queries, UserDatabase, connect, store_errors
 from rag.store.server.named_queries import load
-from rag.types import AuditEntry, AuditFilter
 
-EVERYTHING = AuditFilter()
+EVERYTHING = types.AuditFilter()
 LIMIT = 1000
 PAST_ONLY = "The audit lets go of what is past only. Give a date that is not in the future."
 
@@ -39,11 +38,11 @@ class Audit:
         self._queries = Queries(database, "audit")
 
     def list(
-        self, asked: AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
-    ) -> builtins.list[AuditEntry]:
+        self, asked: types.AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
+    ) -> builtins.list[types.AuditEntry]:
         """Return entries, the latest first; `below` gives those with a smaller id."""
         rows = self._queries.all("list", **_list_parameters(asked, limit, below), sees_all=False)
-        return [AuditEntry(**row) for row in rows]
+        return [types.AuditEntry(**row) for row in rows]
 
     def add(self, action: str, *subjects: Subject, owner: str | None = None, **details: object) -> None:
         """Add an entry for each subject about an action outside this database, such as a login or an export."""
@@ -61,11 +60,11 @@ class AuditOfAllUsers:
         self._queries = Queries(database, "audit")
 
     def list(
-        self, asked: AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
-    ) -> builtins.list[AuditEntry]:
+        self, asked: types.AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
+    ) -> builtins.list[types.AuditEntry]:
         """Return entries, the latest first; `below` gives those with a smaller id."""
         rows = self._queries.all("list", **_list_parameters(asked, limit, below), sees_all=True, user_id="")
-        return [AuditEntry(**row) for row in rows]
+        return [types.AuditEntry(**row) for row in rows]
 
     def forget(self, before: dt.datetime, *, actor: str, door: str) -> int:
         """Delete entries before a time, record that `actor` did so, and return their number.
@@ -83,7 +82,7 @@ class AuditOfAllUsers:
             return int(cursor.fetchall()[0]["rows"])
 
 
-def _list_parameters(asked: AuditFilter, limit: int | None, below: int | None) -> dict[str, object]:
+def _list_parameters(asked: types.AuditFilter, limit: int | None, below: int | None) -> dict[str, object]:
     return {
         "since": asked.since,
         "until": asked.until,

@@ -5,10 +5,10 @@ import datetime as dt
 import uuid
 from collections.abc import Sequence
 
+from rag import types
 from rag.store.server.database import Connection, Queries, UserDatabase
 from rag.store.users import audit_log
 from rag.store.users.accounts import SEEN_SECONDS, OwnAccount, audit_change, lock, replace_groups
-from rag.types import Login, Role
 
 
 class Logins:
@@ -25,7 +25,7 @@ class Logins:
         *,
         name: str | None = None,
         email: str | None = None,
-        role: Role | None = None,
+        role: types.Role | None = None,
         groups: Sequence[str] | None = None,
     ) -> None:
         """Open a login and save what the provider says of the user. `groups` replace those of an earlier login.
@@ -58,10 +58,10 @@ class Logins:
         row = self._queries.one("accepts", issued_at=issued_at)
         return bool(row and row["accepted"])
 
-    def list(self, lifetime: dt.timedelta) -> builtins.list[Login]:
+    def list(self, lifetime: dt.timedelta) -> builtins.list[types.Login]:
         """Return open logins that are not older than `lifetime`, the last seen first."""
         rows = self._queries.all("list_logins", lifetime_seconds=lifetime.total_seconds())
-        return [Login.model_validate(row) for row in rows]
+        return [types.Login.model_validate(row) for row in rows]
 
     def end(self, login_id: uuid.UUID) -> None:
         """End a login, so that its cookie is refused."""

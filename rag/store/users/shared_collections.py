@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import psycopg
 
-from rag import errors
+from rag import errors, types
 from rag.store.files.pending_deletions import PendingDeletions
 from rag.store.library.documents import Documents
 from rag.store.search.chunks import Chunks
@@ -23,7 +23,6 @@ from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
 from rag.store.server.connection_pool import BoundStatement
 from rag.store.server.database import UNKNOWN_ORIGIN, Connection, Database, Queries, Row, UserDatabase
-from rag.types import RequestOrigin, SharePermission
 
 WITHIN = "%(within)s"
 
@@ -35,7 +34,7 @@ class SharedDatabase(UserDatabase):
     """
 
     def __init__(
-        self, database: Database, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
+        self, database: Database, asker: str, index_id: uuid.UUID, origin: types.RequestOrigin = UNKNOWN_ORIGIN
     ) -> None:
         """Raises NotFoundError if the index is not shared with the asker."""
         self.asker = asker
@@ -100,7 +99,7 @@ class SharedDatabase(UserDatabase):
         """The statement that sets the asker as the transaction's user, who alone may see what is shared with them."""
         return named_queries.load("row_security")["bind"], {"user_id": self.asker}
 
-    def _enter(self, connection: Connection) -> SharePermission:
+    def _enter(self, connection: Connection) -> types.SharePermission:
         """Return the asker's permission, and make the transaction the owner's.
 
         Raises NotFoundError if the index is not shared, or not by that owner.
@@ -109,7 +108,7 @@ class SharedDatabase(UserDatabase):
         if row is None or row["user_id"] != self.user_id:
             raise self._unknown()
         connection.execute(*self.user_statement)
-        permission: SharePermission = row["permission"]
+        permission: types.SharePermission = row["permission"]
         self.may_write = permission == "write"
         return permission
 
@@ -144,7 +143,7 @@ class SharedDatabase(UserDatabase):
         return UserDatabase(self._database, self.user_id)
 
     @property
-    def permission(self) -> SharePermission:
+    def permission(self) -> types.SharePermission:
         """The asker's permission as of the last transaction."""
         return "write" if self.may_write else "read"
 

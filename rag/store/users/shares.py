@@ -3,11 +3,11 @@
 import builtins
 import uuid
 
+from rag import types
 from rag.store.library import documents
 from rag.store.library.indexes import to_index
 from rag.store.server.database import Queries, UserDatabase
 from rag.store.users import audit_log
-from rag.types import Grantee, Share, SharedIndex, ShareRequest
 
 
 class Shares:
@@ -17,22 +17,22 @@ class Shares:
         self._database = database
         self._queries = Queries(database, "shares")
 
-    def list(self, index_id: uuid.UUID | None = None) -> builtins.list[Share]:
+    def list(self, index_id: uuid.UUID | None = None) -> builtins.list[types.Share]:
         """Return the user's shares, of one index or of all."""
-        return [Share(**row) for row in self._queries.all("list", index_id=index_id)]
+        return [types.Share(**row) for row in self._queries.all("list", index_id=index_id)]
 
-    def colleagues(self, *, is_admin: bool) -> builtins.list[Grantee]:
+    def colleagues(self, *, is_admin: bool) -> builtins.list[types.Grantee]:
         """Return all other users, then all groups, by name; none for a user who may not share. See `give`."""
-        return [Grantee(**row) for row in self._queries.all("colleagues", is_admin=is_admin)]
+        return [types.Grantee(**row) for row in self._queries.all("colleagues", is_admin=is_admin)]
 
-    def give(self, index_id: uuid.UUID, asked: ShareRequest, *, is_admin: bool = False) -> bool:
+    def give(self, index_id: uuid.UUID, asked: types.ShareRequest, *, is_admin: bool = False) -> bool:
         """Share an index, or change the permission; False if the user may not, or has no such index.
 
         `is_admin` is true for users whom the configuration, not the account's role, makes admins.
         """
         return self._write("give", index_id=index_id, is_admin=is_admin, **asked.model_dump())
 
-    def withdraw(self, index_id: uuid.UUID, asked: ShareRequest) -> bool:
+    def withdraw(self, index_id: uuid.UUID, asked: types.ShareRequest) -> bool:
         """Delete a share; False if there was none."""
         return self._write("withdraw", index_id=index_id, **asked.model_dump())
 
@@ -46,10 +46,10 @@ class Shares:
                 return True
         return False
 
-    def with_me(self) -> builtins.list[SharedIndex]:
+    def with_me(self) -> builtins.list[types.SharedIndex]:
         """Return the collections that others share with the user."""
         return [
-            SharedIndex(index=to_index(row), owner_name=row["owner_name"], permission=row["permission"])
+            types.SharedIndex(index=to_index(row), owner_name=row["owner_name"], permission=row["permission"])
             for row in self._queries.all("with_me")
         ]
 

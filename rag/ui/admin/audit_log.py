@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from rag import types
 from rag.engine import to_csv
 from rag.engine.users.audit_log import AuditLog
-from rag.types import AuditEntry, AuditFilter
 from rag.ui import session
 from rag.ui.formatting import date_time, decimal, file_size, plural
 from rag.ui.language import N_, _
@@ -118,7 +118,7 @@ def entries() -> None:
         )
 
 
-def _filter() -> AuditFilter:
+def _filter() -> types.AuditFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         since = st.date_input(
             _("Since"), value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30), format=date_format()
@@ -126,7 +126,7 @@ def _filter() -> AuditFilter:
         kind = st.selectbox(_("What"), list(KINDS), format_func=_)
         actor = st.text_input(_("Who"), placeholder=_("User id"))
     start = dt.datetime.combine(since, dt.time(), dt.UTC)
-    return AuditFilter(since=start, actor=actor.strip() or None, action=KINDS[kind])
+    return types.AuditFilter(since=start, actor=actor.strip() or None, action=KINDS[kind])
 
 
 def _names() -> dict[str, str]:
@@ -135,7 +135,7 @@ def _names() -> dict[str, str]:
     return {one.user_id: one.name for one in accounts.list() if one.name}
 
 
-def _row(entry: AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
+def _row(entry: types.AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
     return {
         _("When"): date_time(entry.at.astimezone(dt.UTC), _("y-MM-dd HH:mm:ss")),
         _("Who"): names.get(entry.actor, entry.actor),
@@ -163,6 +163,6 @@ def _value(name: str, word: object) -> str:
     return _(str(word).capitalize()) if name in ROLES else _(VALUES.get(str(word), str(word)))
 
 
-def _file(audit: AuditLog, asked: AuditFilter, headings: Sequence[str]) -> bytes:
+def _file(audit: AuditLog, asked: types.AuditFilter, headings: Sequence[str]) -> bytes:
     """Build the CSV when the button is clicked, outside a page that knows the language."""
     return to_csv(audit.list(asked, limit=MAX_DOWNLOADED), headings).encode("utf-8-sig", errors="replace")

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from rag import types
 from rag.config import MEGABYTE
 from rag.providers import ModelDownloads
-from rag.types import DownloadableModel, ModelChoice, Origin
 from rag.ui import session
 from rag.ui.formatting import escape, file_size
 from rag.ui.language import _
@@ -20,7 +20,7 @@ def _downloads() -> ModelDownloads:
     return session.engine().installation.settings.downloads
 
 
-def model_downloads(choice: ModelChoice, choose: Callable[[str | None], ModelChoice]) -> None:
+def model_downloads(choice: types.ModelChoice, choose: Callable[[str | None], types.ModelChoice]) -> None:
     """Show the offered models; what is here can be used by `choose`, `choice` is what is used now."""
     downloads = _downloads()
     names = [model.name for model in downloads.offered()]
@@ -36,7 +36,7 @@ def model_downloads(choice: ModelChoice, choose: Callable[[str | None], ModelCho
         st.fragment(_offers, run_every=POLL_SECONDS if is_running else None)(choice, choose, was_running=is_running)
 
 
-def _offers(choice: ModelChoice, choose: Callable[[str | None], ModelChoice], *, was_running: bool) -> None:
+def _offers(choice: types.ModelChoice, choose: Callable[[str | None], types.ModelChoice], *, was_running: bool) -> None:
     downloads = _downloads()
     for model in downloads.offered():
         _offer(model, choice, choose)
@@ -44,7 +44,9 @@ def _offers(choice: ModelChoice, choose: Callable[[str | None], ModelChoice], *,
         st.rerun()  # done: stop refreshing; last, so that no click is lost
 
 
-def _offer(model: DownloadableModel, choice: ModelChoice, choose: Callable[[str | None], ModelChoice]) -> None:
+def _offer(
+    model: types.DownloadableModel, choice: types.ModelChoice, choose: Callable[[str | None], types.ModelChoice]
+) -> None:
     downloads = _downloads()
     languages = ", ".join(model.languages) or _("about 100 languages")
     size = file_size(model.megabytes * MEGABYTE)
@@ -53,7 +55,7 @@ def _offer(model: DownloadableModel, choice: ModelChoice, choose: Callable[[str 
         if model.choice == choice.model:
             st.markdown(_(":material/check_circle: In use"), width="content")
         elif downloads.is_here(model.name):
-            if st.button(_("Use"), key=f"use-{model.choice}", disabled=choice.origin is Origin.ENVIRONMENT):
+            if st.button(_("Use"), key=f"use-{model.choice}", disabled=choice.origin is types.Origin.ENVIRONMENT):
                 with error_boundary(), st.spinner(_("Loading …")):
                     choose(model.choice)
                     st.rerun(scope="app")

@@ -8,20 +8,8 @@ from collections.abc import Callable, Sequence
 import pydantic
 import streamlit as st
 
-from rag import providers
+from rag import providers, types
 from rag.engine.operations.settings import Settings
-from rag.types import (
-    DEFAULT_INDEX,
-    FoundServer,
-    Index,
-    KeyPlace,
-    ModelChoice,
-    ModelTest,
-    Origin,
-    ServedModel,
-    VendorKey,
-    VendorModels,
-)
 from rag.ui import session
 from rag.ui.admin.model_downloads import model_downloads
 from rag.ui.formatting import decimal, escape, plural
@@ -32,8 +20,8 @@ from rag.ui.translated_messages import translate_message
 AUTOMATIC = N_("Automatic")
 QUOTES = N_("Quotes only")
 PLACES = {
-    KeyPlace.KEY_RING: N_("In this computer's keyring"),
-    KeyPlace.FILE: N_("In a file readable only by Pagelight's user"),
+    types.KeyPlace.KEY_RING: N_("In this computer's keyring"),
+    types.KeyPlace.FILE: N_("In a file readable only by Pagelight's user"),
 }
 STEPS = N_("""
 1. Install Ollama (free, from ollama.com).
@@ -73,13 +61,13 @@ def require_administrator() -> None:
 
 
 @st.cache_data(ttl=SERVERS_TTL_SECONDS, show_spinner=False)
-def find_servers() -> tuple[FoundServer, ...]:
+def find_servers() -> tuple[types.FoundServer, ...]:
     """Return the model servers that run on this machine."""
     return _settings().servers()
 
 
 @st.cache_data(ttl=VENDORS_TTL_SECONDS, show_spinner=False)
-def vendor_models() -> tuple[VendorModels, ...]:
+def vendor_models() -> tuple[types.VendorModels, ...]:
     """Return the models that the vendors' keys may use."""
     return _settings().vendor_models()
 
@@ -111,7 +99,7 @@ def languages() -> None:
 # --- models -----------------------------------------------------------------------------------------
 
 
-def answer_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]) -> None:
+def answer_model(servers: Sequence[types.FoundServer], vendors: Sequence[types.VendorModels]) -> None:
     """Choose and test the model that writes answers."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None, QUOTES: providers.EXTRACTIVE}
@@ -139,7 +127,7 @@ def _context_budget() -> None:
     """Choose how much text the model gets for a question, and tell what that costs."""
     budget = _settings().context_budget
     size = budget.get()
-    chosen = None if size.origin is Origin.DEFAULT else size.tokens
+    chosen = None if size.origin is types.Origin.DEFAULT else size.tokens
     sizes = sorted({*CONTEXT_SIZES, *([chosen] if chosen else [])})
     automatic = _("{choice}: {tokens} tokens").format(choice=_(AUTOMATIC), tokens=decimal(size.tokens))
     wanted = st.selectbox(
@@ -150,7 +138,7 @@ def _context_budget() -> None:
         format_func=lambda tokens: (
             _("{tokens} tokens").format(tokens=decimal(tokens)) if tokens else _(AUTOMATIC) if chosen else automatic
         ),
-        disabled=size.origin is Origin.ENVIRONMENT,
+        disabled=size.origin is types.Origin.ENVIRONMENT,
         help=_(
             "Documents that fit are given to the model whole; of others it gets the passages found. "
             "Less text costs less; a model on this machine gets no more than it can read in time."
@@ -164,7 +152,7 @@ def _context_budget() -> None:
     else:
         cost = decimal(size.cost_usd, 2 if size.cost_usd >= SHOWN_IN_CENTS else 4)
         st.caption(pages + " " + _("So many cost ${cost} by the list price.").format(cost=cost))
-    if size.origin is Origin.ENVIRONMENT:
+    if size.origin is types.Origin.ENVIRONMENT:
         st.caption(_("Set in the environment or in .env, which takes precedence."))
     if wanted != chosen:
         with error_boundary():
@@ -173,7 +161,7 @@ def _context_budget() -> None:
             st.rerun()
 
 
-def embedding_model(servers: Sequence[FoundServer], vendors: Sequence[VendorModels]) -> None:
+def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[types.VendorModels]) -> None:
     """Choose and test the embedding model of new indexes."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None}
@@ -198,12 +186,12 @@ def embedding_model(servers: Sequence[FoundServer], vendors: Sequence[VendorMode
             )
         _test_button(settings.try_embedder, "embedder")
         for index in session.engine().indexes.list():
-            if index.name == DEFAULT_INDEX and index.space.name != choice.model:
+            if index.name == types.DEFAULT_INDEX and index.space.name != choice.model:
                 _reembedding_hint(index, choice)
         model_downloads(choice, _choose_embedder)
 
 
-def _embedding_offer(offer: ModelChoice) -> None:
+def _embedding_offer(offer: types.ModelChoice) -> None:
     """Ask once whether a vendor whose key was saved also gets the documents of new indexes."""
     with st.container(border=True, key="embedding-offer"):
         st.markdown(
@@ -223,7 +211,7 @@ def _embedding_offer(offer: ModelChoice) -> None:
                     st.rerun()
 
 
-def _list_problems(vendors: Sequence[VendorModels]) -> None:
+def _list_problems(vendors: Sequence[types.VendorModels]) -> None:
     for vendor in vendors:
         if vendor.problem:
             st.caption(
@@ -233,16 +221,16 @@ def _list_problems(vendors: Sequence[VendorModels]) -> None:
             )
 
 
-def _choose_embedder(model: str | None) -> ModelChoice:
+def _choose_embedder(model: str | None) -> types.ModelChoice:
     """Choose the embedding model; an empty index uses it at once."""
     chosen = _settings().choose_embedder(model)
     session.engine().indexes.follow_settings()
     return chosen
 
 
-def _reembedding_hint(index: Index, choice: ModelChoice) -> None:
+def _reembedding_hint(index: types.Index, choice: types.ModelChoice) -> None:
     """Explain how to re-embed the user's index with the chosen model."""
-    if choice.origin is Origin.DEFAULT or choice.problem:
+    if choice.origin is types.Origin.DEFAULT or choice.problem:
         st.caption(_("Your index still uses {name}.").format(name=escape(index.space.name)))
         return
     st.info(
@@ -258,15 +246,15 @@ def _reembedding_hint(index: Index, choice: ModelChoice) -> None:
 
 def _choose(
     label: str,
-    choice: ModelChoice,
+    choice: types.ModelChoice,
     offered: dict[str, str | None],
-    choose: Callable[[str | None], ModelChoice],
+    choose: Callable[[str | None], types.ModelChoice],
 ) -> None:
     """Show a field to choose or type a model; a choice applies at once."""
     names = {model: name for name, model in offered.items() if model}
-    chosen = AUTOMATIC if choice.origin is Origin.DEFAULT else names.get(choice.model, choice.model)
+    chosen = AUTOMATIC if choice.origin is types.Origin.DEFAULT else names.get(choice.model, choice.model)
     options = list(dict.fromkeys([*offered, chosen]))
-    is_set = choice.origin is Origin.ENVIRONMENT
+    is_set = choice.origin is types.Origin.ENVIRONMENT
     wanted = st.selectbox(
         _(label),
         options,
@@ -290,14 +278,14 @@ def _choose(
             st.rerun()
 
 
-def _test_button(test: Callable[[], ModelTest], key: str) -> None:
+def _test_button(test: Callable[[], types.ModelTest], key: str) -> None:
     if st.button(_("Test"), icon=":material/bolt:", key=f"test-{key}", help=_("Sends a small request.")):
         with error_boundary(), st.spinner(_("Asking …")):
             tried = test()
             st.success(_test_result(tried), icon=":material/check_circle:")
 
 
-def _test_result(tried: ModelTest) -> str:
+def _test_result(tried: types.ModelTest) -> str:
     told = _("“{result}” in {seconds} s.").format(result=escape(tried.result), seconds=decimal(tried.seconds, 1))
     if not tried.context_window:
         return told
@@ -313,7 +301,7 @@ def _choice_label(name: str, model: str) -> str:
     return f"{called}: {_('quotes only') if model == providers.EXTRACTIVE else model}"
 
 
-def _models(sources: Sequence[FoundServer | VendorModels], *, embeds: bool) -> list[str]:
+def _models(sources: Sequence[types.FoundServer | types.VendorModels], *, embeds: bool) -> list[str]:
     return [
         f"{source.provider}:{model.name}" for source in sources for model in source.models if model.embeds == embeds
     ]
@@ -322,7 +310,7 @@ def _models(sources: Sequence[FoundServer | VendorModels], *, embeds: bool) -> l
 # --- servers ----------------------------------------------------------------------------------------
 
 
-def model_servers(servers: Sequence[FoundServer]) -> None:
+def model_servers(servers: Sequence[types.FoundServer]) -> None:
     """Show the model servers on this machine; none is used until one of its models is chosen."""
     with st.container(border=True, key="servers"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -341,7 +329,7 @@ def model_servers(servers: Sequence[FoundServer]) -> None:
             _server(server)
 
 
-def _server(server: FoundServer) -> None:
+def _server(server: types.FoundServer) -> None:
     settings = _settings()
     works = {True: (settings.embedder(), _choose_embedder), False: (settings.writer(), settings.choose_writer)}
     with st.container(gap=None, key=f"server-{server.provider}"):
@@ -354,7 +342,7 @@ def _server(server: FoundServer) -> None:
 
 
 def _served_model(
-    model: str, served: ServedModel, choice: ModelChoice, choose: Callable[[str | None], ModelChoice]
+    model: str, served: types.ServedModel, choice: types.ModelChoice, choose: Callable[[str | None], types.ModelChoice]
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{model}"):
         where = f" :orange-badge[{_('not on this machine')}]" if served.is_elsewhere else ""
@@ -362,7 +350,9 @@ def _served_model(
         st.markdown(f"{escape(served.name)} :gray[:small[{work}]]{where}", width="stretch")
         if model == choice.model:
             st.markdown(_(":material/check_circle: In use"), width="content")
-        elif st.button(_("Use"), key=f"use-{model}", type="tertiary", disabled=choice.origin is Origin.ENVIRONMENT):
+        elif st.button(
+            _("Use"), key=f"use-{model}", type="tertiary", disabled=choice.origin is types.Origin.ENVIRONMENT
+        ):
             with error_boundary(), st.spinner(_("Loading …")):
                 choose(model)
                 st.rerun()
@@ -380,12 +370,12 @@ def keys() -> None:
             _key(key)
 
 
-def _key(key: VendorKey) -> None:
+def _key(key: types.VendorKey) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"key-{key.provider}"):
         with st.container(gap=None, width="stretch"):
             st.markdown(f"**{key.label}**")
             st.caption(_place(key))
-        if key.place is KeyPlace.ENVIRONMENT:
+        if key.place is types.KeyPlace.ENVIRONMENT:
             return
         with st.popover(_("Replace") if key.place else _("Add")):
             _key_form(key)
@@ -396,7 +386,7 @@ def _key(key: VendorKey) -> None:
                 st.rerun()
 
 
-def _key_form(key: VendorKey) -> None:
+def _key_form(key: types.VendorKey) -> None:
     turn = st.session_state.setdefault("key-turn", 0)
     with st.form(f"form-{key.provider}", clear_on_submit=True, border=False):
         typed = st.text_input(
@@ -413,10 +403,10 @@ def _key_form(key: VendorKey) -> None:
                 st.rerun()
 
 
-def _place(key: VendorKey) -> str:
+def _place(key: types.VendorKey) -> str:
     if key.place is None:
         return _("No key")
-    if key.place is KeyPlace.ENVIRONMENT:
+    if key.place is types.KeyPlace.ENVIRONMENT:
         return _("Set by {setting} in the environment or in .env, which takes precedence").format(setting=key.setting)
     return _(PLACES[key.place]) if key.is_readable else _("In this computer's keyring, which is locked: unlock it")
 
@@ -430,7 +420,7 @@ def suggest_model() -> None:
     if settings.is_dismissed(NOTE) or not session.may_administer():
         return
     choice = settings.writer()
-    if choice.model != providers.EXTRACTIVE or choice.origin is not Origin.DEFAULT:
+    if choice.model != providers.EXTRACTIVE or choice.origin is not types.Origin.DEFAULT:
         return
     with st.container(key="offer", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         st.caption(_("Answers are quotes. A language model can write them in its own words."), width="content")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rag.types import BackupRecord, DatabaseStatus, DiskState, Status
+from rag import types
 from rag.ui import session
 from rag.ui.components import facts, metrics
 from rag.ui.formatting import (
@@ -24,7 +24,11 @@ from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
 REFRESH_SECONDS = 10
-STATES = {DiskState.GOOD: N_("good"), DiskState.LOW: N_("nearly full"), DiskState.FULL: N_("full: uploads are refused")}
+STATES = {
+    types.DiskState.GOOD: N_("good"),
+    types.DiskState.LOW: N_("nearly full"),
+    types.DiskState.FULL: N_("full: uploads are refused"),
+}
 
 
 def overview() -> None:
@@ -53,7 +57,7 @@ def _overview() -> None:
             _backup(status.backup)
 
 
-def _figures(status: Status) -> None:
+def _figures(status: types.Status) -> None:
     library, lanes = status.library, status.lanes
     figures = {
         _("Users"): decimal(library.users),
@@ -68,7 +72,7 @@ def _figures(status: Status) -> None:
     metrics(figures)
 
 
-def _work(status: Status) -> None:
+def _work(status: types.Status) -> None:
     rows = [
         {
             _("queue"): _(lane.lane),
@@ -101,7 +105,7 @@ def _work(status: Status) -> None:
         facts({_("Workers alive"): seen or _("none")})
 
 
-def _completed(status: Status) -> None:
+def _completed(status: types.Status) -> None:
     done, health = status.counts, status.indexes
     failures = [
         f"{code} {decimal(count)}" for code, count in sorted(done.failures.items(), key=lambda found: -found[1])
@@ -130,7 +134,7 @@ def _completed(status: Status) -> None:
         )
 
 
-def _disks(status: Status) -> None:
+def _disks(status: types.Status) -> None:
     rows = [
         {
             _("folder"): _(FOLDERS[space.place]),
@@ -147,7 +151,7 @@ def _disks(status: Status) -> None:
         st.dataframe(rows, hide_index=True, height="content", column_config={_("used"): used})
 
 
-def _database(database: DatabaseStatus, version: str) -> None:
+def _database(database: types.DatabaseStatus, version: str) -> None:
     replicas = [f"{replica.name} {replica.state}, {_behind(replica.behind_seconds)}" for replica in database.replicas]
     details = {
         "Pagelight": version,
@@ -169,7 +173,7 @@ def _behind(seconds: float | None) -> str:
     return _("up to date") if seconds is None else _("{time} behind").format(time=duration(seconds))
 
 
-def _backup(backup: BackupRecord | None) -> None:
+def _backup(backup: types.BackupRecord | None) -> None:
     with st.container(border=True):
         st.subheader(_("Last backup"), anchor=False)
         if backup is None:

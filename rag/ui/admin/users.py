@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from rag import types
 from rag.config import MEGABYTE
 from rag.engine.users.accounts import Accounts
 from rag.engine.users.logins import Logins
-from rag.types import AccountUse, ApiKey, Role
 from rag.ui import session
 from rag.ui.formatting import date_time, decimal, escape, file_size, n_documents, plural, progress_text
 from rag.ui.language import N_, _, translate_columns
@@ -114,7 +114,7 @@ def users() -> None:
         _account(found[number])
 
 
-def _user_row(one: AccountUse) -> dict[str, Any]:
+def _user_row(one: types.AccountUse) -> dict[str, Any]:
     return {
         "user": one.name or one.user_id,
         "email": one.email or "",
@@ -129,7 +129,7 @@ def _user_row(one: AccountUse) -> dict[str, Any]:
     }
 
 
-def _quota(one: AccountUse) -> int | None:
+def _quota(one: types.AccountUse) -> int | None:
     return session.installation().config.quota_bytes if one.quota_bytes is None else one.quota_bytes
 
 
@@ -141,12 +141,12 @@ def _storage(used: int, quota: int | None) -> str:
     )
 
 
-def _account(one: AccountUse) -> None:
+def _account(one: types.AccountUse) -> None:
     st.subheader(escape(one.name or one.user_id), anchor=False)
     st.code(one.user_id, language=None)
     with st.form(f"account-{one.user_id}", border=False, enter_to_submit=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            roles = [*Role]
+            roles = [*types.Role]
             role = st.selectbox(
                 _("Role"), roles, index=roles.index(one.role), format_func=lambda one: _(one.capitalize())
             )
@@ -170,7 +170,7 @@ def _default_quota() -> str:
     return _("No limit") if megabytes is None else _("{megabytes} (default)").format(megabytes=decimal(megabytes))
 
 
-def _save(one: AccountUse, role: Role, groups: Sequence[str], quota: int | None) -> None:
+def _save(one: types.AccountUse, role: types.Role, groups: Sequence[str], quota: int | None) -> None:
     accounts = _accounts()
     if role is not one.role:
         accounts.set_role(one.user_id, role)
@@ -179,7 +179,7 @@ def _save(one: AccountUse, role: Role, groups: Sequence[str], quota: int | None)
     st.rerun()
 
 
-def _logins(one: AccountUse) -> None:
+def _logins(one: types.AccountUse) -> None:
     found = _open_logins().list(one.user_id)
     if not found:
         st.caption(_("Not logged in."))
@@ -215,7 +215,7 @@ def keys() -> None:
         _button(_("Revoke {name}").format(name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
 
 
-def _key_row(key: ApiKey) -> dict[str, Any]:
+def _key_row(key: types.ApiKey) -> dict[str, Any]:
     return {
         "name": key.name,
         "hint": f"{key.hint}…",

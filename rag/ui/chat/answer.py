@@ -8,22 +8,11 @@ from typing import Any
 
 import streamlit as st
 
+from rag import types
 from rag.answering import EXTRACTIVE_MODEL
 from rag.contract import NOTHING_LATER
 from rag.export import append, cite, mark_of, plain_words, reason_of, rewrite, strike, summary_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
-from rag.types import (
-    LIKELY_THRESHOLD,
-    AnswerResponse,
-    BlockKind,
-    Citation,
-    Hit,
-    LaterPlace,
-    Line,
-    Passage,
-    Usage,
-    set_apart_labels,
-)
 from rag.ui.chat.quoted_row import row_html
 from rag.ui.components import component
 from rag.ui.formatting import decimal, percent, plural, render
@@ -42,13 +31,13 @@ STRIKE = ("\ue010\u200a", "\u200a\ue011")
 
 
 def show_answer(
-    response: AnswerResponse,
+    response: types.AnswerResponse,
     message_id: uuid.UUID,
     *,
     lit: int | None,
     on_cite: Callable[[int, int], None],
-    later: Mapping[int, LaterPlace] = NOTHING_LATER,
-    on_later: Callable[[LaterPlace], None] | None = None,
+    later: Mapping[int, types.LaterPlace] = NOTHING_LATER,
+    on_later: Callable[[types.LaterPlace], None] | None = None,
     is_provisional: bool = False,
 ) -> None:
     """Show `response`, whose verdicts may be provisional.
@@ -90,7 +79,7 @@ def show_answer(
     )
 
 
-def answer_html(response: AnswerResponse, *, is_provisional: bool = False) -> str:
+def answer_html(response: types.AnswerResponse, *, is_provisional: bool = False) -> str:
     """Return the answer as safe HTML: citations are buttons, and each sentence ends with the mark of its verdict.
 
     Of provisional verdicts, nothing is struck, and what is not proved yet is being checked.
@@ -110,14 +99,14 @@ def answer_html(response: AnswerResponse, *, is_provisional: bool = False) -> st
     return render(_with_signs(response, is_provisional=is_provisional), html_of, SIGN)
 
 
-def _chip(response: AnswerResponse, number: int) -> str:
+def _chip(response: types.AnswerResponse, number: int) -> str:
     citation, hit = response.cited[number]
     place = f"{hit.document_name} · {location_text(citation.lines_in(hit), citation.cells, hit)}"
     title = html.escape(f"{place}\n{citation.shown_quote or _snippet(hit.chunk)}")
     return f'<button class="chip" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
 
 
-def _mark(response: AnswerResponse, number: int, *, is_provisional: bool) -> str:
+def _mark(response: types.AnswerResponse, number: int, *, is_provisional: bool) -> str:
     sentence = response.sentences[number]
     mark, reason = mark_of(response, number, translate_message), reason_of(sentence, translate_message)
     if not mark:
@@ -135,7 +124,7 @@ def _mark(response: AnswerResponse, number: int, *, is_provisional: bool) -> str
 _NOTE = re.compile(r"^\*([^*\n]+)\*$", re.MULTILINE)
 
 
-def _with_signs(response: AnswerResponse, *, is_provisional: bool) -> str:
+def _with_signs(response: types.AnswerResponse, *, is_provisional: bool) -> str:
     """Return the answer's text with the signs that `SIGN` matches, and no other private-use characters."""
     said = response.answer if response.status == "ok" else translate_message(response.answer)
 
@@ -162,7 +151,7 @@ def _sign(kind: str, number: int) -> str:
     return f"{kind}{number}\ue017"
 
 
-def _mark_location(between: str, response: AnswerResponse) -> str:
+def _mark_location(between: str, response: types.AnswerResponse) -> str:
     """Translate a note, and add signs around the location that precedes a quoted sentence in its own paragraph."""
     if response.model != EXTRACTIVE_MODEL:
         return between
@@ -171,7 +160,7 @@ def _mark_location(between: str, response: AnswerResponse) -> str:
     return f"{before}{line_break}\ue012{lead}\ue013" if lead.strip() else between
 
 
-def summary(response: AnswerResponse, *, is_provisional: bool = False) -> str:
+def summary(response: types.AnswerResponse, *, is_provisional: bool = False) -> str:
     """Return the line about the verdicts; of provisional ones, how many sentences are verified so far."""
     if not is_provisional:
         return summary_of(response, translate_message)
@@ -185,7 +174,7 @@ def summary(response: AnswerResponse, *, is_provisional: bool = False) -> str:
     )
 
 
-def unproved(response: AnswerResponse) -> list[dict[str, Any]]:
+def unproved(response: types.AnswerResponse) -> list[dict[str, Any]]:
     """Return the sentences that are not verified, each with its mark and the reason."""
     return [
         {
@@ -200,7 +189,7 @@ def unproved(response: AnswerResponse) -> list[dict[str, Any]]:
     ]
 
 
-def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
+def marks(response: types.AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
     """Return each citation or nearest passage as a mark in its document, numbered as in `show_answer`."""
     if response.status == "ok":
         return [
@@ -210,7 +199,7 @@ def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
     return [(hit.passage.document_id, Mark.of_hit(hit, f"P{i + 1}")) for i, hit in enumerate(response.nearest)]
 
 
-def keyed_marks(response: AnswerResponse, message_id: uuid.UUID) -> list[tuple[uuid.UUID, Mark]]:
+def keyed_marks(response: types.AnswerResponse, message_id: uuid.UUID) -> list[tuple[uuid.UUID, Mark]]:
     """Return `marks`, each with the key that links answer and viewer."""
     return [
         (document_id, mark._replace(key=f"{message_id}:{number}"))
@@ -218,12 +207,12 @@ def keyed_marks(response: AnswerResponse, message_id: uuid.UUID) -> list[tuple[u
     ]
 
 
-def marks_for_browser(response: AnswerResponse, message_id: uuid.UUID) -> list[dict[str, Any]]:
+def marks_for_browser(response: types.AnswerResponse, message_id: uuid.UUID) -> list[dict[str, Any]]:
     """Return `keyed_marks` for the browser, which highlights them itself."""
     return [{"document": str(document_id), **mark.drawn()} for document_id, mark in keyed_marks(response, message_id)]
 
 
-def found_pages(response: AnswerResponse) -> dict[str, list[int]]:
+def found_pages(response: types.AnswerResponse) -> dict[str, list[int]]:
     """Return the pages of each document on which the search found something."""
     found = {str(document_id): set(pages) for document_id, pages in response.retrieval.pages.items()}
     for hit in (*response.contexts, *response.nearest):
@@ -231,7 +220,9 @@ def found_pages(response: AnswerResponse) -> dict[str, list[int]]:
     return {document: sorted(pages) for document, pages in found.items()}
 
 
-def source_cards(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
+def source_cards(
+    response: types.AnswerResponse, later: Mapping[int, types.LaterPlace] = NOTHING_LATER
+) -> list[dict[str, Any]]:
     """Return the cards below an answer: a card for each page that is cited, or for each of the nearest passages."""
     if response.status != "ok":
         return [_nearest_card(number, hit) for number, hit in enumerate(response.nearest)]
@@ -242,7 +233,9 @@ def source_cards(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOT
     return [_page_card(response, numbers, later) for numbers in pages.values()]
 
 
-def _page_card(response: AnswerResponse, numbers: Sequence[int], later: Mapping[int, LaterPlace]) -> dict[str, Any]:
+def _page_card(
+    response: types.AnswerResponse, numbers: Sequence[int], later: Mapping[int, types.LaterPlace]
+) -> dict[str, Any]:
     """Return the card of a page with the quotes of some citations; equal ones are shown once."""
     in_answer = {response.rows[sentence] for sentence in _rows_shown(response)}
     quotes: dict[str, list[int]] = {}
@@ -267,7 +260,7 @@ def _page_card(response: AnswerResponse, numbers: Sequence[int], later: Mapping[
     }
 
 
-def _nearest_card(number: int, hit: Hit) -> dict[str, Any]:
+def _nearest_card(number: int, hit: types.Hit) -> dict[str, Any]:
     label = f"P{number + 1}"
     return {
         "number": number,
@@ -279,24 +272,24 @@ def _nearest_card(number: int, hit: Hit) -> dict[str, Any]:
     }
 
 
-def _later(place: LaterPlace) -> dict[str, Any]:
+def _later(place: types.LaterPlace) -> dict[str, Any]:
     """Return the fields that describe a quote's place in the current version."""
     return {"text": translate_message(place.label), "change": place.change.value, "leads": bool(place.regions)}
 
 
-def _quoted(citation: Citation) -> str | None:
+def _quoted(citation: types.Citation) -> str | None:
     """Return the quote; of a table row, its cells separated by dots."""
     if citation.row is None:
         return citation.shown_quote
     return " · ".join(part for part in (citation.row.label, *citation.row.cells) if part)
 
 
-def _rows_shown(response: AnswerResponse) -> set[int]:
+def _rows_shown(response: types.AnswerResponse) -> set[int]:
     """Return the sentences that are shown as the table row that they quote."""
     return {*response.rows}.difference(response.struck, response.unverified)
 
 
-def location_text(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:
+def location_text(lines: Sequence[types.Line], cells: str | None = None, hit: types.Hit | None = None) -> str:
     """Return where lines stand, as `p. 4, lines 120–131`, or cells, as `Balance!B14, p. 2`.
 
     For a hit, use the printed page number, and the section instead of lines. Mention text that is set apart.
@@ -310,7 +303,7 @@ def location_text(lines: Sequence[Line], cells: str | None = None, hit: Hit | No
     if cells:
         return f"{cells}, {page}"
     where = _section(lines, hit) if hit else f", {_line_numbers(first, last)}"
-    labels = ", ".join(map(translate_message, set_apart_labels(lines)))
+    labels = ", ".join(map(translate_message, types.set_apart_labels(lines)))
     return f"{page}{where} ({labels})" if labels else f"{page}{where}"
 
 
@@ -320,28 +313,28 @@ def _line_numbers(first: int, last: int) -> str:
     return _("lines {first}–{last}").format(first=first, last=last)
 
 
-def _section(lines: Sequence[Line], hit: Hit) -> str:
+def _section(lines: Sequence[types.Line], hit: types.Hit) -> str:
     """Return the heading above the lines if it is known; a table may be far below the last heading."""
-    if any(line.kind is BlockKind.TABLE for line in lines):
+    if any(line.kind is types.BlockKind.TABLE for line in lines):
         return ""
     heading = (hit.chunk.section or "").rpartition(SECTION_SEPARATOR)[2].strip()
     known = {line.number for line in hit.chunk.lines}
     return f" · {heading}" if heading and known.issuperset(line.number for line in lines) else ""
 
 
-def _snippet(passage: Passage, length: int = 240) -> str:
+def _snippet(passage: types.Passage, length: int = 240) -> str:
     text = " ".join(passage.text.split())
     return text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …"
 
 
-def _writer(response: AnswerResponse) -> str:
+def _writer(response: types.AnswerResponse) -> str:
     """Return who wrote the answer, or that it consists of quotes."""
     if response.model != EXTRACTIVE_MODEL:
         return _("Written by {model}").format(model=response.model)
     return _("Quoted from the documents") if response.status == "ok" else _("Nothing was quoted")
 
 
-def usage_text(usage: Usage) -> str:
+def usage_text(usage: types.Usage) -> str:
     """Return what an answer used: seconds, tokens and, if the price is known, money."""
     tokens = usage.input_tokens + usage.output_tokens
     parts = [
@@ -354,7 +347,7 @@ def usage_text(usage: Usage) -> str:
     return " · ".join(filter(None, parts))
 
 
-def likelihood(response: AnswerResponse) -> dict[str, str] | None:
+def likelihood(response: types.AnswerResponse) -> dict[str, str] | None:
     """Return the label of a quoted answer's probability and its explanation."""
     if response.likelihood is None or response.confidence is None:
         return None
@@ -364,5 +357,5 @@ def likelihood(response: AnswerResponse) -> dict[str, str] | None:
         "explanation": _(
             "Chance that this answer is right: {likelihood}, measured on questions with known answers. "
             "From {likely} on it is called likely."
-        ).format(likelihood=percent(response.likelihood), likely=percent(LIKELY_THRESHOLD)),
+        ).format(likelihood=percent(response.likelihood), likely=percent(types.LIKELY_THRESHOLD)),
     }

@@ -8,10 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from rag import errors
+from rag import errors, types
 from rag.answering import CITATION_MARK
 from rag.contract import NOTHING_LATER
-from rag.types import MAX_QUESTION_CHARS, AnswerRequest, AnswerStage, ChatMessage, LaterPlace
 from rag.ui import session
 from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export, pending_answers
@@ -128,8 +127,8 @@ def _send() -> None:
 
 
 def _turns_before(
-    messages: Sequence[ChatMessage], pending: PendingAnswer | None, *, is_written: bool
-) -> Sequence[ChatMessage]:
+    messages: Sequence[types.ChatMessage], pending: PendingAnswer | None, *, is_written: bool
+) -> Sequence[types.ChatMessage]:
     """Return the turns before an answer that is being regenerated, and without what is saved of one being written."""
     if is_written and messages and messages[-1].is_unfinished:
         return messages[:-1]
@@ -137,13 +136,13 @@ def _turns_before(
     return list(itertools.takewhile(lambda message: message.id != beside, messages))
 
 
-def _is_last_answer_shown(messages: Sequence[ChatMessage]) -> bool:
+def _is_last_answer_shown(messages: Sequence[types.ChatMessage]) -> bool:
     """Return whether the viewer shows the last answer, which is then read from its beginning."""
     viewing: Viewing | None = st.session_state.get("viewing")
     return bool(messages and viewing and viewing.message_id == messages[-1].id)
 
 
-def later_places(messages: Sequence[ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
+def later_places(messages: Sequence[types.ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, types.LaterPlace]]:
     """Return where quotes of older versions are now; computed once per new version."""
     engine = session.engine()
     cited = {hit.passage.document_id for turn in messages if turn.response for hit in turn.response.contexts}
@@ -156,14 +155,14 @@ def later_places(messages: Sequence[ChatMessage]) -> Mapping[uuid.UUID, Mapping[
 
 @st.cache_data(max_entries=CACHED_CHATS, show_spinner=False)
 def _later_places(
-    user_id: str, turns: tuple[uuid.UUID, ...], versions: tuple[object, ...], _messages: Sequence[ChatMessage]
-) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
+    user_id: str, turns: tuple[uuid.UUID, ...], versions: tuple[object, ...], _messages: Sequence[types.ChatMessage]
+) -> Mapping[uuid.UUID, Mapping[int, types.LaterPlace]]:
     return session.engine().answers.later_places(_messages)
 
 
 def _show_message(
-    message: ChatMessage,
-    later: Mapping[int, LaterPlace],
+    message: types.ChatMessage,
+    later: Mapping[int, types.LaterPlace],
     document_ids: tuple[uuid.UUID, ...],
     *,
     is_asked: bool,
@@ -200,7 +199,7 @@ def _show_message(
             unfinished_actions(message, partial(_ask_again, document_ids))
 
 
-def _follow_ups(messages: Sequence[ChatMessage], document_ids: tuple[uuid.UUID, ...]) -> str | None:
+def _follow_ups(messages: Sequence[types.ChatMessage], document_ids: tuple[uuid.UUID, ...]) -> str | None:
     """Show follow-up questions and return the chosen one; offer to ask again if the last question has no answer."""
     last = messages[-1]
     if last.role == "user":
@@ -216,7 +215,7 @@ def _follow_ups(messages: Sequence[ChatMessage], document_ids: tuple[uuid.UUID, 
     return None
 
 
-def cite(message: ChatMessage, number: int, click: int) -> None:
+def cite(message: types.ChatMessage, number: int, click: int) -> None:
     """Highlight the citation or nearest passage that was clicked."""
     show_citation(message, number, click)
     st.rerun("viewer")
@@ -224,12 +223,12 @@ def cite(message: ChatMessage, number: int, click: int) -> None:
 
 def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[uuid.UUID, ...]) -> None:
     """Ask a question, or a variant of the question `beside`. Raises ValidationError if it is too long."""
-    if len(question) > MAX_QUESTION_CHARS:
+    if len(question) > types.MAX_QUESTION_CHARS:
         raise errors.ValidationError(
             _(
                 "The question has {count} characters, but at most {most} are possible. Shorten it, or add the text to "
                 "the library and ask about it."
-            ).format(count=decimal(len(question)), most=decimal(MAX_QUESTION_CHARS))
+            ).format(count=decimal(len(question)), most=decimal(types.MAX_QUESTION_CHARS))
         )
     engine, current = session.engine(), conversation_id()
     if current is None:
@@ -242,7 +241,9 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
     )
 
 
-def _ask_again(document_ids: tuple[uuid.UUID, ...], message: ChatMessage, model: str | None, top_k: int | None) -> None:
+def _ask_again(
+    document_ids: tuple[uuid.UUID, ...], message: types.ChatMessage, model: str | None, top_k: int | None
+) -> None:
     """Regenerate an answer; the existing one stays as an earlier version."""
     turns = session.engine().chats.messages(message.conversation_id)
     asked = [turn for turn in itertools.takewhile(lambda turn: turn.id != message.id, turns) if turn.role == "user"][-1]
@@ -273,7 +274,7 @@ def _write(
     """
     engine = session.engine()
 
-    def request() -> AnswerRequest:
+    def request() -> types.AnswerRequest:
         asked = engine.chats.request(
             conversation,
             question,
@@ -343,7 +344,7 @@ def _is_judged_in_sight(pending: PendingAnswer) -> bool:
     return st.session_state.get(JUDGED) is pending
 
 
-def _reading(stage: AnswerStage | None) -> str:
+def _reading(stage: types.AnswerStage | None) -> str:
     """Return what is said before the first word; of a slow model also how long it reads."""
     if stage is None or stage.seconds is None or stage.seconds < SLOW_SECONDS:
         return _("Reading …")

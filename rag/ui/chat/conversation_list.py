@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from rag.types import Conversation, Document, DocumentStatus, FoundConversation
+from rag import types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape
 from rag.ui.language import N_, _
@@ -42,12 +42,12 @@ def restore_last_chat() -> None:
     st.session_state[LAST_CHAT] = current
 
 
-def to_ask(documents: Iterable[Document]) -> tuple[uuid.UUID, ...]:
+def to_ask(documents: Iterable[types.Document]) -> tuple[uuid.UUID, ...]:
     """Return the documents for a new chat: those that can be asked, now or when they have been read."""
     return tuple(
         document.id
         for document in documents
-        if document.searchable or (not document.disabled and document.status is not DocumentStatus.FAILED)
+        if document.searchable or (not document.disabled and document.status is not types.DocumentStatus.FAILED)
     )
 
 
@@ -83,7 +83,7 @@ def conversations() -> None:
         st.button(more, type="tertiary", on_click=st.session_state.__setitem__, args=(SHOW_ALL, True))
 
 
-def _search_results(hits: Sequence[FoundConversation], current: uuid.UUID | None) -> None:
+def _search_results(hits: Sequence[types.FoundConversation], current: uuid.UUID | None) -> None:
     """Show the conversations found, each with the text around the match."""
     if not hits:
         st.caption(_("No chat contains these words."))
@@ -94,7 +94,7 @@ def _search_results(hits: Sequence[FoundConversation], current: uuid.UUID | None
                 st.caption(escape(hit.excerpt))
 
 
-def _conversation(conversation: Conversation, *, current: bool) -> None:
+def _conversation(conversation: types.Conversation, *, current: bool) -> None:
     with st.container(key=f"conversation-{conversation.id}", horizontal=True, gap=None, wrap=False):
         st.button(
             escape(conversation.title),

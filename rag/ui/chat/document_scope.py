@@ -5,7 +5,7 @@ import uuid
 
 import streamlit as st
 
-from rag.types import Document, Filters, reading_progress
+from rag import types
 from rag.ui import session
 from rag.ui.chat import tour
 from rag.ui.chat.conversation_list import conversation_id
@@ -25,7 +25,7 @@ POLL_SECONDS = 2.0
 MAX_UNFINISHED = 3
 
 
-def ready_documents() -> list[Document]:
+def ready_documents() -> list[types.Document]:
     """Return the documents that can be searched, if only by keywords."""
     return [document for document in session.engine().documents.list(disabled=False) if document.searchable]
 
@@ -37,8 +37,8 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
         unfinished = [
             f":material/{upload.STAGES[document.status][0]}: {escape(document.name)}: {document_rows.status(document)}"
             for document in session.engine().documents.list(disabled=False)
-            if (document.searchable and reading_progress(document) and not document_ids)
-            or (document.id in document_ids and (reading_progress(document) or not document.searchable))
+            if (document.searchable and types.reading_progress(document) and not document_ids)
+            or (document.id in document_ids and (types.reading_progress(document) or not document.searchable))
         ]
         for line in unfinished[:MAX_UNFINISHED]:
             st.caption(line)
@@ -56,13 +56,13 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
 def no_documents(document_ids: tuple[uuid.UUID, ...] = ()) -> None:
     """Show reading progress, or the way to the library, while none of these documents, or of all, is ready."""
     with error_boundary():
-        documents = session.engine().documents.list(filters=Filters(document_ids=document_ids), disabled=False)
+        documents = session.engine().documents.list(filters=types.Filters(document_ids=document_ids), disabled=False)
         if any(document.searchable for document in documents):
             st.rerun()
         readings = [
             f"{escape(document.name)}: {translate_message(reading)}"
             for document in documents
-            if (reading := reading_progress(document))
+            if (reading := types.reading_progress(document))
         ]
         if readings:
             with empty_state(
@@ -86,7 +86,7 @@ def no_documents(document_ids: tuple[uuid.UUID, ...] = ()) -> None:
                 tour.offer_sample()
 
 
-def choose_scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
+def choose_scope(documents: list[types.Document]) -> tuple[uuid.UUID, ...]:
     """Choose which of the documents to ask; an empty result means all that the filter allows.
 
     The tags and saved filter also limit which documents are offered. A chat may have been opened about documents that
@@ -98,7 +98,7 @@ def choose_scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
         st.session_state["scope"] = (_scope_in_address() or _scope_of_conversation()) if kept is None else kept
     known = {str(document.id) for document in documents}
     waiting = tuple(uuid.UUID(chosen) for chosen in st.session_state["scope"] if chosen not in known)
-    if filters != Filters():
+    if filters != types.Filters():
         let_through = session.engine().documents.list(filters=filters, disabled=False)
         documents = [document for document in documents if document in let_through]
     if waiting:

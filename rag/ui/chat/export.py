@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from rag import types
 from rag.engine import RAGEngine
 from rag.export import ExportFormat
-from rag.types import AnswerLink, ChatMessage, Grantee, Rerun
 from rag.ui import people_picker, session
 from rag.ui.formatting import escape
 from rag.ui.language import N_, _
@@ -41,13 +41,13 @@ SHARED_PAGE = "shared"
 Action = Callable[[uuid.UUID, uuid.UUID | None], None]
 
 
-def answer_menu(message: ChatMessage) -> None:
+def answer_menu(message: types.ChatMessage) -> None:
     """Show the menu of an answer."""
     actions: dict[str, Action] = {N_("Copy"): _copy, N_("Save as …"): _save, N_("Ask again"): _ask_again}
     _menu(actions, message.conversation_id, message.id)
 
 
-def conversation_menu(conversation_id: uuid.UUID | None, messages: Sequence[ChatMessage]) -> None:
+def conversation_menu(conversation_id: uuid.UUID | None, messages: Sequence[types.ChatMessage]) -> None:
     """Show the menu of a conversation that has an answer."""
     if conversation_id and any(message.response for message in messages):
         _menu({N_("Copy"): _copy, N_("Save as …"): _save}, conversation_id, None)
@@ -116,7 +116,7 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
         if RERUN not in st.session_state and message_id:
             with st.spinner(_("Asking again with the same settings …")):
                 st.session_state[RERUN] = engine.answers.rerun(conversation_id, message_id)
-        again: Rerun = st.session_state[RERUN]
+        again: types.Rerun = st.session_state[RERUN]
         with st.container(key="asked-again"):
             st.markdown(f"**{escape(translate_message(again.summary))}**")
             for claim in again.claims:
@@ -159,13 +159,13 @@ def _people(conversation_id: uuid.UUID) -> people_picker.People:
     readers = [(one.grantee_kind, one.grantee) for one in shares]
     if conversation.index_owner:
         readers.append(("user", conversation.index_owner))
-    own = [Grantee(kind="group", id=group) for group in session.account().groups]
+    own = [types.Grantee(kind="group", id=group) for group in session.account().groups]
     colleagues = people_picker.merge_people(engine.sharing.colleagues())
-    first = [colleagues.get(one) or Grantee(kind=one[0], id=one[1]) for one in readers]
+    first = [colleagues.get(one) or types.Grantee(kind=one[0], id=one[1]) for one in readers]
     return people_picker.merge_people(first, colleagues.values(), own)
 
 
-def _link_row(link: AnswerLink, called: str) -> None:
+def _link_row(link: types.AnswerLink, called: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(escape(called))
         st.button(_("Stop sharing"), key=f"withdraw-{link.id}", on_click=_withdraw, args=[link.id])

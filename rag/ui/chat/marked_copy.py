@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from rag import types
 from rag.engine.library.pages import MarkedCopy
-from rag.types import AnswerResponse
 from rag.ui import session
 from rag.ui.formatting import join_names
 from rag.ui.language import N_, _, ngettext
@@ -19,7 +19,7 @@ from rag.ui.translated_messages import translate_message
 HELP = N_("The quoted pages as a PDF, with the quotes highlighted.")
 
 
-def offer_copy(response: AnswerResponse, message_id: uuid.UUID) -> None:
+def offer_copy(response: types.AnswerResponse, message_id: uuid.UUID) -> None:
     """Show a button for the marked copies, unless `response` quotes nothing."""
     names = {hit.passage.document_id: hit.document_name for citation, hit in response.cited if citation.regions}
     icon = ":material/ink_highlighter:"
@@ -28,7 +28,7 @@ def offer_copy(response: AnswerResponse, message_id: uuid.UUID) -> None:
 
 
 @dialog("Marked copy", width="medium")
-def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_id: uuid.UUID) -> None:
+def _preview(response: types.AnswerResponse, names: Mapping[uuid.UUID, str], message_id: uuid.UUID) -> None:
     from streamlit_pdf_viewer import pdf_viewer  # importing declares its component, for which the app must run
 
     with error_boundary():

@@ -9,9 +9,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from rag import errors
+from rag import errors, types
 from rag.engine import RAGEngine
-from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, AnswerStage, AnswerToken
 from rag.ui import session
 from rag.ui.language import N_, _
 
@@ -35,7 +34,7 @@ class PendingAnswer:
         self,
         engine: RAGEngine,
         conversation_id: uuid.UUID,
-        request: AnswerRequest,
+        request: types.AnswerRequest,
         beside: uuid.UUID | None,
         reserved: contextlib.ExitStack,
     ) -> None:
@@ -50,8 +49,8 @@ class PendingAnswer:
         self._stopped = threading.Event()
         self._text_lock = threading.Lock()
         self.text = ""
-        self.stage: AnswerStage | None = None
-        self.so_far: AnswerResponse | None = None
+        self.stage: types.AnswerStage | None = None
+        self.so_far: types.AnswerResponse | None = None
         self.error: str | None = None
         self._ended = threading.Event()
 
@@ -86,7 +85,7 @@ class PendingAnswer:
     def _write(self) -> None:
         try:
             for event in self._engine.questions.stream(self.request, self._stopped.is_set):
-                if isinstance(event, AnswerToken):
+                if isinstance(event, types.AnswerToken):
                     with self._text_lock:
                         self.text += "" if self.done else event.text
                 if self.done:
@@ -101,11 +100,11 @@ class PendingAnswer:
             self._reserved.close()
             self._ended.set()
 
-    def _keep(self, event: AnswerEvent) -> None:
+    def _keep(self, event: types.AnswerEvent) -> None:
         """Save what an event adds to the answer."""
-        if isinstance(event, AnswerResponse):
+        if isinstance(event, types.AnswerResponse):
             self._save(event)
-        elif isinstance(event, AnswerStage):
+        elif isinstance(event, types.AnswerStage):
             if event.so_far is not None:
                 self._save(event.so_far)
                 self.so_far = event.so_far
@@ -113,7 +112,7 @@ class PendingAnswer:
         elif time.monotonic() >= self._saved_at + SAVE_SECONDS:
             self._save(self.text)
 
-    def _save(self, answer: AnswerResponse | str) -> None:
+    def _save(self, answer: types.AnswerResponse | str) -> None:
         if self._saved is None:
             text, response = (answer, None) if isinstance(answer, str) else (answer.answer, answer)
             turn = self._engine.chats.append(self._conversation_id, "assistant", text, response, beside=self.beside)
@@ -132,7 +131,7 @@ class PendingAnswer:
 def start(
     engine: RAGEngine,
     conversation_id: uuid.UUID,
-    make_request: Callable[[], AnswerRequest],
+    make_request: Callable[[], types.AnswerRequest],
     beside: uuid.UUID | None = None,
 ) -> None:
     """Write the answer to the request that `make_request` makes, once no other answer is written in the chat.

@@ -2,11 +2,11 @@
 
 import html
 
-from rag.types import QuotedRow
+from rag import types
 from rag.ui.language import _
 
 
-def row_html(row: QuotedRow, chip: str) -> str:
+def row_html(row: types.QuotedRow, chip: str) -> str:
     """Return the row with its column names and caption as safe HTML, beside `chip`, which must be safe.
 
     The requested cell is marked.
@@ -21,13 +21,13 @@ def row_html(row: QuotedRow, chip: str) -> str:
     )
 
 
-def _names(row: QuotedRow) -> str:
+def _names(row: types.QuotedRow) -> str:
     corner = "<td></td>" if row.label else ""
     named = zip(row.columns, row.cells, strict=True)
     return f"<tr>{corner}{''.join(_header('col', name, _kind(cell)) for name, cell in named)}</tr>"
 
 
-def _cells(row: QuotedRow) -> str:
+def _cells(row: types.QuotedRow) -> str:
     label = _header("row", row.label) if row.label else ""
     return f"<tr>{label}{''.join(_cell(cell, is_asked=i == row.asked) for i, cell in enumerate(row.cells))}</tr>"
 

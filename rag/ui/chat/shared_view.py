@@ -5,8 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from rag import errors
-from rag.types import ChatMessage, SharedAnswer
+from rag import errors, types
 from rag.ui import session
 from rag.ui.chat import conversation
 from rag.ui.chat.answer import show_answer
@@ -16,7 +15,7 @@ from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.viewer.citation_viewer import highlighted
 
 
-def choose_link() -> SharedAnswer | None:
+def choose_link() -> types.SharedAnswer | None:
     """Choose a shared answer, at first the one in the address; None if there is none."""
     links = session.own_engine().answers.with_me()
     asked = st.query_params.get("link", "")
@@ -42,7 +41,7 @@ def choose_link() -> SharedAnswer | None:
     return picked
 
 
-def _open_collection(shown: SharedAnswer) -> None:
+def _open_collection(shown: types.SharedAnswer) -> None:
     """Open the collection of a shared answer."""
     collection = session.collection_of(shown.index_id)
     if session.collection() != collection:
@@ -53,14 +52,14 @@ def _open_collection(shown: SharedAnswer) -> None:
 
 
 @st.fragment(key="chat")
-def transcript(shown: SharedAnswer) -> None:
+def transcript(shown: types.SharedAnswer) -> None:
     """Show the shared turns; a click on a citation highlights it in its document."""
     with error_boundary(), st.container(key="transcript", height=400, border=False):
         for turn in session.own_engine().answers.shown_turns(shown.id):
             _turn(turn)
 
 
-def _turn(turn: ChatMessage) -> None:
+def _turn(turn: types.ChatMessage) -> None:
     if turn.role == "user":
         with st.container(key=f"question-{turn.id}"):
             st.text(turn.content)
@@ -70,7 +69,7 @@ def _turn(turn: ChatMessage) -> None:
         show_answer(turn.response, turn.id, lit=highlighted(turn.id), on_cite=partial(conversation.cite, turn))
 
 
-def first_document(shown: SharedAnswer) -> uuid.UUID | None:
+def first_document(shown: types.SharedAnswer) -> uuid.UUID | None:
     """Return the first cited document that can be read."""
     engine = session.engine()
     for turn in session.own_engine().answers.shown_turns(shown.id):

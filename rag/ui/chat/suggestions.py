@@ -9,10 +9,9 @@ from functools import partial
 
 import streamlit as st
 
-from rag import errors
+from rag import errors, types
 from rag.answering.conversation.suggested_questions import in_document
 from rag.engine import RAGEngine
-from rag.types import UNFINISHED
 from rag.ui import session
 from rag.ui.formatting import escape
 from rag.ui.language import _
@@ -58,7 +57,7 @@ def suggested_questions(document_id: uuid.UUID, *, is_alone: bool) -> str | None
         return None
     text = _("Every sentence of an answer cites its source. Click a citation to see the words on the page.")
     with empty_state("forum", _("Ask your documents"), text):
-        if document.status in UNFINISHED:
+        if document.status in types.UNFINISHED:
             _show_when(partial(_is_read, document_id))
             return None
         search = _search(document_id, document.indexed_at)
@@ -92,6 +91,6 @@ def _show_when(is_done: Callable[[], bool]) -> None:
 def _is_read(document_id: uuid.UUID) -> bool:
     """Return whether a document has been read; True if it was deleted meanwhile, so that nothing waits for it."""
     try:
-        return session.engine().documents.get(document_id).status not in UNFINISHED
+        return session.engine().documents.get(document_id).status not in types.UNFINISHED
     except errors.NotFoundError:
         return True

@@ -4,8 +4,7 @@ import uuid
 
 import streamlit as st
 
-from rag import errors
-from rag.types import UNFINISHED, Document, DocumentStatus
+from rag import errors, types
 from rag.ui import session
 from rag.ui.chat import conversation_list
 from rag.ui.components import ASSETS
@@ -50,8 +49,8 @@ def questions() -> None:
     st.fragment(_card, run_every=POLL_SECONDS if waits else None)(document_id, waits)
 
 
-def _is_waiting(document: Document) -> bool:
-    return document.status in UNFINISHED and not document.searchable
+def _is_waiting(document: types.Document) -> bool:
+    return document.status in types.UNFINISHED and not document.searchable
 
 
 def _add_sample() -> None:
@@ -72,7 +71,7 @@ def _card(document_id: uuid.UUID, waited: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(_(":material/explore: **A short tour**"), width="stretch")
             st.button(":material/close:", key="tour-end", type="tertiary", help=_("End the tour"), on_click=_end)
-        if document.deleted_at is not None or document.status is DocumentStatus.FAILED:
+        if document.deleted_at is not None or document.status is types.DocumentStatus.FAILED:
             st.caption(
                 _("The sample was deleted.") if document.deleted_at else escape(translate_message(document.error or ""))
             )

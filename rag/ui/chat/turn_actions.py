@@ -7,8 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from rag import errors
-from rag.types import ChatMessage, Rating
+from rag import errors, types
 from rag.ui import session
 from rag.ui.chat import export
 from rag.ui.chat.marked_copy import offer_copy
@@ -28,17 +27,17 @@ MODELS_TTL_SECONDS = 10
 """How long the list of models is cached."""
 BAD_ANSWER = "asked-why"
 """Session key of the answer that was just rated bad."""
-RATINGS: tuple[tuple[Rating, str, str], ...] = (
+RATINGS: tuple[tuple[types.Rating, str, str], ...] = (
     ("good", "thumb_up", N_("Good answer")),
     ("bad", "thumb_down", N_("Bad answer")),
 )
 SAME_QUESTION, WITH_MORE_SOURCES = N_("Same question"), N_("With more sources")
 
-AskAgain = Callable[[ChatMessage, str | None, int | None], None]
+AskAgain = Callable[[types.ChatMessage, str | None, int | None], None]
 """Regenerates an answer by a model (None: the default) from a number of passages (None: the default)."""
 
 
-def question_actions(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
+def question_actions(message: types.ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
     """Show the actions of a question; `ask` asks an edited question in its place."""
     with st.container(key=f"actions-{message.id}", horizontal=True, horizontal_alignment="right", gap=None):
         _turn_versions(message)
@@ -47,7 +46,7 @@ def question_actions(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]
 
 
 @dialog("Edit the question", width="medium")
-def _edit(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
+def _edit(message: types.ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
     text = st.text_area(_("Question"), message.content, label_visibility="collapsed")
     st.caption(_("Earlier versions stay available: use the arrows below the question."))
     if st.button(_("Ask"), type="primary", disabled=not text.strip()):
@@ -55,14 +54,14 @@ def _edit(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
             ask(text.strip(), message.id)
 
 
-def answer_actions(message: ChatMessage, again: AskAgain) -> None:
+def answer_actions(message: types.ChatMessage, again: AskAgain) -> None:
     """Show the actions of an answer."""
     with st.container(key=f"actions-{message.id}", horizontal=True, vertical_alignment="center", gap=None):
         _turn_versions(message)
         for rating, icon, word in RATINGS:
             given = message.rating == rating
             kind: Literal["secondary", "tertiary"] = "secondary" if given else "tertiary"
-            wanted: Rating | None = None if given else rating
+            wanted: types.Rating | None = None if given else rating
             st.button(
                 f":material/{icon}:",
                 key=f"{rating}-{message.id}",
@@ -81,14 +80,14 @@ def answer_actions(message: ChatMessage, again: AskAgain) -> None:
             export.answer_menu(message)
 
 
-def unfinished_actions(message: ChatMessage, again: AskAgain) -> None:
+def unfinished_actions(message: types.ChatMessage, again: AskAgain) -> None:
     """Show the actions of an answer that broke off."""
     with st.container(key=f"actions-{message.id}", horizontal=True, vertical_alignment="center", gap=None):
         _turn_versions(message)
         _ask_again_menu(message, again)
 
 
-def _turn_versions(message: ChatMessage) -> None:
+def _turn_versions(message: types.ChatMessage) -> None:
     """Show which version of a turn this is, and buttons to switch."""
     if len(message.versions) < 2:
         return
@@ -108,7 +107,7 @@ def _turn_versions(message: ChatMessage) -> None:
             st.rerun()
 
 
-def _ask_again_menu(message: ChatMessage, again: AskAgain) -> None:
+def _ask_again_menu(message: types.ChatMessage, again: AskAgain) -> None:
     models = _other_models()
     choice = st.menu_button(
         ":material/refresh:",
@@ -133,7 +132,7 @@ def _other_models() -> list[str]:
 # --- Judging ----------------------------------------------------------------------------------------
 
 
-def _rate(message: ChatMessage, rating: Rating | None) -> None:
+def _rate(message: types.ChatMessage, rating: types.Rating | None) -> None:
     """Save a rating at once; after a bad one, ask for the reason."""
     with error_boundary():
         session.engine().answers.rate(message.conversation_id, message.id, rating)
@@ -142,7 +141,7 @@ def _rate(message: ChatMessage, rating: Rating | None) -> None:
 
 
 @dialog("What is wrong?")
-def _feedback(message: ChatMessage) -> None:
+def _feedback(message: types.ChatMessage) -> None:
     reasons = st.pills(
         _("What is wrong?"), REASONS, format_func=_, selection_mode="multi", label_visibility="collapsed"
     )
@@ -170,7 +169,7 @@ def _parse_pages(pages: str) -> list[int] | None:
     return [int(number) for number in re.findall(r"\d+", pages)] or None
 
 
-def _evaluation_button(message: ChatMessage) -> None:
+def _evaluation_button(message: types.ChatMessage) -> None:
     """Offer to evaluate with an answer that was rated good."""
     if message.rating != "good":
         return
@@ -182,7 +181,7 @@ def _evaluation_button(message: ChatMessage) -> None:
             add_to_question_set(message)
 
 
-def add_to_question_set(message: ChatMessage, pages: list[int] | None = None, answer: str | None = None) -> None:
+def add_to_question_set(message: types.ChatMessage, pages: list[int] | None = None, answer: str | None = None) -> None:
     """Add the question of an answer to a question set."""
     session.engine().question_sets.add_answered(message.conversation_id, message.id, pages=pages, answer=answer)
     st.toast(_("Saved. Evaluations on the Index page can use it."), icon=":material/check:")

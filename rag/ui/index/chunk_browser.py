@@ -5,7 +5,7 @@ import uuid
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rag.types import BlockKind, Chunk, Document, DocumentStatus, line_counts
+from rag import types
 from rag.ui import session
 from rag.ui.chat.answer import location_text
 from rag.ui.formatting import decimal, escape
@@ -17,20 +17,20 @@ VIEW = "index-view"
 """Session key of the index page's current view."""
 DOCUMENT = "chunks-document"
 KIND_NAMES = {
-    BlockKind.TEXT: N_("text"),
-    BlockKind.HEADING: N_("heading"),
-    BlockKind.TABLE: N_("table"),
-    BlockKind.PICTURE: N_("recognised in a picture"),
-    BlockKind.NOTE: N_("comment"),
-    BlockKind.STRUCK: N_("struck out"),
-    BlockKind.HIDDEN: N_("not visible on the page"),
+    types.BlockKind.TEXT: N_("text"),
+    types.BlockKind.HEADING: N_("heading"),
+    types.BlockKind.TABLE: N_("table"),
+    types.BlockKind.PICTURE: N_("recognised in a picture"),
+    types.BlockKind.NOTE: N_("comment"),
+    types.BlockKind.STRUCK: N_("struck out"),
+    types.BlockKind.HIDDEN: N_("not visible on the page"),
 }
 """What follows the number of lines of a kind."""
 
 
 def chunk_browser() -> None:
     """Show the chunks of a page, outlined on it, with the chosen one highlighted."""
-    documents = {str(one.id): one for one in session.engine().documents.list(status=DocumentStatus.READY)}
+    documents = {str(one.id): one for one in session.engine().documents.list(status=types.DocumentStatus.READY)}
     if not documents:
         empty_index()
         return
@@ -54,12 +54,12 @@ def chunk_browser() -> None:
         _chunk_view(session.engine().documents.get(document.id), chunks, chosen, number)
 
 
-def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
+def _chunk_list(chunks: list[types.Chunk], number: int) -> int | None:
     """List the page's chunks and return the position of the chosen one."""
     if not chunks:
         st.caption(_("No chunks on this page."))
         return None
-    counts = (f"{decimal(count)} {_(KIND_NAMES[kind])}" for kind, count in line_counts(chunks).items())
+    counts = (f"{decimal(count)} {_(KIND_NAMES[kind])}" for kind, count in types.line_counts(chunks).items())
     st.caption(_("Lines: {counts}").format(counts=", ".join(counts)))
     with st.container(key="chunk-list", height=400, border=False):
         position = st.radio(
@@ -77,7 +77,7 @@ def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
     return position
 
 
-def _chunk_view(document: Document, chunks: list[Chunk], chosen: int | None, number: int) -> None:
+def _chunk_view(document: types.Document, chunks: list[types.Chunk], chosen: int | None, number: int) -> None:
     def pick(position: int, _click: int) -> None:
         st.session_state[f"chunk-{number}-{chunks[0].id}"] = position
 

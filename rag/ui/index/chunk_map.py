@@ -7,8 +7,7 @@ from typing import Any
 import altair as alt
 import streamlit as st
 
-from rag import errors
-from rag.types import EmbeddingMap
+from rag import errors, types
 from rag.ui import charts, session
 from rag.ui.formatting import decimal, escape, n_chunks, n_documents, percent, plural
 from rag.ui.index import chunk_browser
@@ -42,7 +41,7 @@ def chunk_map() -> None:
             _chosen_chunk()
 
 
-def _explanation(shown: EmbeddingMap) -> None:
+def _explanation(shown: types.EmbeddingMap) -> None:
     drawn = n_chunks(shown.chunks)
     if len(shown.points) < shown.chunks:
         drawn = _("{count} of {all}, sampled at random").format(count=decimal(len(shown.points)), all=drawn)
@@ -54,7 +53,7 @@ def _explanation(shown: EmbeddingMap) -> None:
     )
 
 
-def _points(shown: EmbeddingMap) -> None:
+def _points(shown: types.EmbeddingMap) -> None:
     names = _names(shown)
     rows = [
         {
@@ -100,7 +99,7 @@ def _chart(rows: list[dict[str, Any]], names: dict[uuid.UUID, str], others: str)
     return chart
 
 
-def _names(shown: EmbeddingMap) -> dict[uuid.UUID, str]:
+def _names(shown: types.EmbeddingMap) -> dict[uuid.UUID, str]:
     """Return distinct legend names of the documents with the most points."""
     counts = collections.Counter(point.document_id for point in shown.points)
     called = {point.document_id: point.document_name for point in shown.points}
@@ -117,12 +116,12 @@ def _shortened(name: str) -> str:
     return name if len(name) <= MAX_NAME_CHARS else f"{name[:half]}…{name[-half:]}"
 
 
-def _others(shown: EmbeddingMap, names: dict[uuid.UUID, str]) -> str:
+def _others(shown: types.EmbeddingMap, names: dict[uuid.UUID, str]) -> str:
     documents = {point.document_id for point in shown.points}
     return plural(len(documents) - len(names), "{count} other document", "{count} other documents")
 
 
-def _alt_text(shown: EmbeddingMap) -> str:
+def _alt_text(shown: types.EmbeddingMap) -> str:
     documents = len({point.document_id for point in shown.points})
     return _("A map of {chunks} of {documents} by their meaning.").format(
         chunks=n_chunks(len(shown.points)),

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rag.types import EmbeddingGeneration, GenerationState
+from rag import types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape
 from rag.ui.language import N_, _
@@ -10,10 +10,10 @@ from rag.ui.page_frame import error_boundary
 
 POLL_SECONDS = 2.0
 STATES = {
-    GenerationState.ACTIVE: N_(":material/check_circle: In use"),
-    GenerationState.READY: N_(":material/pending: Ready"),
-    GenerationState.BUILDING: N_(":material/hourglass: Incomplete"),
-    GenerationState.RETIRED: N_(":material/history: Previous"),
+    types.GenerationState.ACTIVE: N_(":material/check_circle: In use"),
+    types.GenerationState.READY: N_(":material/pending: Ready"),
+    types.GenerationState.BUILDING: N_(":material/hourglass: Incomplete"),
+    types.GenerationState.RETIRED: N_(":material/history: Previous"),
 }
 
 
@@ -22,13 +22,13 @@ def embedding_models() -> None:
     generations = session.engine().indexes.generations().list()
     if len(generations) == 1:
         return
-    building = any(one.state is GenerationState.BUILDING for one in generations)
+    building = any(one.state is types.GenerationState.BUILDING for one in generations)
     st.fragment(_models, run_every=POLL_SECONDS if building else None)(building)
 
 
 def _models(was_building: bool) -> None:
     generations = session.engine().indexes.generations().list()
-    if was_building and not any(one.state is GenerationState.BUILDING for one in generations):
+    if was_building and not any(one.state is types.GenerationState.BUILDING for one in generations):
         st.rerun()  # done: stop refreshing
     with error_boundary(), st.container(border=True):
         st.subheader(_("Embedding models"), anchor=False)
@@ -36,30 +36,32 @@ def _models(was_building: bool) -> None:
             _model(generation)
 
 
-def _model(generation: EmbeddingGeneration) -> None:
+def _model(generation: types.EmbeddingGeneration) -> None:
     space, number = generation.space, generation.generation
     with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
         st.markdown(
             _("{name} · {dimensions} dimensions").format(name=escape(space.name), dimensions=space.dimensions),
             width="stretch",
         )
-        if generation.state is GenerationState.BUILDING:
+        if generation.state is types.GenerationState.BUILDING:
             _progress(generation)
         else:
             st.markdown(_(STATES[generation.state]), width="content")
-        if generation.state is GenerationState.READY and st.button(_("Switch"), key=f"switch-{number}", type="primary"):
+        if generation.state is types.GenerationState.READY and st.button(
+            _("Switch"), key=f"switch-{number}", type="primary"
+        ):
             with st.spinner(_("Switching …")):
                 session.engine().indexes.generations().switch(generation=number)
             st.rerun()
-        if generation.state is GenerationState.RETIRED and st.button(_("Roll back"), key=f"rollback-{number}"):
+        if generation.state is types.GenerationState.RETIRED and st.button(_("Roll back"), key=f"rollback-{number}"):
             with st.spinner(_("Rolling back …")):
                 session.engine().indexes.generations().rollback()
             st.rerun()
-        if generation.state is not GenerationState.ACTIVE:
+        if generation.state is not types.GenerationState.ACTIVE:
             _drop(generation)
 
 
-def _progress(generation: EmbeddingGeneration) -> None:
+def _progress(generation: types.EmbeddingGeneration) -> None:
     done, total = generation.progress.done, generation.progress.total
     st.progress(
         done / max(total, 1),
@@ -75,7 +77,7 @@ def _progress(generation: EmbeddingGeneration) -> None:
     )
 
 
-def _drop(generation: EmbeddingGeneration) -> None:
+def _drop(generation: types.EmbeddingGeneration) -> None:
     with st.popover(_("Delete"), key=f"drop-{generation.generation}"):
         st.text(_("The vectors of {name} will be deleted. A running build stops.").format(name=generation.space.name))
         if st.button(_("Delete vectors"), key=f"drop-now-{generation.generation}", type="primary"):

@@ -10,9 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from rag import evaluation
+from rag import evaluation, types
 from rag.evaluation import EvaluationScope, EvaluationSubject
-from rag.types import Job
 from rag.ui import session
 from rag.ui.formatting import date_time, decimal, escape, n_questions, plural
 from rag.ui.index import evaluation_runs, question_sets
@@ -126,7 +125,7 @@ def _show(job_id: uuid.UUID, was_ended: bool) -> None:
             )
 
 
-def _progress(job: Job) -> None:
+def _progress(job: types.Job) -> None:
     done, total = job.progress.done, job.progress.total
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(

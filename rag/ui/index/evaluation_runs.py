@@ -7,8 +7,8 @@ from typing import Any
 import altair as alt
 import streamlit as st
 
+from rag import types
 from rag.evaluation import ComparedQuestion
-from rag.types import DEFAULT_INDEX, EvaluationRun
 from rag.ui import charts, session
 from rag.ui.formatting import decimal, plural
 from rag.ui.index.evaluation_labels import MEASURE_NAMES, SUBJECTS, outcome, page_reference, scope_name, timestamp
@@ -43,14 +43,14 @@ def comparison() -> None:
     _questions(session.engine().evaluation_runs.compare(before.id, after.id))
 
 
-def _run(label: str, runs: Sequence[EvaluationRun], first: int = 0, *, key: str) -> EvaluationRun:
+def _run(label: str, runs: Sequence[types.EvaluationRun], first: int = 0, *, key: str) -> types.EvaluationRun:
     by_id = {str(run.id): run for run in runs}
     names = _names(runs)
     chosen = st.selectbox(label, list(by_id), first, format_func=lambda run_id: names[run_id], key=key)
     return by_id[chosen]
 
 
-def _names(runs: Sequence[EvaluationRun]) -> dict[str, str]:
+def _names(runs: Sequence[types.EvaluationRun]) -> dict[str, str]:
     """Return distinct names of runs by id, since Streamlit tells options apart by label."""
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
@@ -61,24 +61,24 @@ def _names(runs: Sequence[EvaluationRun]) -> dict[str, str]:
     return names
 
 
-def _run_name(run: EvaluationRun) -> str:
+def _run_name(run: types.EvaluationRun) -> str:
     return f"{timestamp(run.finished_at)} · {_series(run)} · {_(SUBJECTS[run.subject])}"
 
 
-def _series(run: EvaluationRun) -> str:
+def _series(run: types.EvaluationRun) -> str:
     """Return the name of the series that comparable runs belong to."""
     parts = [run.name or _(UNNAMED), scope_name(run.scope)]
-    return " · ".join(parts if run.index_name == DEFAULT_INDEX else [*parts, run.index_name])
+    return " · ".join(parts if run.index_name == types.DEFAULT_INDEX else [*parts, run.index_name])
 
 
-def _previous_run(run: EvaluationRun, others: Sequence[EvaluationRun]) -> int:
+def _previous_run(run: types.EvaluationRun, others: Sequence[types.EvaluationRun]) -> int:
     """Return the position of the last earlier run on the same questions, else of the last earlier run."""
     earlier = [place for place, other in enumerate(others) if other.finished_at <= run.finished_at]
     alike = [place for place in earlier if _series(others[place]) == _series(run)]
     return next(iter([*alike, *earlier]), 0)
 
 
-def _measures(before: EvaluationRun, after: EvaluationRun) -> None:
+def _measures(before: types.EvaluationRun, after: types.EvaluationRun) -> None:
     rows = [
         {
             _("metric"): _(name),
@@ -156,7 +156,7 @@ def history() -> None:
     _table(of_kind, measure, _(names[measure]))
 
 
-def _chart(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
+def _chart(runs: Sequence[types.EvaluationRun], measure: str, name: str) -> None:
     rows = [
         {
             "at": run.finished_at.isoformat(),
@@ -188,13 +188,13 @@ def _chart(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     )
 
 
-def _interval(run: EvaluationRun, measure: str) -> dict[str, float]:
+def _interval(run: types.EvaluationRun, measure: str) -> dict[str, float]:
     """Return the ends of the 95 % interval; without one, the measure itself."""
     low, high = run.intervals.get(measure) or (run.measures[measure],) * 2
     return {"low": low, "high": high}
 
 
-def _table(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
+def _table(runs: Sequence[types.EvaluationRun], measure: str, name: str) -> None:
     rows = [
         {
             _("date"): timestamp(run.finished_at),

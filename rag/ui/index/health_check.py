@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rag.types import REPAIRABLE, AilingDocument, FindingKind, HealthFinding
+from rag import types
 from rag.ui import session
 from rag.ui.formatting import escape, n_documents, plural
 from rag.ui.language import N_, _, ngettext
@@ -13,7 +13,7 @@ from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
 SHOWN_PAGES = 12
-DESCRIPTIONS: dict[FindingKind, tuple[str, str]] = {
+DESCRIPTIONS: dict[types.FindingKind, tuple[str, str]] = {
     "failed": (
         N_("could not be read"),
         N_("The cause may be gone now."),
@@ -53,7 +53,7 @@ def warning() -> None:
         st.warning(_("{told}. See **Health**.").format(told=told), icon=":material/healing:")
 
 
-def _finding(finding: HealthFinding) -> None:
+def _finding(finding: types.HealthFinding) -> None:
     told, advice = DESCRIPTIONS[finding.kind]
     with st.container(border=True, key=f"finding-{finding.kind}"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -73,8 +73,8 @@ def _finding(finding: HealthFinding) -> None:
             )
 
 
-def _repair_button(finding: HealthFinding) -> None:
-    if finding.kind not in REPAIRABLE:
+def _repair_button(finding: types.HealthFinding) -> None:
+    if finding.kind not in types.REPAIRABLE:
         st.page_link("pages/library.py", label=_("Enter password"), icon=":material/key:")
         return
     refusal = session.read_only_reason()
@@ -89,7 +89,7 @@ def _repair_button(finding: HealthFinding) -> None:
     )
 
 
-def _repair(kind: FindingKind) -> None:
+def _repair(kind: types.FindingKind) -> None:
     with error_boundary():
         mended = session.engine().health_checks.repair(kind)
         st.toast(
@@ -98,11 +98,11 @@ def _repair(kind: FindingKind) -> None:
         )
 
 
-def _documents(documents: Sequence[AilingDocument]) -> None:
+def _documents(documents: Sequence[types.AilingDocument]) -> None:
     st.markdown("\n".join(f"- **{escape(document.name)}**{_detail(document)}" for document in documents))
 
 
-def _detail(document: AilingDocument) -> str:
+def _detail(document: types.AilingDocument) -> str:
     if document.error:
         return f": {escape(translate_message(document.error))}"
     if document.failed_pages:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rag.types import language_name
+from rag import types
 from rag.ui import session
 from rag.ui.components import facts, metrics
 from rag.ui.formatting import decimal, escape, file_size, percent, plural
@@ -53,7 +53,7 @@ def overview() -> None:
                     characters=chunking.chunk_size_chars, shared=chunking.chunk_overlap_chars
                 ),
                 _("Embedded"): plural(stats.index.generation, "{count} time", "{count} times"),
-                _("Languages"): ", ".join(_(language_name(code)) for code in stats.languages) or "–",
+                _("Languages"): ", ".join(_(types.language_name(code)) for code in stats.languages) or "–",
             }
         )
     with right.container(border=True):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import streamlit as st
 
-from rag.types import Growth, LengthBand, WordlessSummary
+from rag import types
 from rag.ui import charts, session
 from rag.ui.formatting import decimal, n_documents, n_pages, progress_text
 from rag.ui.index import chunk_browser
@@ -37,7 +37,7 @@ def statistics() -> None:
         _pages_without_text(session.cached_for_index("wordless", statistics.wordless))
 
 
-def _growth(growth: Sequence[Growth]) -> None:
+def _growth(growth: Sequence[types.Growth]) -> None:
     st.caption(_("By the date added; deleted documents are not counted."))
     for column, counted in zip(st.columns(len(COUNTS), gap="small"), COUNTS, strict=True):
         rows = [{"at": step.at.isoformat(), "count": getattr(step, counted)} for step in growth]
@@ -58,7 +58,7 @@ def _growth(growth: Sequence[Growth]) -> None:
         )
 
 
-def _lengths(bands: Sequence[LengthBand]) -> None:
+def _lengths(bands: Sequence[types.LengthBand]) -> None:
     if not bands:
         st.caption(_("There are no chunks."))
         return
@@ -98,7 +98,7 @@ def _lengths(bands: Sequence[LengthBand]) -> None:
     st.caption(_("Chunks are cut at about {limit} characters, the dashed line.").format(limit=decimal(limit)))
 
 
-def _pages_without_text(summary: WordlessSummary) -> None:
+def _pages_without_text(summary: types.WordlessSummary) -> None:
     if not summary.pages:
         st.success(_("Every page has text."), icon=":material/check_circle:")
         return

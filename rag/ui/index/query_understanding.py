@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from rag.types import Rewriting, SearchTrace, Variant
+from rag import types
 from rag.ui.formatting import escape
 from rag.ui.language import N_, _
 
@@ -19,7 +19,7 @@ OWN_VOCABULARIES = (N_("Contracts"), N_("Finance"), N_("General"), N_("Science")
 """Titles of the built-in vocabularies; user-defined titles are not translated."""
 
 
-def show_understanding(trace: SearchTrace) -> None:
+def show_understanding(trace: types.SearchTrace) -> None:
     """Show what was found in the question, what it added to the search, and why."""
     rows = [*_lookups(trace.variants), *_places(trace.rewritings), *_added_terms(trace.rewritings)]
     if not rows:
@@ -30,19 +30,19 @@ def show_understanding(trace: SearchTrace) -> None:
         st.table([dict(zip(header, map(escape, row), strict=True)) for row in rows], border="horizontal")
 
 
-def _lookups(variants: tuple[Variant, ...]) -> Iterator[tuple[str, str, str]]:
+def _lookups(variants: tuple[types.Variant, ...]) -> Iterator[tuple[str, str, str]]:
     for variant in variants:
         if variant.kind == "lookup":
             yield _("step {number}").format(number=variant.step), variant.text, _("look-up")
 
 
-def _places(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
+def _places(rewritings: tuple[types.Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
     names = [name for rewriting in rewritings if rewriting.kind == "landmark" for name in rewriting.added]
     if names:
         yield _("places named"), ", ".join(names), _("preferred")
 
 
-def _added_terms(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
+def _added_terms(rewritings: tuple[types.Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
     """Yield added terms, grouped by the words that caused them."""
     words = [rewriting for rewriting in rewritings if rewriting.kind != "landmark"]
     found = [rewriting.found for rewriting in words]

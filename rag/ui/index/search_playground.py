@@ -5,20 +5,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from rag import errors, retrieval
-from rag.types import (
-    MAX_LOOKUPS,
-    CandidateTrace,
-    Explanation,
-    Filters,
-    Fusion,
-    Hit,
-    RerankOptions,
-    RetrievalOptions,
-    SearchMode,
-    SearchRequest,
-    SearchResponse,
-)
+from rag import errors, retrieval, types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape, plural
 from rag.ui.index.chunk_browser import columns
@@ -34,8 +21,8 @@ MAX_ROWS = 8
 """A longer table scrolls within the window."""
 RANK = st.column_config.NumberColumn(width=50)
 FINAL = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="localized", width=92)
-MODES: list[SearchMode] = ["hybrid", "vector", "lexical"]
-FUSIONS: list[Fusion] = ["weighted", "rrf"]
+MODES: list[types.SearchMode] = ["hybrid", "vector", "lexical"]
+FUSIONS: list[types.Fusion] = ["weighted", "rrf"]
 SWITCHES = ("periods", "vocabulary", "landmarks", "routing")
 """Options of query understanding."""
 COMPARE = "search-beside"
@@ -46,7 +33,7 @@ class Side(NamedTuple):
     """One of two searches: its label and its response."""
 
     name: str
-    response: SearchResponse
+    response: types.SearchResponse
 
 
 def playground() -> None:
@@ -65,8 +52,8 @@ def playground() -> None:
             st.session_state["search-request"] = requests[0]
             for name in ("why", "search-chosen"):
                 st.session_state.pop(name, None)
-        response: SearchResponse | None = st.session_state.get("search")
-        other: SearchResponse | None = st.session_state.get("search-other") if st.session_state[COMPARE] else None
+        response: types.SearchResponse | None = st.session_state.get("search")
+        other: types.SearchResponse | None = st.session_state.get("search-other") if st.session_state[COMPARE] else None
         if response and other:
             response, chosen = _side_by_side(Side("A", response), Side("B", other))
         else:
@@ -79,7 +66,7 @@ def playground() -> None:
 # --- what to search, and how ------------------------------------------------------------------------
 
 
-def _search_form() -> list[SearchRequest] | None:
+def _search_form() -> list[types.SearchRequest] | None:
     """Show the form; return the searches to run when it is submitted."""
     sides = SIDES if st.session_state.get(COMPARE) else SIDES[:1]
     with st.form("search-form", border=False):
@@ -93,12 +80,12 @@ def _search_form() -> list[SearchRequest] | None:
             options.append(_settings(side))
     if not (asked and query.strip()):
         return None
-    return [SearchRequest(query=query.strip(), retrieval=chosen) for chosen in options]
+    return [types.SearchRequest(query=query.strip(), retrieval=chosen) for chosen in options]
 
 
-def _settings(side: str) -> RetrievalOptions:
+def _settings(side: str) -> types.RetrievalOptions:
     """Show the options of one search; the second one reranks by default, so that they differ."""
-    usual = retrieval.as_configured(RetrievalOptions(), session.engine().config)
+    usual = retrieval.as_configured(types.RetrievalOptions(), session.engine().config)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mode = st.selectbox(_("Mode"), MODES, MODES.index(usual.mode), width=100, key=f"mode-{side}")
         fusion = st.selectbox(_("Fusion"), FUSIONS, FUSIONS.index(usual.fusion), width=110, key=f"fusion-{side}")
@@ -107,17 +94,17 @@ def _settings(side: str) -> RetrievalOptions:
         min_score = st.number_input(_("Minimum score"), 0.0, 1.0, 0.0, 0.05, width=75, key=f"least-{side}")
         lookups = st.number_input(
             _("Look-ups"),
-            *(0, MAX_LOOKUPS),
+            *(0, types.MAX_LOOKUPS),
             width=70,
-            help=_(RetrievalOptions.model_fields["lookups"].description or ""),
+            help=_(types.RetrievalOptions.model_fields["lookups"].description or ""),
             disabled=not session.engine().questions.has_language_model,
             key=f"lookups-{side}",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        described = RerankOptions.model_fields["enabled"].description
+        described = types.RerankOptions.model_fields["enabled"].description
         rerank = st.toggle(_("Rerank"), side != SIDES[0], help=_(described or ""), key=f"rerank-{side}")
         switches = {name: _switch(name, side) for name in SWITCHES}
-    options = RetrievalOptions(
+    options = types.RetrievalOptions(
         top_k=int(top_k),
         min_score=min_score,
         mode=mode,
@@ -125,8 +112,8 @@ def _settings(side: str) -> RetrievalOptions:
         vector_weight=weight,
         lexical_weight=round(1 - weight, 2),
         lookups=int(lookups),
-        rerank=RerankOptions(enabled=rerank),
-        filters=Filters(),
+        rerank=types.RerankOptions(enabled=rerank),
+        filters=types.Filters(),
         trace=True,
     )
     return options.model_copy(update=switches)
@@ -134,14 +121,14 @@ def _settings(side: str) -> RetrievalOptions:
 
 def _switch(name: str, side: str) -> bool:
     """Show a toggle for a search option, explained by its own description."""
-    field = RetrievalOptions.model_fields[name]
+    field = types.RetrievalOptions.model_fields[name]
     return st.toggle(_(name.capitalize()), field.default, help=_(field.description or ""), key=f"{name}-{side}")
 
 
 # --- what one search found --------------------------------------------------------------------------
 
 
-def _search_result(response: SearchResponse) -> int | None:
+def _search_result(response: types.SearchResponse) -> int | None:
     """Show the result of a search and return the position of the chosen hit."""
     with st.container(key="found"):
         if response.trace:
@@ -151,7 +138,7 @@ def _search_result(response: SearchResponse) -> int | None:
     return chosen
 
 
-def _hits(response: SearchResponse) -> int | None:
+def _hits(response: types.SearchResponse) -> int | None:
     """Show the hits as a table and return the position of the chosen one, by default the best."""
     if not response.results:
         _no_results()
@@ -201,7 +188,7 @@ def _no_results() -> None:
     )
 
 
-def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str, Any]:
+def _hit_row(rank: int, hit: types.Hit, candidate: types.CandidateTrace | None) -> dict[str, Any]:
     return {
         "#": rank,
         _("document"): hit.document_name,
@@ -218,7 +205,7 @@ def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str,
     }
 
 
-def _why_not(request: SearchRequest) -> None:
+def _why_not(request: types.SearchRequest) -> None:
     """Ask for words of an expected passage and explain what became of it in this search."""
     with st.form("why-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         passage = st.text_input(
@@ -234,12 +221,12 @@ def _why_not(request: SearchRequest) -> None:
         except errors.Error as error:
             st.error(escape(translate_message(error.message)), icon=":material/error:")
             return
-    explanation: Explanation | None = st.session_state.get("why")
+    explanation: types.Explanation | None = st.session_state.get("why")
     if explanation:
         _show_explanation(explanation)
 
 
-def _show_explanation(explanation: Explanation) -> None:
+def _show_explanation(explanation: types.Explanation) -> None:
     place = (
         _("{name}, page {number}: ").format(name=explanation.document_name, number=explanation.page_number)
         if explanation.document_name
@@ -257,7 +244,7 @@ Place = tuple[uuid.UUID, int]
 """Document and page of a hit: two searches may find a page by different chunks."""
 
 
-def _side_by_side(one: Side, other: Side) -> tuple[SearchResponse, int | None]:
+def _side_by_side(one: Side, other: Side) -> tuple[types.SearchResponse, int | None]:
     """Show both tables with the ranks of the other; return the search and position of the last chosen hit."""
     ranks = {side.name: _ranks(side.response) for side in (one, other)}
     st.caption(_comparison(ranks[one.name], ranks[other.name]))
@@ -269,11 +256,11 @@ def _side_by_side(one: Side, other: Side) -> tuple[SearchResponse, int | None]:
     return shown, chosen if chosen < len(shown.results) else None
 
 
-def _ranks(response: SearchResponse) -> dict[Place, int]:
+def _ranks(response: types.SearchResponse) -> dict[Place, int]:
     return {_place(hit): rank for rank, hit in reversed([*enumerate(response.results, 1)])}
 
 
-def _place(hit: Hit) -> Place:
+def _place(hit: types.Hit) -> Place:
     return hit.chunk.document_id, hit.chunk.main_page
 
 
@@ -347,7 +334,7 @@ def _rank_change(rank: int, other: int | None) -> str:
 # --- the page ---------------------------------------------------------------------------------------
 
 
-def _hit_view(hits: tuple[Hit, ...], chosen: int) -> None:
+def _hit_view(hits: tuple[types.Hit, ...], chosen: int) -> None:
     document_id = hits[chosen].chunk.document_id
     here = [(i, Mark.of_hit(hit, str(i + 1))) for i, hit in enumerate(hits) if hit.chunk.document_id == document_id]
     active = [i for i, _ in here].index(chosen)

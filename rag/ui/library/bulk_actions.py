@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rag.types import Document
+from rag import types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape, n_documents
 from rag.ui.language import _
@@ -58,7 +58,7 @@ def _undo(document_ids: list[uuid.UUID]) -> None:
 # --- taking out -------------------------------------------------------------------------------------
 
 
-def download(chosen: Sequence[Document]) -> None:
+def download(chosen: Sequence[types.Document]) -> None:
     """Offer the original files, several as a ZIP that is built when the button is clicked."""
     files = session.engine().files
     only = chosen[0] if len(chosen) == 1 else None
@@ -79,7 +79,7 @@ def download(chosen: Sequence[Document]) -> None:
 # --- moving -----------------------------------------------------------------------------------------
 
 
-def offer_moving(chosen: Sequence[Document], refusal: str | None) -> None:
+def offer_moving(chosen: Sequence[types.Document], refusal: str | None) -> None:
     """Offer to move the selected documents to another own collection."""
     if session.engine().access.is_shared:
         return

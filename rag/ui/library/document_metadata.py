@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from rag.types import Document, DocumentEdit, Filters
+from rag import types
 from rag.ui import session
 from rag.ui.components import focus_field
 from rag.ui.formatting import date_time, escape, n_documents
@@ -23,11 +23,11 @@ EARLIEST, LATEST = dt.date(1500, 1, 1), dt.date(2200, 1, 1)
 # --- Filters ----------------------------------------------------------------------------------------
 
 
-def current_filters(key: str) -> Filters:
+def current_filters(key: str) -> types.Filters:
     """Return the filters whose fields are stored below `key`."""
     state = st.session_state
     after, before = state.get(f"{key}-after"), state.get(f"{key}-until")
-    return Filters(
+    return types.Filters(
         tags=tuple(state.get(f"{key}-tags", ())),
         author=(state.get(f"{key}-author") or "").strip() or None,
         dated_after=after,
@@ -36,7 +36,7 @@ def current_filters(key: str) -> Filters:
     )
 
 
-def summary(filters: Filters) -> str:
+def summary(filters: types.Filters) -> str:
     """Summarize filters in a few words; empty if there are none."""
     days = [day for day in (filters.dated_after, filters.dated_before) if day]
     words = [filters.saved, *filters.tags, filters.author, f"{' – '.join(map(_day, days))}" if days else None]
@@ -71,7 +71,7 @@ def _forget_missing(key: str, saved: Sequence[str], tags: Sequence[str]) -> None
     st.session_state[f"{key}-tags"] = [tag for tag in chosen if tag in tags]
 
 
-def chosen_filter() -> tuple[Filters, str | None]:
+def chosen_filter() -> tuple[types.Filters, str | None]:
     """Return the library's filters and the wanted status."""
     return current_filters(FILTER), st.session_state.get(f"{FILTER}-status")
 
@@ -90,7 +90,7 @@ def filter_bar() -> None:
         _save_bar(filters)
 
 
-def _save_bar(filters: Filters) -> None:
+def _save_bar(filters: types.Filters) -> None:
     """Save the filter under a name, delete the saved one, or clear all fields."""
     if filters.saved and st.button(
         _("Delete “{saved}”").format(saved=escape(filters.saved)), icon=":material/delete:", type="tertiary"
@@ -103,14 +103,14 @@ def _save_bar(filters: Filters) -> None:
         st.button(
             _("Save"),
             icon=":material/bookmark_add:",
-            disabled=own == Filters() or not name.strip(),
+            disabled=own == types.Filters() or not name.strip(),
             on_click=_save,
             args=(own,),
         )
-    st.button(_("Clear"), icon=":material/filter_list_off:", disabled=filters == Filters(), on_click=_clear)
+    st.button(_("Clear"), icon=":material/filter_list_off:", disabled=filters == types.Filters(), on_click=_clear)
 
 
-def _save(filters: Filters) -> None:
+def _save(filters: types.Filters) -> None:
     with error_boundary():
         saved = session.engine().filters.save(st.session_state[f"{FILTER}-name"], filters)
         _clear()
@@ -129,7 +129,7 @@ def _clear() -> None:
 
 
 @dialog("Edit", width="medium")
-def edit(documents: Sequence[Document]) -> None:
+def edit(documents: Sequence[types.Document]) -> None:
     """Edit a document, or the tags of several."""
     with error_boundary():
         if len(documents) == 1:
@@ -138,7 +138,7 @@ def edit(documents: Sequence[Document]) -> None:
             _edit_many(documents)
 
 
-def _edit_one(document: Document) -> None:
+def _edit_one(document: types.Document) -> None:
     given: dict[str, Any] = {
         "name": st.text_input(_("Name"), document.name),
         "title": st.text_input(_("Title"), document.title or ""),
@@ -155,11 +155,11 @@ def _edit_one(document: Document) -> None:
     if st.button(_("Save"), type="primary", icon=":material/check:"):
         changed = {field: value for field, value in given.items() if not _same(value, getattr(document, field))}
         emptied = {field: None for field in ("title", "author") if changed.get(field) == ""}
-        session.engine().catalogue.edit(document.id, DocumentEdit(**{**changed, **emptied}))
+        session.engine().catalogue.edit(document.id, types.DocumentEdit(**{**changed, **emptied}))
         st.rerun()
 
 
-def _edit_many(documents: Sequence[Document]) -> None:
+def _edit_many(documents: Sequence[types.Document]) -> None:
     st.text(n_documents(len(documents)))
     theirs = list(dict.fromkeys(tag for document in documents for tag in document.tags))
     with st.container(key="added-tags"):
@@ -178,7 +178,7 @@ def _edit_many(documents: Sequence[Document]) -> None:
         catalogue.tag(ids, add=added, remove=removed)
         if searched in ("Yes", "No"):
             for document_id in ids:
-                catalogue.edit(document_id, DocumentEdit(disabled=searched == "No"))
+                catalogue.edit(document_id, types.DocumentEdit(disabled=searched == "No"))
         st.rerun()
 
 

@@ -3,17 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rag.types import (
-    ARCHIVE,
-    FILING,
-    MAIL,
-    MAILBOX,
-    OUTLOOK_MAIL,
-    UNFINISHED,
-    Document,
-    DocumentStatus,
-    reading_progress,
-)
+from rag import types
 from rag.ui.formatting import file_size
 from rag.ui.language import N_, _
 from rag.ui.library.document_table import Column
@@ -29,20 +19,20 @@ KIND_NAMES = {
     "text/markdown": "Markdown",
     "text/plain": N_("Text"),
     "text/csv": "CSV",
-    MAIL: N_("E-mail"),
-    OUTLOOK_MAIL: N_("E-mail"),
-    MAILBOX: N_("Mailbox"),
+    types.MAIL: N_("E-mail"),
+    types.OUTLOOK_MAIL: N_("E-mail"),
+    types.MAILBOX: N_("Mailbox"),
     "text/calendar": N_("Calendar"),
-    ARCHIVE: "ZIP",
-    FILING: N_("SEC filing"),
+    types.ARCHIVE: "ZIP",
+    types.FILING: N_("SEC filing"),
 }
 STATUS_NAMES = {
-    DocumentStatus.QUEUED: N_("Waiting"),
-    DocumentStatus.NEEDS_PASSWORD: N_("Needs password"),
-    DocumentStatus.PARSING: N_("Reading"),
-    DocumentStatus.EMBEDDING: N_("Indexing"),
-    DocumentStatus.READY: N_("Ready"),
-    DocumentStatus.FAILED: N_("Failed"),
+    types.DocumentStatus.QUEUED: N_("Waiting"),
+    types.DocumentStatus.NEEDS_PASSWORD: N_("Needs password"),
+    types.DocumentStatus.PARSING: N_("Reading"),
+    types.DocumentStatus.EMBEDDING: N_("Indexing"),
+    types.DocumentStatus.READY: N_("Ready"),
+    types.DocumentStatus.FAILED: N_("Failed"),
 }
 DISABLED = N_("Disabled")
 INCOMPLETE = N_("Ready, incomplete")
@@ -74,7 +64,7 @@ EMPTY_VALUES: dict[str, Any] = {"version": 1, "inside": "", "tags": (), "title":
 """Values for which a rare column is empty; it is hidden if all rows are empty."""
 
 
-def row(document: Document) -> dict[str, Any]:
+def row(document: types.Document) -> dict[str, Any]:
     """Return a document's row."""
     return {
         "id": str(document.id),
@@ -104,30 +94,30 @@ def columns(every: Sequence[Column], rows: Sequence[dict[str, Any]]) -> list[Col
     ]
 
 
-def status(document: Document) -> str:
+def status(document: types.Document) -> str:
     """Return a document's status in a word or two; `Ready` never hides missing text."""
     if document.disabled:
         return _(DISABLED)
-    if document.status is DocumentStatus.READY and is_incomplete(document):
+    if document.status is types.DocumentStatus.READY and is_incomplete(document):
         return _(INCOMPLETE)
-    return translate_message(reading_progress(document) or "") or _(STATUS_NAMES[document.status])
+    return translate_message(types.reading_progress(document) or "") or _(STATUS_NAMES[document.status])
 
 
-def _state(document: Document) -> str:
+def _state(document: types.Document) -> str:
     if document.disabled:
         return "disabled"
-    if document.status is DocumentStatus.FAILED:
+    if document.status is types.DocumentStatus.FAILED:
         return "failed"
-    return "waiting" if document.status in UNFINISHED else "ready"
+    return "waiting" if document.status in types.UNFINISHED else "ready"
 
 
-def _reason(document: Document) -> str:
+def _reason(document: types.Document) -> str:
     """Return why it failed or what it waits for."""
-    if document.status is DocumentStatus.NEEDS_PASSWORD:
+    if document.status is types.DocumentStatus.NEEDS_PASSWORD:
         return _("Enter it above.")
     return translate_message(document.error or "")
 
 
-def _ending(document: Document) -> str:
+def _ending(document: types.Document) -> str:
     _, dot, ending = document.name.rpartition(".")
     return ending.upper() if dot and len(ending) <= 5 else document.mime_type

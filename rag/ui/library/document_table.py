@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 import streamlit as st
 
-from rag.types import DocumentOrder
+from rag import types
 from rag.ui.components import component
 from rag.ui.language import _
 
@@ -33,7 +33,7 @@ class Column(NamedTuple):
 class Window(NamedTuple):
     """The visible part of the documents: their order and the position of the first."""
 
-    by: DocumentOrder
+    by: types.DocumentOrder
     descending: bool
     first: int
 
@@ -64,7 +64,7 @@ def window(key: str, total: int, of: object) -> Window:
     page = _state(key).get("page") or {}
     first = int(page.get("first", 0)) if page.get("of") == _token((order, of)) else 0
     last_page = max(total - 1, 0) // PAGE_ROWS * PAGE_ROWS
-    by: DocumentOrder = order["by"] if order["by"] in get_args(DocumentOrder) else "added"
+    by: types.DocumentOrder = order["by"] if order["by"] in get_args(types.DocumentOrder) else "added"
     return Window(by, bool(order["descending"]), min(max(first, 0), last_page))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from rag.types import Completeness, Document, Missing, Remark
+from rag import types
 from rag.ui.formatting import decimal, escape, plural
 from rag.ui.language import _
 from rag.ui.translated_messages import translate_message
@@ -12,12 +12,12 @@ from rag.ui.translated_messages import translate_message
 MAX_PLACES = 8
 
 
-def is_incomplete(document: Document) -> bool:
+def is_incomplete(document: types.Document) -> bool:
     """Whether more than a negligible part of its text is known to be missing."""
     return document.completeness is not None and not document.completeness.is_complete
 
 
-def warn_if_incomplete(documents: Iterable[Document]) -> None:
+def warn_if_incomplete(documents: Iterable[types.Document]) -> None:
     """Report the missing text of `documents` with its places: a warning for each, or a caption if it is negligible.
 
     A caption also tells of text that is hidden or struck out.
@@ -38,7 +38,7 @@ def warn_if_incomplete(documents: Iterable[Document]) -> None:
         )
 
 
-def _remark(remark: Remark) -> str:
+def _remark(remark: types.Remark) -> str:
     pages = ", ".join(map(str, remark.pages))
     if remark.kind == "hidden":
         return plural(
@@ -55,7 +55,7 @@ def _remark(remark: Remark) -> str:
     )
 
 
-def _few_missing(kept: Completeness) -> str:
+def _few_missing(kept: types.Completeness) -> str:
     return plural(
         kept.missing_characters,
         "{count} of {total} characters is missing: {places}",
@@ -65,7 +65,7 @@ def _few_missing(kept: Completeness) -> str:
     )
 
 
-def missing_text(kept: Completeness) -> str:
+def missing_text(kept: types.Completeness) -> str:
     """How much of a text was kept, and in lists below it where some is missing or read wrong, as Markdown."""
     parts = []
     if kept.missing_characters:
@@ -75,7 +75,7 @@ def missing_text(kept: Completeness) -> str:
     return "\n\n".join(parts)
 
 
-def _missing(kept: Completeness) -> str:
+def _missing(kept: types.Completeness) -> str:
     shown = [f"- {_place(missing)}" for missing in kept.missing[:MAX_PLACES]]
     if len(kept.missing) > MAX_PLACES:
         shown.append(plural(len(kept.missing) - MAX_PLACES, "- {count} more place", "- {count} more places"))
@@ -88,7 +88,7 @@ def _missing(kept: Completeness) -> str:
     )
 
 
-def _word_errors(kept: Completeness) -> str:
+def _word_errors(kept: types.Completeness) -> str:
     told = _("{glued} of {words} words were glued to others, {split} were split:").format(
         glued=decimal(kept.glued_words), words=decimal(kept.words), split=decimal(kept.split_words)
     )
@@ -99,7 +99,7 @@ def _word_errors(kept: Completeness) -> str:
     return "\n".join((told, "", *shown))
 
 
-def _place(missing: Missing) -> str:
+def _place(missing: types.Missing) -> str:
     return plural(
         missing.characters,
         "{place}: {count} character, “{text}”",

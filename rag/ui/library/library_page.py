@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from rag.types import UNFINISHED, Document, DocumentQuery
+from rag import types
 from rag.ui import session
 from rag.ui.chat import conversation_list, tour
 from rag.ui.components import focus_field
@@ -59,15 +59,15 @@ def documents() -> None:
         asked = _query(wanted)
         total = session.engine().catalogue.count(asked)
         if not total:
-            _no_documents(is_filtered=asked != DocumentQuery())
+            _no_documents(is_filtered=asked != types.DocumentQuery())
             return
         _table(asked, total, actions)
 
 
-def _query(wanted: str | None) -> DocumentQuery:
+def _query(wanted: str | None) -> types.DocumentQuery:
     """Return the query of the search field and the filter."""
     filters, status = document_metadata.chosen_filter()
-    return DocumentQuery(
+    return types.DocumentQuery(
         search=(wanted or "").strip() or None,
         filters=filters,
         status=next((key for key, name in document_rows.STATUS_NAMES.items() if name == status), None),
@@ -75,7 +75,7 @@ def _query(wanted: str | None) -> DocumentQuery:
     )
 
 
-def _table(asked: DocumentQuery, total: int, actions: Any) -> None:
+def _table(asked: types.DocumentQuery, total: int, actions: Any) -> None:
     engine = session.engine()
     window = document_table.window(TABLE, total, (session.collection(), asked))
     found = engine.documents.list(
@@ -105,7 +105,7 @@ def _table(asked: DocumentQuery, total: int, actions: Any) -> None:
         _open(opened)
 
 
-def _chosen(asked: DocumentQuery, shown: Sequence[Document]) -> list[Document]:
+def _chosen(asked: types.DocumentQuery, shown: Sequence[types.Document]) -> list[types.Document]:
     """Return the selected documents, and deselect those that search and filter hide."""
     ids = document_table.chosen(TABLE)
     here = {document.id: document for document in shown}
@@ -132,7 +132,7 @@ def _no_documents(*, is_filtered: bool) -> None:
         tour.offer_sample()
 
 
-def _actions(chosen: list[Document]) -> None:
+def _actions(chosen: list[types.Document]) -> None:
     """Show the actions on selected documents."""
     ready = [document for document in chosen if document.page_count]
     can_ask = any(not document.disabled for document in ready)
@@ -150,7 +150,7 @@ def _actions(chosen: list[Document]) -> None:
     bulk_actions.download(chosen)
 
 
-def _offer_matrix(chosen: list[Document], *, disabled: bool) -> None:
+def _offer_matrix(chosen: list[types.Document], *, disabled: bool) -> None:
     """Offer a matrix about the documents, which must be the user's own."""
     if session.engine().access.is_shared:
         return
@@ -160,13 +160,13 @@ def _offer_matrix(chosen: list[Document], *, disabled: bool) -> None:
         st.switch_page("pages/matrix.py")
 
 
-def _changes(chosen: list[Document]) -> None:
+def _changes(chosen: list[types.Document]) -> None:
     """Show the actions that need write access."""
     refusal = session.read_only_reason()
     if st.button(_("Edit"), icon=":material/edit:", disabled=bool(refusal) or not chosen, help=refusal):
         document_metadata.edit(chosen)
     bulk_actions.offer_moving(chosen, refusal)
-    unfinished = [document.id for document in chosen if document.status in UNFINISHED]
+    unfinished = [document.id for document in chosen if document.status in types.UNFINISHED]
     if unfinished and not refusal and st.button(_("Cancel reading"), icon=":material/cancel:"):
         session.engine().documents.cancel(unfinished)
         st.rerun()
@@ -180,7 +180,7 @@ def _changes(chosen: list[Document]) -> None:
     )
 
 
-def _attachments(chosen: Sequence[Document]) -> list[Document]:
+def _attachments(chosen: Sequence[types.Document]) -> list[types.Document]:
     """Return the files in the selected documents."""
     parts = session.engine().files.parts(*(document.id for document in chosen))
     return [part for part in parts if part.deleted_at is None]

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rag.types import DEFAULT_INDEX, Share, SharedIndex, ShareRequest
+from rag import types
 from rag.ui import people_picker, session
 from rag.ui.formatting import escape
 from rag.ui.language import N_, _
@@ -38,12 +38,12 @@ def _collections() -> dict[str, str]:
 
 def own_collections() -> dict[str, str]:
     """Return the names of the user's own collections by the id that opens them."""
-    others = [index for index in session.own_engine().indexes.list() if index.name != DEFAULT_INDEX]
-    return {DEFAULT_INDEX: _("My documents"), **{str(index.id): index.name for index in others}}
+    others = [index for index in session.own_engine().indexes.list() if index.name != types.DEFAULT_INDEX]
+    return {types.DEFAULT_INDEX: _("My documents"), **{str(index.id): index.name for index in others}}
 
 
-def _shared_name(shared: SharedIndex) -> str:
-    name = _("Documents") if shared.index.name == DEFAULT_INDEX else shared.index.name
+def _shared_name(shared: types.SharedIndex) -> str:
+    name = _("Documents") if shared.index.name == types.DEFAULT_INDEX else shared.index.name
     return f"{name} · {shared.owner_name or shared.index.user_id}"
 
 
@@ -51,12 +51,12 @@ def share_menu() -> None:
     """Show and change who the collection is shared with, for users who may share."""
     engine = session.own_engine()
     sharing, name = engine.sharing, session.collection()
-    own = {DEFAULT_INDEX, *(str(index.id) for index in engine.indexes.list())}
+    own = {types.DEFAULT_INDEX, *(str(index.id) for index in engine.indexes.list())}
     if name not in own or not sharing.allowed or not session.has_team():
         return
     with st.popover(_("Share"), icon=":material/group:"):
         known = people_picker.merge_people(sharing.colleagues())
-        for share in sharing.list(name) if name != DEFAULT_INDEX or _has_index() else []:
+        for share in sharing.list(name) if name != types.DEFAULT_INDEX or _has_index() else []:
             _share_row(share, people_picker.display_name(known, share.grantee_kind, share.grantee))
         with st.form("share", clear_on_submit=True, border=False):
             grantee = people_picker.choose_person(_("Share with"), known.values())
@@ -73,19 +73,19 @@ def share_menu() -> None:
 
 
 def _has_index() -> bool:
-    return any(index.name == DEFAULT_INDEX for index in session.own_engine().indexes.list())
+    return any(index.name == types.DEFAULT_INDEX for index in session.own_engine().indexes.list())
 
 
-def _share_row(share: Share, called: str) -> None:
+def _share_row(share: types.Share, called: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"{escape(called)} {_(PERMISSIONS[share.permission])}")
         st.button(
             _("Stop sharing"),
             key=f"withdraw-{share.grantee_kind}-{share.grantee}",
             on_click=_withdraw,
-            args=[ShareRequest(grantee=share.grantee, grantee_kind=share.grantee_kind)],
+            args=[types.ShareRequest(grantee=share.grantee, grantee_kind=share.grantee_kind)],
         )
 
 
-def _withdraw(asked: ShareRequest) -> None:
+def _withdraw(asked: types.ShareRequest) -> None:
     session.own_engine().sharing.withdraw(asked, session.collection())

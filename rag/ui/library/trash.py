@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rag.types import DocumentQuery, PurgeReceipt
+from rag import types
 from rag.ui import session
 from rag.ui.formatting import file_size, n_chunks, n_documents, plural
 from rag.ui.language import _
@@ -13,7 +13,7 @@ from rag.ui.library import document_rows, document_table
 from rag.ui.page_frame import dialog, empty_state, error_boundary
 
 TABLE = "trash-table"
-IN_TRASH = DocumentQuery(in_trash=True)
+IN_TRASH = types.DocumentQuery(in_trash=True)
 MAX_NAMES = 8
 
 
@@ -84,7 +84,7 @@ def _restore() -> None:
 
 def _show_receipt() -> None:
     """Show the receipt of the last permanent deletion."""
-    receipt: PurgeReceipt | None = st.session_state.pop("purged", None)
+    receipt: types.PurgeReceipt | None = st.session_state.pop("purged", None)
     if receipt:
         gone = (
             n_documents(len(receipt.document_ids)),

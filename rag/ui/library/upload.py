@@ -8,8 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from rag import errors
-from rag.types import UNFINISHED, Document, DocumentStatus, Filters, parts_summary, reading_progress
+from rag import errors, types
 from rag.ui import session
 from rag.ui.chat import conversation_list
 from rag.ui.components import accept_dropped_files, reveal
@@ -40,16 +39,16 @@ QUESTIONS = '.st-key-unanswered :is([class*="st-key-refused-"], [class*="st-key-
 PART_STEP = 0.1
 """Offset in the order of an attachment below its file, small enough to stay above the next file at any depth."""
 STAGES = {
-    DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
-    DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs password")),
-    DocumentStatus.PARSING: ("description", N_("Reading")),
-    DocumentStatus.EMBEDDING: ("scatter_plot", N_("Indexing")),
-    DocumentStatus.READY: ("check_circle", N_("Ready")),
-    DocumentStatus.FAILED: ("error", N_("Failed")),
+    types.DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
+    types.DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs password")),
+    types.DocumentStatus.PARSING: ("description", N_("Reading")),
+    types.DocumentStatus.EMBEDDING: ("scatter_plot", N_("Indexing")),
+    types.DocumentStatus.READY: ("check_circle", N_("Ready")),
+    types.DocumentStatus.FAILED: ("error", N_("Failed")),
 }
 
 
-UNREADY = tuple(status for status in DocumentStatus if status is not DocumentStatus.READY)
+UNREADY = tuple(status for status in types.DocumentStatus if status is not types.DocumentStatus.READY)
 
 
 class Refusal(NamedTuple):
@@ -198,25 +197,25 @@ def _same_name(file: UploadedFile, error: errors.SameNameError) -> Refusal:
 
 def uploads() -> None:
     """Show each file of this session and each unfinished document; refresh while work is in progress."""
-    busy = any(document.status in UNFINISHED for document in _documents())
+    busy = any(document.status in types.UNFINISHED for document in _documents())
     st.fragment(_rows, run_every=POLL_SECONDS if busy else None)(busy)
 
 
 def _rows(followed: bool) -> None:
     with error_boundary():
         documents = _documents()
-        busy = any(document.status in UNFINISHED for document in documents)
+        busy = any(document.status in types.UNFINISHED for document in documents)
         if documents or _refusals():
             _files(documents, is_all_read=not busy)
         if busy != followed:  # last, so that no click is lost
             st.rerun()
 
 
-def _files(documents: list[Document], *, is_all_read: bool) -> None:
+def _files(documents: list[types.Document], *, is_all_read: bool) -> None:
     """Show what the user must answer, and below it in a scrolled list all other files."""
     refusals = [*enumerate(_refusals())]
     questions = [(number, refusal) for number, refusal in reversed(refusals) if refusal.is_question]
-    locked = [document for document in documents if document.status is DocumentStatus.NEEDS_PASSWORD]
+    locked = [document for document in documents if document.status is types.DocumentStatus.NEEDS_PASSWORD]
     if questions or locked:
         _open_questions(questions, locked)
     _actions_when_read(documents, is_all=is_all_read)
@@ -229,7 +228,7 @@ def _files(documents: list[Document], *, is_all_read: bool) -> None:
                 _document_row(document)
 
 
-def _open_questions(questions: list[tuple[int, Refusal]], locked: list[Document]) -> None:
+def _open_questions(questions: list[tuple[int, Refusal]], locked: list[types.Document]) -> None:
     """Show what the user must answer before a file is added or read, above everything that scrolls away."""
     with st.container(key="unanswered", gap="xsmall"):
         for number, refusal in questions:
@@ -239,7 +238,7 @@ def _open_questions(questions: list[tuple[int, Refusal]], locked: list[Document]
         reveal(QUESTIONS, is_unsaved=any(refusal.file for _, refusal in questions))
 
 
-def _actions_when_read(documents: list[Document], *, is_all: bool) -> None:
+def _actions_when_read(documents: list[types.Document], *, is_all: bool) -> None:
     """Show the actions on documents that have been read."""
     with st.container(horizontal=True, vertical_alignment="center", key="read"):
         can_ask = any(document.searchable for document in documents)
@@ -247,7 +246,7 @@ def _actions_when_read(documents: list[Document], *, is_all: bool) -> None:
             these = [  # without those of former days whose password nobody gave
                 document
                 for document in documents
-                if document.status is not DocumentStatus.NEEDS_PASSWORD or document.id in _uploaded()
+                if document.status is not types.DocumentStatus.NEEDS_PASSWORD or document.id in _uploaded()
             ]
             conversation_list.open_conversation(None, conversation_list.to_ask(these))
             st.switch_page("pages/chat.py")
@@ -259,11 +258,11 @@ def _actions_when_read(documents: list[Document], *, is_all: bool) -> None:
             st.rerun()
 
 
-def _documents() -> list[Document]:
+def _documents() -> list[types.Document]:
     engine, uploaded = session.engine(), _uploaded()
     library = [document for status in UNREADY for document in engine.documents.list(status=status)]
     if uploaded:
-        library += engine.documents.list(filters=Filters(document_ids=tuple(uploaded)))
+        library += engine.documents.list(filters=types.Filters(document_ids=tuple(uploaded)))
         library += [part for part in engine.files.parts(*uploaded) if part.deleted_at is None]
     shown = {document.id: document for document in library}
     order: dict[uuid.UUID | None, float] = {document_id: number for number, document_id in enumerate(uploaded)}
@@ -273,7 +272,7 @@ def _documents() -> list[Document]:
     return sorted(shown.values(), key=lambda document: order.get(document.id, -1), reverse=True)
 
 
-def _document_row(document: Document) -> None:
+def _document_row(document: types.Document) -> None:
     icon, stage = STAGES[document.status]
     with st.container(key=f"file-{document.status}-{document.id}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -285,7 +284,7 @@ def _document_row(document: Document) -> None:
             st.caption(f"{file_size(document.size)} · {_stage(document, stage)}", width="content")
             _actions(document)
         share = document.progress.done / max(document.progress.total, 1)
-        if document.status in UNFINISHED and share < 1:  # a full bar would say that it is ready
+        if document.status in types.UNFINISHED and share < 1:  # a full bar would say that it is ready
             st.progress(share)
         if document.container_name:
             st.caption(
@@ -295,7 +294,7 @@ def _document_row(document: Document) -> None:
             st.caption(f":material/sell: {escape(', '.join(document.tags))}")
         if document.error:
             st.caption(escape(translate_message(document.error)))
-        if told := parts_summary(document.parts):
+        if told := types.parts_summary(document.parts):
             st.caption(escape(translate_message(told)))
         if document.failed_pages:
             st.caption(
@@ -309,16 +308,16 @@ def _document_row(document: Document) -> None:
         warn_if_incomplete([document])
         if document.note:
             st.caption(escape(translate_message(document.note)))
-        if document.status == DocumentStatus.NEEDS_PASSWORD:
+        if document.status == types.DocumentStatus.NEEDS_PASSWORD:
             _password(document)
 
 
-def _stage(document: Document, stage: str) -> str:
-    if document.status == DocumentStatus.READY:
+def _stage(document: types.Document, stage: str) -> str:
+    if document.status == types.DocumentStatus.READY:
         pages = n_pages(document.page_count)
         chunks = n_chunks(document.chunk_count)
         return f"{pages} · {chunks}"
-    reading = translate_message(reading_progress(document) or "")
+    reading = translate_message(types.reading_progress(document) or "")
     return reading[:1].upper() + reading[1:] or _(stage)
 
 
@@ -327,11 +326,13 @@ def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
     return shown if len(numbers) <= most else f"{shown} …"
 
 
-def _actions(document: Document) -> None:
-    if document.status in UNFINISHED and st.button(_("Cancel"), key=f"cancel-{document.id}", icon=":material/cancel:"):
+def _actions(document: types.Document) -> None:
+    if document.status in types.UNFINISHED and st.button(
+        _("Cancel"), key=f"cancel-{document.id}", icon=":material/cancel:"
+    ):
         session.engine().documents.cancel([document.id])
         st.rerun()
-    if document.status == DocumentStatus.FAILED:
+    if document.status == types.DocumentStatus.FAILED:
         if st.button(_("Retry"), key=f"retry-{document.id}", icon=":material/refresh:"):
             session.engine().documents.retry(document.id)
             st.rerun()
@@ -340,7 +341,7 @@ def _actions(document: Document) -> None:
             st.rerun()
 
 
-def _password(document: Document) -> None:
+def _password(document: types.Document) -> None:
     form = st.form(f"unlock-{document.id}", border=False)
     with form, st.container(horizontal=True, vertical_alignment="bottom"):
         password = st.text_input(

@@ -6,8 +6,7 @@ import uuid
 
 import streamlit as st
 
-from rag import errors
-from rag.types import Document, ParagraphChange, ParagraphText, VersionDiff
+from rag import errors, types
 from rag.ui import session
 from rag.ui.formatting import date_time, decimal, escape, n_pages, plural
 from rag.ui.language import N_, _
@@ -39,7 +38,7 @@ def show_versions(document_id: uuid.UUID) -> None:
             _comparison(readable)
 
 
-def _version(version: Document) -> None:
+def _version(version: types.Document) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"version-{version.id}"):
         state = _("current") if version.superseded_by is None else _("kept for earlier answers")
         if version.indexed_at is None:
@@ -67,7 +66,7 @@ def _make_current(document_id: uuid.UUID) -> None:
         st.session_state.pop("compared", None)
 
 
-def _comparison(versions: list[Document]) -> None:
+def _comparison(versions: list[types.Document]) -> None:
     """Compare two versions."""
     names = {version.id: f"v{version.version}" for version in versions}
     with st.container(horizontal=True):
@@ -105,12 +104,12 @@ def _comparison(versions: list[Document]) -> None:
 @st.cache_data(max_entries=CACHED_DIFFS, show_spinner=False)
 def _diff(
     user_id: str, old: uuid.UUID, new: uuid.UUID, old_read: dt.datetime | None, new_read: dt.datetime | None
-) -> VersionDiff:
+) -> types.VersionDiff:
     """Compare two versions; user and times are cache keys that tell users and re-reads apart."""
     return session.engine().versions.diff(old, new)
 
 
-def _change(number: int, change: ParagraphChange, found: VersionDiff) -> None:
+def _change(number: int, change: types.ParagraphChange, found: types.VersionDiff) -> None:
     st.markdown(_(SIGNS[change.kind]))
     sides = ((change.old, found.old_id, found.old_version), (change.new, found.new_id, found.new_version))
     for column, (paragraph, document_id, version) in zip(st.columns(2), sides, strict=True):
@@ -128,12 +127,12 @@ def _change(number: int, change: ParagraphChange, found: VersionDiff) -> None:
     st.divider()
 
 
-def _show_paragraph(document_id: uuid.UUID, paragraph: ParagraphText, label: str) -> None:
+def _show_paragraph(document_id: uuid.UUID, paragraph: types.ParagraphText, label: str) -> None:
     _, _, jump = st.session_state.get("compared", (None, None, 0))
     st.session_state["compared"] = (document_id, Mark.of_paragraph(paragraph, label), jump + 1)
 
 
-def _place(found: VersionDiff) -> None:
+def _place(found: types.VersionDiff) -> None:
     """Show the clicked page, or the first change of the newer version."""
     document_id, mark, jump = st.session_state.get("compared", (None, None, 0))
     if document_id not in (found.old_id, found.new_id):

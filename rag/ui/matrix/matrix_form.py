@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from rag.types import Document, DocumentStatus, FilledMatrix, MatrixQuestion, MatrixTemplate
+from rag import types
 from rag.ui import session
 from rag.ui.language import N_, _, translate_columns
 
@@ -77,7 +77,7 @@ def _new() -> None:
         st.rerun()
 
 
-def _edit(filled: FilledMatrix) -> None:
+def _edit(filled: types.FilledMatrix) -> None:
     engine, matrix = session.own_engine(), filled.matrix
     present = [one.id for one in filled.documents]
     documents = _askable([*filled.documents, *engine.documents.list(_index_name())])
@@ -104,9 +104,9 @@ def _is_complete(has_documents: bool, questions: Sequence[object]) -> bool:
     return has_documents and bool(questions)
 
 
-def _askable(documents: Iterable[Document]) -> dict[uuid.UUID, Document]:
+def _askable(documents: Iterable[types.Document]) -> dict[uuid.UUID, types.Document]:
     """Return the documents, by id, that can be asked now or when they have been read."""
-    never = (DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD)
+    never = (types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD)
     return {one.id: one for one in documents if one.status not in never}
 
 
@@ -115,7 +115,7 @@ def _index_name() -> str:
     return "default" if session.engine().access.is_shared else session.collection()
 
 
-def _documents(known: Mapping[uuid.UUID, Document], chosen: Sequence[uuid.UUID], key: str) -> list[uuid.UUID]:
+def _documents(known: Mapping[uuid.UUID, types.Document], chosen: Sequence[uuid.UUID], key: str) -> list[uuid.UUID]:
     return st.multiselect(
         _("Documents"),
         list(known),
@@ -125,14 +125,14 @@ def _documents(known: Mapping[uuid.UUID, Document], chosen: Sequence[uuid.UUID],
     )
 
 
-def _template_questions(templates: Sequence[MatrixTemplate]) -> list[dict[str, object]]:
+def _template_questions(templates: Sequence[types.MatrixTemplate]) -> list[dict[str, object]]:
     """Show an empty table for questions, or those of a template, which can be changed."""
     by_title = {template.title: template for template in templates}
     title = st.pills(_("Typical questions"), list(by_title), format_func=_)
     return _questions(_rows(by_title[title].questions) if title else EMPTY, title or OWN_QUESTIONS)
 
 
-def _rows(questions: Iterable[MatrixQuestion]) -> list[dict[str, object]]:
+def _rows(questions: Iterable[types.MatrixQuestion]) -> list[dict[str, object]]:
     return [{QUESTION: one.text, AGREE: one.should_agree} for one in questions]
 
 

@@ -9,19 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from rag import errors
-from rag.types import (
-    MATRIX_FILES,
-    UNFINISHED,
-    Document,
-    DocumentStatus,
-    FilledMatrix,
-    Matrix,
-    MatrixCell,
-    MatrixFormat,
-    ShownCell,
-    Support,
-)
+from rag import errors, types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape, percent, plural
 from rag.ui.language import N_, _, current_language, use_language
@@ -38,20 +26,26 @@ MAX_HEIGHT_PX = 640
 CONFLICT, BLANK = "background-color: rgb(230 150 30 / 28%)", "color: #8a8a8a"
 """Readable on light and dark backgrounds."""
 VERDICTS = {
-    Support.QUOTED: N_("Quoted word for word."),
-    Support.SUPPORTED: N_("The quote supports it."),
-    Support.PARTLY: N_("The quote supports part of it."),
-    Support.NOT_STATED: N_("Not stated: the quote does not say this."),
-    Support.NOT_VERIFIED: N_("Not verified: it is unclear whether the quote answers the question."),
-    Support.CONTRADICTED: N_("The quote contradicts it."),
-    Support.UNCITED: N_("It cites nothing."),
+    types.Support.QUOTED: N_("Quoted word for word."),
+    types.Support.SUPPORTED: N_("The quote supports it."),
+    types.Support.PARTLY: N_("The quote supports part of it."),
+    types.Support.NOT_STATED: N_("Not stated: the quote does not say this."),
+    types.Support.NOT_VERIFIED: N_("Not verified: it is unclear whether the quote answers the question."),
+    types.Support.CONTRADICTED: N_("The quote contradicts it."),
+    types.Support.UNCITED: N_("It cites nothing."),
 }
-SURE_MARKS = {None: "", Support.QUOTED: "", Support.SUPPORTED: "", "likely": "≈ ", Support.PARTLY: "½ "}
+SURE_MARKS = {
+    None: "",
+    types.Support.QUOTED: "",
+    types.Support.SUPPORTED: "",
+    "likely": "≈ ",
+    types.Support.PARTLY: "½ ",
+}
 """Prefix of an answer by its assurance; any other gets a question mark."""
 LEGEND = N_(
     "≠ contradicts another answer · ↻ the document has changed since · ≈ likely · ½ partly supported · ? not verified"
 )
-FILES: dict[MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV"}
+FILES: dict[types.MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV"}
 
 
 # --- The table --------------------------------------------------------------------------------------
@@ -78,7 +72,7 @@ def table() -> None:
     _actions(filled)
 
 
-def _chosen(known: Mapping[uuid.UUID, Matrix]) -> uuid.UUID:
+def _chosen(known: Mapping[uuid.UUID, types.Matrix]) -> uuid.UUID:
     """Choose a matrix; the choice survives visits to forms and other pages."""
     ids = list(known)
     shown: uuid.UUID | None = st.session_state.get(matrix_form.CHOSEN)
@@ -99,7 +93,7 @@ def _chooser(shown: uuid.UUID | None) -> str:
     return f"matrix-of-{shown}"
 
 
-def _answers(filled: FilledMatrix) -> None:
+def _answers(filled: types.FilledMatrix) -> None:
     numbers = range(len(filled.matrix.questions))
     columns = {f"q{number}": _column(filled.matrix.questions[number].text) for number in numbers}
     rows = [[one.name, *(_cell_text(one, filled.at(one, number)) for number in numbers)] for one in filled.documents]
@@ -117,13 +111,13 @@ def _answers(filled: FilledMatrix) -> None:
     )
 
 
-def _key(filled: FilledMatrix) -> str:
+def _key(filled: types.FilledMatrix) -> str:
     """Return the table's key, which changes with its rows and columns so that a selection is never reused."""
     asked = (*(one.lineage_id for one in filled.documents), *(one.text for one in filled.matrix.questions))
     return f"matrix-{filled.matrix.id}-{hashlib.sha256(repr(asked).encode()).hexdigest()[:8]}"
 
 
-def _style(shown: ShownCell | None) -> str:
+def _style(shown: types.ShownCell | None) -> str:
     if shown is not None and shown.conflict:
         return CONFLICT
     return BLANK if shown is None or shown.cell.status != "answered" else ""
@@ -133,10 +127,10 @@ def _column(question: str) -> Any:
     return st.column_config.TextColumn(escape(question), width=230, help=escape(question))
 
 
-def _cell_text(document: Document, shown: ShownCell | None) -> str:
+def _cell_text(document: types.Document, shown: types.ShownCell | None) -> str:
     """Return a cell's text: marks, page and answer."""
     if shown is None:
-        return "…" if document.status is DocumentStatus.READY else _("… not read yet")
+        return "…" if document.status is types.DocumentStatus.READY else _("… not read yet")
     cell = shown.cell
     marks = ("≠ " if shown.conflict else "") + ("↻ " if shown.is_stale else "")
     if cell.status != "answered":
@@ -145,13 +139,13 @@ def _cell_text(document: Document, shown: ShownCell | None) -> str:
     return f"{marks}{_('p. {page}').format(page=cell.page_label or cell.page_number)} · {cell.answer}"
 
 
-def _state(filled: FilledMatrix) -> None:
+def _state(filled: types.FilledMatrix) -> None:
     """Show progress, or offer to ask what is missing or stale."""
     job = filled.job
     if job is not None and job.finished_at is None:
         st.fragment(_progress, run_every=POLL_SECONDS)(filled.matrix.id, job.progress.done)
         return
-    reading = [one for one in filled.documents if one.status in UNFINISHED]
+    reading = [one for one in filled.documents if one.status in types.UNFINISHED]
     if reading:
         st.fragment(_reading, run_every=POLL_SECONDS)(filled.matrix.id, [one.id for one in reading])
     if job is not None and job.status == "failed":
@@ -177,7 +171,7 @@ def _reading(matrix_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
         job = engine.matrices.job(matrix_id)
         if job and job.finished_at is None:
             st.rerun()
-        if any(engine.documents.get(one).status not in UNFINISHED for one in document_ids):
+        if any(engine.documents.get(one).status not in types.UNFINISHED for one in document_ids):
             st.rerun()
         st.caption(
             plural(
@@ -214,7 +208,7 @@ def _progress(matrix_id: uuid.UUID, shown: int) -> None:
             st.rerun()
 
 
-def _actions(filled: FilledMatrix) -> None:
+def _actions(filled: types.FilledMatrix) -> None:
     matrix = filled.matrix
     with st.container(horizontal=True):
         st.button(_("Edit"), icon=":material/edit:", on_click=matrix_form.open_form, args=(matrix.id,))
@@ -223,7 +217,7 @@ def _actions(filled: FilledMatrix) -> None:
                 label,
                 data=functools.partial(_file, matrix.id, format_name, current_language()),
                 file_name=f"{matrix.name}.{format_name}",
-                mime=MATRIX_FILES[format_name],
+                mime=types.MATRIX_FILES[format_name],
                 icon=":material/download:",
                 on_click="ignore",
             )
@@ -232,7 +226,7 @@ def _actions(filled: FilledMatrix) -> None:
             st.button(_("Delete the matrix"), type="primary", on_click=_delete, args=(matrix.id,))
 
 
-def _file(matrix_id: uuid.UUID, format_name: MatrixFormat, language: str) -> bytes:
+def _file(matrix_id: uuid.UUID, format_name: types.MatrixFormat, language: str) -> bytes:
     """Export the matrix when the button is clicked, outside a page that knows the language."""
     with use_language(language):
         return session.own_engine().matrices.export(matrix_id, format_name, say=translate_message)
@@ -252,8 +246,8 @@ class Clicked(NamedTuple):
 
     key: str
     question: str
-    shown: ShownCell | None
-    document: Document
+    shown: types.ShownCell | None
+    document: types.Document
 
 
 def clicked() -> Clicked | None:
@@ -270,7 +264,7 @@ def clicked() -> Clicked | None:
     return _with_pages(filled, *found) if found else None
 
 
-def _with_pages(filled: FilledMatrix, document: Document, number: int) -> Clicked | None:
+def _with_pages(filled: types.FilledMatrix, document: types.Document, number: int) -> Clicked | None:
     """Return a cell with the document version it was answered from; None while that has no pages."""
     shown = filled.at(document, number)
     read = session.own_engine().documents.get(shown.cell.document_id) if shown else document
@@ -289,7 +283,7 @@ def viewer(clicked: Clicked) -> None:
     _show(clicked.document, clicked.shown.cell if clicked.shown else None)
 
 
-def _selected_cell(filled: FilledMatrix) -> tuple[Document, int] | None:
+def _selected_cell(filled: types.FilledMatrix) -> tuple[types.Document, int] | None:
     """Return the document and question of the selected cell; a document's name selects its first question."""
     state: Mapping[str, Any] = st.session_state.get(_key(filled)) or {}
     cells = (state.get("selection") or {}).get("cells") or []
@@ -300,7 +294,7 @@ def _selected_cell(filled: FilledMatrix) -> tuple[Document, int] | None:
     return filled.documents[row], number
 
 
-def _assurance(cell: MatrixCell) -> str:
+def _assurance(cell: types.MatrixCell) -> str:
     """Return what supports the answer."""
     if cell.likelihood is not None:
         told = _("These words match best. Chance that they answer the question: {likelihood}.")
@@ -308,7 +302,7 @@ def _assurance(cell: MatrixCell) -> str:
     return _(VERDICTS[cell.verdict]) if cell.verdict else ""
 
 
-def _answer(shown: ShownCell) -> None:
+def _answer(shown: types.ShownCell) -> None:
     cell = shown.cell
     if cell.status == "answered":
         st.text(cell.answer)
@@ -325,7 +319,7 @@ def _answer(shown: ShownCell) -> None:
         st.info(_("The document has changed since. Ask again for a current answer."), icon=":material/refresh:")
 
 
-def _show(document: Document, cell: MatrixCell | None) -> None:
+def _show(document: types.Document, cell: types.MatrixCell | None) -> None:
     marks = (Mark("", cell.quote or "", cell.regions, ()),) if cell and cell.regions else ()
     active, page_number = 0 if marks else None, cell.page_number if cell else None
     with st.container(key="matrix-viewer"):

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from rag import errors
-from rag.types import AnswerResponse, ChatMessage, LaterPlace
+from rag import errors, types
 from rag.ui import session
 from rag.ui.chat.answer import found_pages, keyed_marks, marks
 from rag.ui.formatting import escape
@@ -47,7 +46,7 @@ def highlighted(message_id: uuid.UUID) -> int | None:
     return viewing.citation if viewing and viewing.message_id == message_id else None
 
 
-def show_citation(message: ChatMessage, number: int, click: int = 0) -> None:
+def show_citation(message: types.ChatMessage, number: int, click: int = 0) -> None:
     """Highlight citation `number` of an answer; `click` identifies the browser's click that this answers."""
     if message.response is None:
         return
@@ -72,7 +71,7 @@ def show_citation(message: ChatMessage, number: int, click: int = 0) -> None:
     )
 
 
-def update_marks(message: ChatMessage, before: AnswerResponse) -> None:
+def update_marks(message: types.ChatMessage, before: types.AnswerResponse) -> None:
     """Show the marks of an answer whose verdicts are final where those of the answer `before` are shown.
 
     The same quote stays highlighted, or the first of its sentence; the viewer stays where it is.
@@ -111,7 +110,7 @@ def _can_be_shown(document_id: uuid.UUID) -> bool:
         return False
 
 
-def show_later_place(place: LaterPlace) -> None:
+def show_later_place(place: types.LaterPlace) -> None:
     """Go to the place of an older version's quote in the current version."""
     before: Viewing | None = st.session_state.get("viewing")
     mark = Mark.of_later(place)

@@ -4,15 +4,14 @@ import datetime as dt
 
 import streamlit as st
 
-from rag import errors
-from rag.types import Document
+from rag import errors, types
 from rag.ui import session
 from rag.ui.formatting import date_time, escape
 from rag.ui.language import _
 from rag.ui.page_frame import empty_state
 
 
-def show_trash_note(document: Document) -> None:
+def show_trash_note(document: types.Document) -> None:
     """Say that a document is in the trash, if it is, and offer to restore it."""
     if document.deleted_at is None:
         return

@@ -18,9 +18,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from rag import errors
+from rag import errors, types
 from rag.engine import Installation, RAGEngine
-from rag.types import Document, Region
 from rag.ui.language import _, use_language
 from rag.ui.translated_messages import translate_message
 from rag.ui.viewer import tickets
@@ -116,7 +115,7 @@ def describe(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body
     return description(engine.documents.get(document_id))
 
 
-def description(document: Document) -> dict[str, Any]:
+def description(document: types.Document) -> dict[str, Any]:
     """Return a document's name and pages; sizes are runs of width, height and page count."""
     sizes = ((page.width, page.height) for page in document.pages)
     return {
@@ -129,7 +128,7 @@ def description(document: Document) -> dict[str, Any]:
     }
 
 
-def stamp(document: Document) -> str:
+def stamp(document: types.Document) -> str:
     """Return a token that changes when more of a document was read or it was read again."""
     return f"{len(document.pages)}-{document.chunk_count}-{document.indexed_at or ''}"
 
@@ -161,7 +160,7 @@ def _found_on(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body
     return [_rects(regions) for regions in found[:MAX_MATCHES_PER_PAGE]]
 
 
-def _rects(regions: tuple[Region, ...]) -> list[Any]:
+def _rects(regions: tuple[types.Region, ...]) -> list[Any]:
     return [rect for region in regions for rect in region.rects]
 
 

@@ -11,18 +11,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from rag.types import (
-    Chunk,
-    Citation,
-    Document,
-    Hit,
-    LaterPlace,
-    ParagraphText,
-    Passage,
-    Rect,
-    Region,
-    set_apart_labels,
-)
+from rag import types
 from rag.ui import session
 from rag.ui.components import component
 from rag.ui.formatting import decimal
@@ -42,35 +31,35 @@ class Mark(NamedTuple):
 
     label: str
     title: str
-    quote: tuple[Region, ...]
-    passage: tuple[Region, ...]
+    quote: tuple[types.Region, ...]
+    passage: tuple[types.Region, ...]
     key: str = ""
     """Identifies the mark to the rest of the page, as `answer:number`."""
 
     @classmethod
-    def of_citation(cls, citation: Citation, hit: Hit, label: str) -> "Mark":
+    def of_citation(cls, citation: types.Citation, hit: types.Hit, label: str) -> "Mark":
         """Return the mark of a citation: the quote, and softly its lines, so that the quote stands out."""
-        around = Passage(document_id=hit.passage.document_id, lines=citation.lines_in(hit))
+        around = types.Passage(document_id=hit.passage.document_id, lines=citation.lines_in(hit))
         return cls(label, _labelled(citation.quote or "", around), citation.regions, around.regions)
 
     @classmethod
-    def of_hit(cls, hit: Hit, label: str) -> "Mark":
+    def of_hit(cls, hit: types.Hit, label: str) -> "Mark":
         """Return the mark of a search hit's chunk."""
         score = _("Score {score}").format(score=decimal(hit.final_score, 2))
         return cls(label, _labelled(score, hit.chunk), (), hit.chunk.regions)
 
     @classmethod
-    def of_later(cls, place: LaterPlace) -> "Mark":
+    def of_later(cls, place: types.LaterPlace) -> "Mark":
         """Return the mark of a quote's place in a later version."""
         return cls(f"v{place.latest_version}", place.text or "", place.regions, ())
 
     @classmethod
-    def of_paragraph(cls, paragraph: ParagraphText, label: str) -> "Mark":
+    def of_paragraph(cls, paragraph: types.ParagraphText, label: str) -> "Mark":
         """Return the mark of a paragraph that differs between versions."""
         return cls(label, "", paragraph.regions, ())
 
     @classmethod
-    def of_chunk(cls, chunk: Chunk) -> "Mark":
+    def of_chunk(cls, chunk: types.Chunk) -> "Mark":
         """Return the mark of a chunk."""
         return cls(f"#{chunk.ordinal + 1}", _labelled(chunk.section or "", chunk), (), chunk.regions)
 
@@ -87,23 +76,23 @@ class Mark(NamedTuple):
         }
 
     @property
-    def place(self) -> tuple[Region, ...]:
+    def place(self) -> tuple[types.Region, ...]:
         """The quote, or the passage if there is no quote."""
         return self.quote or self.passage
 
 
-def _labelled(title: str, passage: Passage) -> str:
+def _labelled(title: str, passage: types.Passage) -> str:
     """Return the title of a mark, and that its text is struck out, say."""
-    return " · ".join(filter(None, [*map(translate_message, set_apart_labels(passage.lines)), title]))
+    return " · ".join(filter(None, [*map(translate_message, types.set_apart_labels(passage.lines)), title]))
 
 
-def _shape(kind: str, region: Region, rects: Sequence[Rect]) -> dict[str, Any]:
+def _shape(kind: str, region: types.Region, rects: Sequence[types.Rect]) -> dict[str, Any]:
     return {"kind": kind, "page": region.page_number, "rects": rects}
 
 
-def outlines(rects: Sequence[Rect]) -> list[Rect]:
+def outlines(rects: Sequence[types.Rect]) -> list[types.Rect]:
     """Return boxes around consecutive lines; a line above the previous one starts a new column's box."""
-    boxes: list[Rect] = []
+    boxes: list[types.Rect] = []
     for before, rect in zip([None, *rects], rects, strict=False):
         if before is None or rect.y1 < before.y0:
             boxes.append(rect)
@@ -113,7 +102,7 @@ def outlines(rects: Sequence[Rect]) -> list[Rect]:
 
 
 def show_pdf(
-    document: Document,
+    document: types.Document,
     marks: Sequence[Mark],
     active: int | None,
     *,

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from rag import errors
-from rag.types import BOX, Document, Rect, Region
+from rag import errors, types
 from rag.ui import session
 from rag.ui.language import _
 from rag.ui.viewer.deleted_documents import show_purged, show_trash_note
@@ -23,7 +22,7 @@ class Place(NamedTuple):
 
     document_id: uuid.UUID
     page_number: int = 1
-    rects: tuple[Rect, ...] = ()
+    rects: tuple[types.Rect, ...] = ()
 
     @classmethod
     def of(cls, address: Mapping[str, str]) -> "Place | None":
@@ -33,14 +32,16 @@ class Place(NamedTuple):
         except ValueError:
             return None
         page = address.get("page", "")
-        boxes = [box for box in address.get("place", "").split(";")[:MAX_BOXES] if re.fullmatch(BOX, box)]
+        boxes = [box for box in address.get("place", "").split(";")[:MAX_BOXES] if re.fullmatch(types.BOX, box)]
         number = min(max(int(page), 1), MAX_PAGE) if re.fullmatch(r"[0-9]{1,10}", page) else 1
-        return cls(document_id, number, tuple(Rect(*map(float, box.split(","))) for box in boxes))
+        return cls(document_id, number, tuple(types.Rect(*map(float, box.split(","))) for box in boxes))
 
     @property
     def marks(self) -> tuple[Mark, ...]:
         """The boxes as a mark to highlight."""
-        return (Mark("", "", (Region(page_number=self.page_number, rects=self.rects),), ()),) if self.rects else ()
+        return (
+            (Mark("", "", (types.Region(page_number=self.page_number, rects=self.rects),), ()),) if self.rects else ()
+        )
 
 
 def open_linked_collection() -> None:
@@ -64,7 +65,7 @@ def requested_place() -> Place | None:
 def show_place(place: Place) -> bool:
     """Show the place, or say that its document was deleted; return False if the address may be wrong."""
     try:
-        document: Document = session.engine().documents.get(place.document_id)
+        document: types.Document = session.engine().documents.get(place.document_id)
     except errors.PurgedError as error:
         show_purged("", error)
         return True

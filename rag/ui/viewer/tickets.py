@@ -10,9 +10,8 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from rag import errors
+from rag import errors, types
 from rag.engine import Installation, RAGEngine
-from rag.types import Identity, RequestOrigin
 
 MAX_TICKETS = 10_000
 """Per process; the least recently used ticket is dropped first."""
@@ -25,8 +24,8 @@ CHECK_SECONDS = 2.0
 @dataclass
 class _Holder:
     user_id: str
-    login: Identity | None
-    whence: RequestOrigin
+    login: types.Identity | None
+    whence: types.RequestOrigin
     used: float
     checked: float
 
@@ -38,7 +37,9 @@ class Tickets:
         self._holders: OrderedDict[str, _Holder] = OrderedDict()
         self._lock = threading.Lock()
 
-    def issue(self, user_id: str, login: Identity | None, whence: RequestOrigin, before: str | None = None) -> str:
+    def issue(
+        self, user_id: str, login: types.Identity | None, whence: types.RequestOrigin, before: str | None = None
+    ) -> str:
         """Return a ticket for a user: the one `before` if it is still valid and theirs."""
         now = time.monotonic()
         with self._lock:

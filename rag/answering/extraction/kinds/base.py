@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rag import types
 from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.labelled_values import labelled_values
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
-from rag.types import Hit
 
 NO_WORDS = frozenset[str]()
 
@@ -24,11 +24,11 @@ class AskedKind:
     is_each_documents_own = False
     """Whether each document answers it for its own company, as who audits it and where it has its seat."""
 
-    def units(self, hit: Hit) -> Iterable[Unit]:  # noqa: ARG002
+    def units(self, hit: types.Hit) -> Iterable[Unit]:  # noqa: ARG002
         """Return units of a hit that are read for this kind only, such as signatures."""
         return ()
 
-    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
+    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
         """Return whether a unit with the displayed `text` certainly answers."""
         return False
 
@@ -49,11 +49,11 @@ class StatedKind(AskedKind):
     label: re.Pattern[str] | None = None
     is_each_documents_own: bool = False
 
-    def units(self, hit: Hit) -> Iterable[Unit]:
+    def units(self, hit: types.Hit) -> Iterable[Unit]:
         """Return the values with the label that is asked for."""
         return (pair.unit for pair in labelled_values(hit.passage) if self._is_label(pair.label))
 
-    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
+    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
         """Return whether a unit is such a value or sentence."""
         if unit.header is not None and unit.header == unit.label:
             return True

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable
 
+from rag import types
 from rag.answering.extraction.kinds.base import AskedKind, StatedKind
 from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.addresses import addresses
 from rag.answering.passages.company_descriptions import DESCRIBES_BUSINESS
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
-from rag.types import Hit
 from rag.vocabulary.common_questions import (
     SEAT,
     asks_business,
@@ -63,7 +63,7 @@ class ExchangeKind(AskedKind):
 
     is_each_documents_own = True
 
-    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:
+    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:
         """Return whether a sentence says where securities are listed, or a row names it below its columns' names."""
         above = hit.passage.text[max(unit.span.start - MAX_COLUMN_NAMES_CHARS, 0) : unit.span.start]
         is_row = _REGISTERED.search(" ".join(above.split())) is not None and _ON_EXCHANGE.fullmatch(text) is not None
@@ -73,14 +73,14 @@ class ExchangeKind(AskedKind):
 class AddressKind(StatedKind):
     """Asks for the address of a party, named by `words`: a block of lines, or a sentence on its office."""
 
-    def units(self, hit: Hit) -> Iterable[Unit]:
+    def units(self, hit: types.Hit) -> Iterable[Unit]:
         """Return the addresses of this party."""
         for unit in addresses(hit.passage):
             named = hit.passage.text[unit.section.start : unit.span.end] if unit.section else ""
             if self.words <= {*term_weights.words(named)}:
                 yield unit
 
-    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:
+    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:
         """Return whether a unit is one of `units`, which alone have lines, or such a sentence."""
         return unit.has_lines or super().answers(hit, unit, text)
 

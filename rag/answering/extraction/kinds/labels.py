@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from rag import types
 from rag.answering.extraction.kinds.base import NO_WORDS, StatedKind, label_words, own_words
 from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.definitions import DEFINES
@@ -10,7 +11,6 @@ from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import term_weights
 from rag.answering.text.question_parts import asks_whether
 from rag.answering.text.sentences import is_answered_by_box
-from rag.types import Hit
 
 MIN_TOPIC_SHARE = 1 / 3
 """Share of a label's words that a question must more than have."""
@@ -75,7 +75,7 @@ class LabelledKind(StatedKind):
     topic: frozenset[str] = NO_WORDS
     checked: frozenset[str] = NO_WORDS
 
-    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:
+    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:
         """Return whether a unit is such a value, sentence or check box."""
         if self.checked and is_answered_by_box(text):
             return self.checked <= {*term_weights.words(text)}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rag import types
 from rag.answering.extraction.kinds.base import AskedKind
 from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.bylines import byline
@@ -11,7 +12,6 @@ from rag.answering.passages.quotable_units import Unit
 from rag.answering.passages.signatures import SIGNING, is_firm, is_of_one, signatures
 from rag.answering.text import term_weights
 from rag.answering.text.named_entities import is_term
-from rag.types import Hit
 
 MAX_OFFICES_CHARS = 90
 """Maximum distance of an office from the name of its holder, who may have others."""
@@ -75,12 +75,12 @@ class AuthorsKind(AskedKind):
 
     is_each_documents_own = True
 
-    def units(self, hit: Hit) -> Iterable[Unit]:
+    def units(self, hit: types.Hit) -> Iterable[Unit]:
         """Return the names below the title."""
         names = byline(hit.passage)
         return (names,) if names else ()
 
-    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
+    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
         """Return whether a unit is the names below the title."""
         return byline(hit.passage) == unit
 
@@ -90,11 +90,11 @@ class AuditorKind(AskedKind):
 
     is_each_documents_own = True
 
-    def units(self, hit: Hit) -> Iterable[Unit]:
+    def units(self, hit: types.Hit) -> Iterable[Unit]:
         """Return the signatures."""
         return _own_signatures(hit)
 
-    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
+    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
         """Return whether a unit is a firm's signature in a passage about an audit."""
         signed = SIGNING.match(text)
         name = re.split(r"\s(?=We\s)", text[signed.end() :])[0] if signed else ""
@@ -110,11 +110,11 @@ class OfficeKind(AskedKind):
     roles: tuple[str, ...]
     is_each_documents_own = True
 
-    def units(self, hit: Hit) -> Iterable[Unit]:
+    def units(self, hit: types.Hit) -> Iterable[Unit]:
         """Return the signatures."""
         return _own_signatures(hit)
 
-    def answers(self, hit: Hit, unit: Unit, text: str) -> bool:
+    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:
         """Return whether a unit begins with the name of the holder."""
         own = " – ".join(hit.passage.text[slice(*span)] for span in _own_spans(unit)) if unit.cells else text
         return any(_holds(" ".join(own.split()), role, hit) for role in self.roles)
@@ -141,7 +141,7 @@ def of_person(question: ParsedQuestion) -> AskedKind | None:
     return OfficeKind(tuple(dict.fromkeys([role, *_synonyms(question, role)]))) if role else None
 
 
-def _own_signatures(hit: Hit) -> Iterable[Unit]:
+def _own_signatures(hit: types.Hit) -> Iterable[Unit]:
     """Return the signatures that are not side by side with others."""
     return (unit for unit in signatures(hit.passage) if is_of_one(hit.passage.text[slice(*unit.span)]))
 
@@ -155,7 +155,7 @@ def _own_spans(unit: Unit) -> list[tuple[int, int]]:
     return [*([unit.label] if unit.label else []), *(cell.span for cell in unit.cells)]
 
 
-def _holds(text: str, role: str, hit: Hit) -> bool:
+def _holds(text: str, role: str, hit: types.Hit) -> bool:
     """Return whether `text` begins with a name whose bearer now holds the office of the whole company."""
     start = signing.end() if (signing := SIGNING.match(text)) else 0
     end, names = start, 0
@@ -173,7 +173,7 @@ def _holds(text: str, role: str, hit: Hit) -> bool:
     return False
 
 
-def _is_of_company(after: str, hit: Hit) -> bool:
+def _is_of_company(after: str, hit: types.Hit) -> bool:
     """Return whether what follows an office leaves it that of the document's company."""
     while (word := _NEXT_OFFICE.match(after)) and is_term(word["office"]) and word["office"].lower() != "head":
         after = after[word.end() :]  # "President and Chief Executive Officer, Western Division" is one office

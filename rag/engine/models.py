@@ -136,8 +136,8 @@ class Models:
             }:
                 raise errors.EmbeddingCapabilityError(
                     N_(
-                        "The index was embedded by {name}, which is not known here. Register it "
-                        "again, or re-embed the index with another model."
+                        "The index was embedded by {name}, which is not known here. Register it again, or re-embed the "
+                        "index with another model."
                     ),
                     name=repr(space.provider),
                     details={"provider": space.provider},

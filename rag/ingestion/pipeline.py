@@ -309,8 +309,8 @@ class _Limit(schema.TransformComponent):
         if self.most is not None and len(nodes) > self.most:
             raise errors.LimitError(
                 N_(
-                    "{document} has {count} chunks, and {limit} more are allowed. Raise maxChunks, "
-                    "or leave the file out."
+                    "{document} has {count} chunks, and {limit} more are allowed. Raise maxChunks, or leave the file "
+                    "out."
                 ),
                 document=self.document,
                 count=f"{len(nodes):,}",

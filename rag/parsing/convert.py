@@ -61,8 +61,8 @@ def _convert_builtin(source: Path, mime_type: str, config: types.ParsingConfig, 
     if mime_type in _LEGACY:
         raise errors.UnsupportedFileError(
             N_(
-                "The file is in an old Office format that only LibreOffice can read. Install LibreOffice"
-                " (and leave RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
+                "The file is in an old Office format that only LibreOffice can read. Install LibreOffice (and leave "
+                "RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
             )
         )
     if mime_type in _DOCUMENTS:

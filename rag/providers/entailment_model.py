@@ -87,8 +87,8 @@ def _read_settings(folder: Path) -> _Settings:
     except (OSError, ValueError, KeyError, AttributeError, StopIteration) as error:
         raise errors.ConfigError(
             N_(
-                '{path} does not describe an entailment model: its "id2label" must name a label '
-                '"entailment". Set RAG_ENTAILMENT_MODEL to another folder, or leave it out.'
+                '{path} does not describe an entailment model: its "id2label" must name a label "entailment". Set '
+                "RAG_ENTAILMENT_MODEL to another folder, or leave it out."
             ),
             path=folder / "config.json",
             details={"path": str(folder)},

@@ -367,8 +367,8 @@ def _resized(provider: Provider, model: EmbeddingModel, dimensions: int) -> Embe
     if model.dimensions not in {None, dimensions} and not model.reducible:
         raise errors.EmbeddingCapabilityError(
             N_(
-                "{label}'s {model} has {count} dimensions, not {dimensions}. Choose another "
-                "embedding model, or re-index."
+                "{label}'s {model} has {count} dimensions, not {dimensions}. Choose another embedding model, or "
+                "re-index."
             ),
             label=provider.label,
             model=model.name,

@@ -51,8 +51,8 @@ class ModelReranker:
         if not ratings:
             raise errors.RetrievalError(
                 N_(
-                    "The language model's order of the passages could not be read. Rerank with the "
-                    "cross-encoder instead."
+                    "The language model's order of the passages could not be read. Rerank with the cross-encoder "
+                    "instead."
                 )
             )
         return [min(ratings.get(number, 0.0) / BEST_RATING, 1.0) for number in range(1, len(texts) + 1)]

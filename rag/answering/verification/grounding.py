@@ -592,8 +592,8 @@ class Grounder:
         except errors.SourceError as error:
             raise errors.GroundingError(
                 N_(
-                    "A quote cannot be located in {name}, whose kept pages cannot be read any more. "
-                    "Have the document read again."
+                    "A quote cannot be located in {name}, whose kept pages cannot be read any more. Have the document "
+                    "read again."
                 ),
                 name=hit.document_name,
                 details={"document_id": str(hit.passage.document_id)},

@@ -133,8 +133,8 @@ class EmbeddingGenerations:
         if not questions:
             raise errors.ValidationError(
                 N_(
-                    "No question in {file} is about a document of the index {name} and names the "
-                    "pages that answer it. Check the names of the files in it."
+                    "No question in {file} is about a document of the index {name} and names the pages that answer it. "
+                    "Check the names of the files in it."
                 ),
                 file=questions_file,
                 name=repr(self._index.name),
@@ -239,8 +239,8 @@ def _unknown_generation(index: types.Index, generation: int) -> errors.NotFoundE
 def _changing_too_fast(index: types.Index) -> errors.IndexError:
     return errors.IndexError(
         N_(
-            "Documents of the index {name} change faster than they can be embedded anew. What is "
-            "embedded is kept: try again when fewer are being added."
+            "Documents of the index {name} change faster than they can be embedded anew. What is embedded is kept: try "
+            "again when fewer are being added."
         ),
         name=repr(index.name),
     )

@@ -40,8 +40,8 @@ class Glossary:
         if size > MAX_BYTES:
             raise errors.LimitError(
                 N_(
-                    "The glossary has {size} kB, of {limit} kB that it may have. Leave out what "
-                    "questions hardly ask for."
+                    "The glossary has {size} kB, of {limit} kB that it may have. Leave out what questions hardly ask "
+                    "for."
                 ),
                 size=f"{size / 1000:,.0f}",
                 limit=MAX_BYTES // 1000,

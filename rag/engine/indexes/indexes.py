@@ -52,8 +52,8 @@ class Indexes:
             f"pagelight reembed --index {shlex.quote(stats.index.name)} --model folder:{name}",
         )
         return N_(
-            "{model} does not speak the language of most of this text. A multilingual model, "
-            "which runs on this machine, finds more: {command}"
+            "{model} does not speak the language of most of this text. A multilingual model, which runs on this "
+            "machine, finds more: {command}"
         ).format(model=space.name, command=" && ".join(commands))
 
     def models(self, name: str = types.DEFAULT_INDEX) -> dict[str, str]:

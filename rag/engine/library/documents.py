@@ -144,8 +144,8 @@ class Documents:
         if found and on_same_name == "ask":
             raise errors.SameNameError(
                 N_(
-                    "{name} (version {version}) is in the index with other content. Say whether this "
-                    "is a new version of it, or a document of its own."
+                    "{name} (version {version}) is in the index with other content. Say whether this is a new version "
+                    "of it, or a document of its own."
                 ),
                 name=found.name,
                 version=found.version,

@@ -57,9 +57,8 @@ class Files:
         if not self._workspace.config.rag_web_addresses:
             raise errors.ForbiddenError(
                 N_(
-                    "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your "
-                    "browser and "
-                    "upload it."
+                    "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser "
+                    "and upload it."
                 )
             )
         fetcher = web or WebDownloader(self._workspace.config.rag_parsing.max_file_mb)

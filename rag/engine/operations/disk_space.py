@@ -83,9 +83,8 @@ def require_free_space(config: Config, size: int) -> None:
         if space.free_bytes < needed:
             raise errors.DiskFullError(
                 N_(
-                    "The file is not taken in, for the disk is nearly full: {left} are left "
-                    "{_where}, and {needed} are needed. Make room, then try again; the reserve is "
-                    "set by RAG_DISK_RESERVE_MB."
+                    "The file is not taken in, for the disk is nearly full: {left} are left {_where}, and {needed} are "
+                    "needed. Make room, then try again; the reserve is set by RAG_DISK_RESERVE_MB."
                 ),
                 left=_megabytes(space.free_bytes),
                 _where=PLACE_NAMES[space.place],

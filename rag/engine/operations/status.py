@@ -53,8 +53,8 @@ def _warnings(
     if database.connections >= database.max_connections * CONNECTION_WARNING_SHARE:
         yield (
             N_(
-                "{count} of the database's {total} connections are in use. Raise max_connections, or "
-                "run fewer processes."
+                "{count} of the database's {total} connections are in use. Raise max_connections, or run fewer "
+                "processes."
             ).format(count=database.connections, total=database.max_connections)
         )
     if indexes.missing_vectors:

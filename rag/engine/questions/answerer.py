@@ -316,10 +316,9 @@ class Answerer:
         if room < MIN_SOURCE_TOKENS:
             raise errors.ConfigError(
                 N_(
-                    "{model} takes too little at once: with the question, the instructions and "
-                    "{count} tokens for the answer there is no room for a source. Choose a model "
-                    "with a larger context window, have its server give it more, or ask for a "
-                    "shorter answer (maxOutputTokens)."
+                    "{model} takes too little at once: with the question, the instructions and {count} tokens for the "
+                    "answer there is no room for a source. Choose a model with a larger context window, have its "
+                    "server give it more, or ask for a shorter answer (maxOutputTokens)."
                 ),
                 model=self.model,
                 count=f"{llm.metadata.num_output:,}",

@@ -76,8 +76,8 @@ class Explainer:
         documents = self._store.documents.list(self._scope.index_id)
         waiting = [document.name for document in documents if document.chunk_count == 0]
         message = N_(
-            "No chunk of the index has these words. Copy them as they stand in the document; "
-            "look at the page's text in the index if they may have been read differently."
+            "No chunk of the index has these words. Copy them as they stand in the document; look at the page's text "
+            "in the index if they may have been read differently."
         )
         if waiting:
             message = N_(
@@ -103,8 +103,8 @@ class Explainer:
         standing = self._answerer.search.retriever().chunk_ranks(self._query, [place.chunk_id for place in having])
         meaning, words = _format_ranks(standing)
         message = N_(
-            "Neither search has it among its first {count}: {_meaning}, {_words}. Ask in the words of the document, "
-            "or search for rewrites of the question."
+            "Neither search has it among its first {count}: {_meaning}, {_words}. Ask in the words of the document, or "
+            "search for rewrites of the question."
         ).format(count=retrieval.POOL, _meaning=meaning, _words=words)
         return _explanation("candidates", having[0], message)
 

@@ -17,6 +17,6 @@ class Changes(NamedTuple):
         if not any(self):
             return None
         return N_(
-            "It has unaccepted changes (insertions: {insertions}, deletions: {deletions}). "
-            "Inserted text is read as valid, deleted text as struck out."
+            "It has unaccepted changes (insertions: {insertions}, deletions: {deletions}). Inserted text is read as "
+            "valid, deleted text as struck out."
         ).format(insertions=f"{self.insertions:,}", deletions=f"{self.deletions:,}")

@@ -75,8 +75,8 @@ class Package:
             if name.lower().endswith(_XML_SUFFIXES) and _ENTITY.search(_plain(self.read(name))):
                 raise errors.UnreadableFileError(
                     N_(
-                        "The file defines XML entities, which no office program writes. Open it in one and "
-                        "save it again."
+                        "The file defines XML entities, which no office program writes. Open it in one and save it "
+                        "again."
                     )
                 )
 

@@ -119,8 +119,8 @@ class ModelDownloads:
             needed = (missing + self._reserve) // MEGABYTE
             raise errors.DiskFullError(
                 N_(
-                    "{name} needs {needed} MB on the disk of RAG_DATA_DIR, with the reserve of "
-                    "RAG_DISK_RESERVE_MB; {free} MB are free. Make room and try again."
+                    "{name} needs {needed} MB on the disk of RAG_DATA_DIR, with the reserve of RAG_DISK_RESERVE_MB; "
+                    "{free} MB are free. Make room and try again."
                 ),
                 name=model.name,
                 needed=needed,

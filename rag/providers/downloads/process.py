@@ -97,8 +97,8 @@ def _fetch(row: ModelRow, cache: Path) -> Path:
     except (*unreachable, huggingface_hub.errors.LocalEntryNotFoundError) as error:
         raise errors.ProviderError(
             N_(
-                "{name} could not be downloaded: the model hub cannot be reached, or the connection "
-                "broke off. Start it again: complete files are kept."
+                "{name} could not be downloaded: the model hub cannot be reached, or the connection broke off. Start "
+                "it again: complete files are kept."
             ),
             name=name,
         ) from error

@@ -46,8 +46,8 @@ class CollectionMoves:
             if (source.space, source.chunking) != (target.space, target.chunking):
                 raise errors.ConflictError(
                     N_(
-                        "“{target}” is searched by another model or in other chunks than “{source}”. "
-                        "Upload the files there."
+                        "“{target}” is searched by another model or in other chunks than “{source}”. Upload the files "
+                        "there."
                     ),
                     target=target.name,
                     source=source.name,

@@ -108,9 +108,8 @@ class Documents:
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
                     N_(
-                        "The document cannot get a new version here: it is in the trash or another index, "
-                        "follows a file "
-                        "of a folder (change that file), or is a mail, an archive or a part of one."
+                        "The document cannot get a new version here: it is in the trash or another index, follows a "
+                        "file of a folder (change that file), or is a mail, an archive or a part of one."
                     )
                 )
             added = connection.execute(self._queries["add"], bound).fetchall()

@@ -284,8 +284,8 @@ def require_space(index: Mapping[str, Any], space: types.EmbeddingSpace) -> None
     if (index["provider"], index["model"], index["dimensions"]) != (space.provider, space.model, space.dimensions):
         raise errors.IndexError(
             N_(
-                "The index {name} was embedded with {model}, not with {other}. Use that model, or re-index it: pagelight "
-                "reembed."
+                "The index {name} was embedded with {model}, not with {other}. Use that model, or re-index it: "
+                "pagelight reembed."
             ),
             name=repr(index["index_name"]),
             model=f"{index['provider']}:{index['model']}",

@@ -241,8 +241,8 @@ def _accepts(cluster: cluster_directory.Cluster) -> bool:
     if timeouts.is_unresponsive(cluster.url, timeouts.TIMEOUT_SECONDS):  # a ping would block all threads for ever
         raise errors.StoreUnavailableError(
             N_(
-                "The database server in {path} does not answer. Try again in a few seconds; if it "
-                "lasts, see whether its processes were stopped."
+                "The database server in {path} does not answer. Try again in a few seconds; if it lasts, see whether "
+                "its processes were stopped."
             ),
             path=cluster.root,
         )

@@ -150,8 +150,8 @@ def over_quota(name: str, size: int, storage: types.Storage) -> errors.QuotaErro
     )
     return errors.QuotaError(
         N_(
-            "{name} has {size} MB, and you use {used} of {quota} MB. Delete documents for good "
-            "(those in the trash and old versions count, too), or ask an administrator for more."
+            "{name} has {size} MB, and you use {used} of {quota} MB. Delete documents for good (those in the trash and "
+            "old versions count, too), or ask an administrator for more."
         ),
         name=name,
         size=file_mb,

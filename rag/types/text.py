@@ -489,7 +489,7 @@ def page_name(number: int, label: str | None = None, count: int = 0) -> str:
     The label of a sheet's page, "Balance!A1:H40", is ignored.
     """
     if label is None or label == str(number) or "!" in label:
-        return f"page {number}"
+        return N_("page {page}").format(page=number)
     return (
         N_("p. {label} (page {page} of {count})").format(label=label, page=number, count=count)
         if count

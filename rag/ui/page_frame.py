@@ -97,7 +97,8 @@ def _sidebar(account: types.Account, title: str) -> None:
 def _account_bar(account: types.Account) -> None:
     """Show the user who is logged in, and a logout button."""
     with st.sidebar.container(key="who", gap=None):
-        st.markdown(f"**{escape(account.name or account.email or _('Logged in'))}**")
+        name = account.name or account.email or _("Logged in")
+        st.markdown(f"**{escape(name)}**")
         if account.name and account.email:
             st.caption(escape(account.email))
         st.button(_("Log out"), icon=":material/logout:", type="tertiary", on_click=session.log_out)

@@ -23,37 +23,14 @@ TERMS = (
     *(N_("Embedding"), N_("Answers"), N_("Reranking")),
     *(N_("embedding"), N_("renewing"), N_("pictures"), N_("jobs")),
     *(N_("user"), N_("group")),
-    *(N_("said"), N_("said in the first quote"), N_("first citation on a right page")),
-    *(N_("any citation on a right page"), N_("unanswerable, refused"), N_("answerable, refused")),
-    N_("citations per answer"),
-    *(
-        N_("quoted"),
-        N_("supported"),
-        N_("partly"),
-        N_("not_stated"),
-        N_("not_verified"),
-        N_("contradicted"),
-        N_("uncited"),
-    ),
-    *(
-        N_("English"),
-        N_("German"),
-        N_("French"),
-        N_("Spanish"),
-        N_("Italian"),
-        N_("Dutch"),
-        N_("Portuguese"),
-        N_("other"),
-    ),
+    *(N_("quoted"), N_("supported"), N_("partly"), N_("not_stated"), N_("not_verified"), N_("contradicted")),
+    N_("uncited"),
     *(N_("Periods"), N_("Vocabulary"), N_("Landmarks"), N_("Routing")),
-    N_("Order the best places anew."),
-    N_("Take the question apart into single facts, so many at most, and search for each (language model)."),
-    N_("Search for periods as documents write them: FY22 as 2022, Q2'23 as second quarter 2023."),
-    N_("Search by words for what a trade calls the same, too: net sales where revenue is asked for."),
-    N_("Prefer the part of a document that is named or meant: a balance sheet, table 4, page 12."),
-    N_("Prefer documents whose name, title or first pages the question speaks of."),
+    # pydantic's messages
+    *(N_("Field required"), N_("String should have at least {limit} characters")),
+    N_("String should have at least {limit} character"),
 )
-"""Terms of the engine that pages translate where they show them."""
+"""Values of the engine's enumerations, and messages of libraries, which pages translate where they show them."""
 
 _FIELD = re.compile(r"\\{(\w+)\\}")
 _NUMERIC_FIELDS = {

@@ -87,7 +87,9 @@ class Versions:
 
     def _paragraphs(self, document: types.Document) -> Sequence[Paragraph]:
         if document.deleted_at is not None or document.indexed_at is None:
-            state = N_("in the trash; restore it") if document.deleted_at else "not read yet; wait until it is ready"
+            state = (
+                N_("in the trash; restore it") if document.deleted_at else N_("not read yet; wait until it is ready")
+            )
             raise errors.ConflictError(
                 N_("{name} (version {version}) is {_state}."),
                 name=document.name,

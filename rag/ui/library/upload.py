@@ -276,9 +276,9 @@ def _document_row(document: types.Document) -> None:
     icon, stage = STAGES[document.status]
     with st.container(key=f"file-{document.status}-{document.id}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            version = f" ({_('version {number}').format(number=document.version)})" if document.version > 1 else ""
+            version = _("version {number}").format(number=document.version)
             st.markdown(
-                f":material/{icon}: **{escape(document.name)}**{version}",
+                f":material/{icon}: **{escape(document.name)}**" + (f" ({version})" if document.version > 1 else ""),
                 width="stretch",
             )
             st.caption(f"{file_size(document.size)} · {_stage(document, stage)}", width="content")

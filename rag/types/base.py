@@ -60,6 +60,13 @@ PATTERN_MESSAGES = {
 
 DEFAULT_PATTERN_MESSAGE = N_("Text is not of the form that is needed")
 
+PYDANTIC_MESSAGES = (
+    N_("Field required"),
+    N_("String should have at least {limit} character"),
+    N_("String should have at least {limit} characters"),
+)
+"""Pydantic's own messages that the pages translate."""
+
 
 def field_errors(found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return the field and message of each pydantic error."""

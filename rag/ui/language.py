@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "de": "Deutsch"}
 """Supported languages by their own names."""
+ENGINE = "engine"
+"""Comment in the catalogues on messages that are made below the pages."""
 LANGUAGE_KEY = "language"
 """Session key of the language that the user has chosen."""
 
@@ -105,9 +107,9 @@ def catalog(language: str) -> gettext.NullTranslations:
     return gettext.GNUTranslations(compiled)
 
 
-def message_ids(language: str) -> list[str]:
-    """Return the English messages that a language translates, without those that have a plural."""
-    return [message.id for message in _read_catalog(language) if isinstance(message.id, str)]
+def engine_messages(language: str) -> list[str]:
+    """Return the English messages made below the pages, which a language translates."""
+    return [str(message.id) for message in _read_catalog(language) if ENGINE in message.auto_comments]
 
 
 @functools.cache

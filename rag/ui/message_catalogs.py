@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from rag import errors
 from rag.ui.components import html_messages
-from rag.ui.language import ENGLISH, LANGUAGES
+from rag.ui.language import ENGINE, ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
@@ -30,11 +30,12 @@ def template() -> "Catalog":
     catalogue = Catalog(project="Pagelight", charset="utf-8", fuzzy=False)
     methods = [("**.py", "python"), ("**.js", "javascript"), ("**.html", "rag.ui.message_catalogs:extract_html")]
     for folder in (ROOT / "rag", ROOT / "pages"):
-        for _, _, message, _, _ in extract_from_dir(folder, methods, keywords=KEYWORDS):
-            catalogue.add(message)
+        for path, _, message, _, _ in extract_from_dir(folder, methods, keywords=KEYWORDS):
+            of_pages = folder.name == "pages" or Path(path).parts[0] == "ui"
+            catalogue.add(message, auto_comments=[] if of_pages else [ENGINE])
     for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, errors.Error):
-            catalogue.add(errors.default_message(kind))
+            catalogue.add(errors.default_message(kind), auto_comments=[ENGINE])
     return catalogue
 
 

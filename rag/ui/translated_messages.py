@@ -7,11 +7,12 @@ of the language's catalogue; unknown ones are shown unchanged.
 import datetime as dt
 import functools
 import re
+import string
 from collections.abc import Mapping
 
 from rag import errors
 from rag.ui.formatting import date_time, decimal
-from rag.ui.language import ENGLISH, N_, _, current_language, message_ids
+from rag.ui.language import ENGLISH, N_, _, current_language, engine_messages
 
 TERMS = (
     *(N_("Member"), N_("Curator"), N_("Admin")),
@@ -26,13 +27,10 @@ TERMS = (
     *(N_("quoted"), N_("supported"), N_("partly"), N_("not_stated"), N_("not_verified"), N_("contradicted")),
     N_("uncited"),
     *(N_("Periods"), N_("Vocabulary"), N_("Landmarks"), N_("Routing")),
-    # pydantic's messages
-    *(N_("Field required"), N_("String should have at least {limit} characters")),
-    N_("String should have at least {limit} character"),
 )
-"""Values of the engine's enumerations, and messages of libraries, which pages translate where they show them."""
+"""Values of the engine's enumerations, which pages translate where they show them."""
 
-_FIELD = re.compile(r"\\{(\w+)\\}")
+_FIELD = re.compile(r"\{\w+\}")
 _NUMERIC_FIELDS = {
     *("done", "total", "kept", "taken", "count", "limit", "size", "page", "rank", "score", "least", "seconds"),
     *("used", "quota", "left", "needed", "dimensions", "tokens"),
@@ -44,7 +42,7 @@ _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?")
 
 def translate_error(error: errors.Error) -> str:
     """Translate the message of an error."""
-    return _fill(error.template, error.fields) if error.fields else translate_error(error)
+    return _fill(error.template, error.fields) if error.fields else translate_message(error.message)
 
 
 def translate_message(sentence: str) -> str:
@@ -82,9 +80,19 @@ def _format_number(text: str) -> str:
 @functools.cache
 def _patterns(language: str) -> list[tuple[str, re.Pattern[str]]]:
     """Return the messages with fields and what they match, those with the most words of their own first."""
-    patterns = {message: _FIELD.sub(r"(?P<\1>.+?)", re.escape(message)) for message in message_ids(language)}
-    return [
-        (message, re.compile(pattern, re.DOTALL))
-        for message, pattern in sorted(patterns.items(), key=lambda item: (-len(_FIELD.sub("", item[1])), item[0]))
-        if "(?P<" in pattern
-    ]
+    messages = [message for message in engine_messages(language) if _FIELD.search(message)]
+    messages.sort(key=lambda message: (-len(_FIELD.sub("", message)), message))
+    return [(message, _pattern(message)) for message in messages]
+
+
+def _pattern(message: str) -> re.Pattern[str]:
+    """Return what a message with fields matches; a field that comes again matches the same."""
+    fields: set[str] = set()
+    pattern = ""
+    for literal, field, _spec, _conversion in string.Formatter().parse(message):
+        pattern += re.escape(literal)
+        if field:
+            value = r"\S+?" if field in _NUMERIC_FIELDS - {"page"} else ".+?"  # pages may have labels
+            pattern += f"(?P={field})" if field in fields else f"(?P<{field}>{value})"
+            fields.add(field)
+    return re.compile(pattern, re.DOTALL)

@@ -66,11 +66,11 @@ def _warning(space: types.DiskSpace) -> str:
     template = N_("The disk is nearly full: {left} MB left {_where}. Make room soon.")
     if space.state is types.DiskState.FULL:
         template = N_("The disk is nearly full: {left} MB left {_where}. Uploads are refused until there is room.")
-    return template.format(left=f"{space.free_bytes / MB:,.0f}", _where=PLACE_NAMES[space.place])
+    return template.format(left=_megabytes(space.free_bytes), _where=PLACE_NAMES[space.place])
 
 
 def _megabytes(count: int) -> str:
-    return f"{count / MB:,.0f} MB"
+    return f"{count / MB:,.0f}"
 
 
 def require_free_space(config: Config, size: int) -> None:
@@ -83,8 +83,8 @@ def require_free_space(config: Config, size: int) -> None:
         if space.free_bytes < needed:
             raise errors.DiskFullError(
                 N_(
-                    "The file is not taken in, for the disk is nearly full: {left} are left {_where}, and {needed} are "
-                    "needed. Make room, then try again; the reserve is set by RAG_DISK_RESERVE_MB."
+                    "The file is not taken in, for the disk is nearly full: {left} MB are left {_where}, and "
+                    "{needed} MB are needed. Make room, then try again; the reserve is set by RAG_DISK_RESERVE_MB."
                 ),
                 left=_megabytes(space.free_bytes),
                 _where=PLACE_NAMES[space.place],

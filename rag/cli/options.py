@@ -3,7 +3,6 @@
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_origin
 
 import pydantic
@@ -44,11 +43,6 @@ DocumentNames = Annotated[
         autocompletion=complete_document_name,
     ),
 ]
-NewFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.", show_default=False)
-]
-Grantee = Annotated[str, typer.Argument(metavar="NAME", help="A user's id, or a group.", show_default=False)]
-IsGroup = Annotated[bool, typer.Option("--group", help="NAME is a group.")]
 
 FLAGS = {
     "top_k": "--k",

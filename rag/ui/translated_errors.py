@@ -349,19 +349,6 @@ ERRORS = (
     N_("The index {name} uses the vectors of {model}. Switch to another model before you drop them."),
     N_("The vectors of {model} have been dropped. Build them again."),
     N_("The vectors of {model} have been dropped, so none are added."),
-    # The glossary
-    N_("The glossary has {size} kB, of {limit} kB that it may have. Leave out what questions hardly ask for."),
-    N_(
-        "The synonyms are written in the file in a way that a table cannot change. Change them in the file, or "
-        "write each group below a line of its own, “[[synonyms]]”."
-    ),
-    N_("The vocabulary “{title}” names places that none defines: {names}."),
-    N_("The vocabulary is malformed. {problem}."),
-    N_("The vocabulary is not valid TOML: a key has too many parts."),
-    N_("The vocabulary is not valid TOML: it is nested too deeply."),
-    N_("The vocabulary is not valid TOML: {error}."),
-    N_("The definitions “{title}” name unknown line items: {names}."),
-    N_("The expression “{text}” is not understood from character {position} on."),
     # The database and the file storage
     N_("The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."),
     N_("The database took too long for this. Try again when it has less to do, or raise RAG_DATABASE_TIMEOUT_SECONDS."),

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from pydantic import TypeAdapter
 
 from rag import errors
-from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, Term, packaged_files
+from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, packaged_files
 
 Reading = Literal["", "average", "change"]
 """The value of a line item to use: at period end, mean of its begin and end, or their difference."""
@@ -44,9 +44,9 @@ class Figure:
     """
 
     __pydantic_config__ = STRICT
-    name: Term
+    name: str
     labels: SomeTerms
-    place: Term | None = None
+    place: str | None = None
     magnitude: bool = False
     expense: bool = False
     per_share: bool = False
@@ -57,7 +57,7 @@ class Formula:
     """A computed figure: its terms in questions, its expressions, best first, and its unit."""
 
     __pydantic_config__ = STRICT
-    name: Term
+    name: str
     terms: SomeTerms
     expressions: SomeTerms
     unit: Literal["ratio", "percent", "amount", "days"]
@@ -73,7 +73,7 @@ class Definitions:
     """The formulas of a trade and their line items."""
 
     __pydantic_config__ = STRICT
-    title: Term
+    title: str
     figures: tuple[Figure, ...]
     formulas: tuple[Formula, ...]
 
@@ -161,19 +161,6 @@ def _spelled(term: str) -> re.Pattern[str]:
 
 @cache
 def definitions() -> tuple[Definitions, ...]:
-    """Return the packaged definitions.
-
-    Raises:
-        errors.ValidationError: an expression names an undefined line item.
-    """
+    """Return the packaged definitions."""
     adapter = TypeAdapter(Definitions)
-    found = tuple(adapter.validate_python(tomllib.loads(text)) for text in packaged_files("definitions").values())
-    for trade in found:
-        known = {figure.name for figure in trade.figures}
-        parts = [part for formula in trade.formulas for expression in formula.parsed for part in expression]
-        used = {part.figure for part in parts if isinstance(part, Operand)}
-        if unknown := sorted(used - known):
-            raise errors.ValidationError(
-                f"The definitions “{trade.title}” name unknown line items: {', '.join(unknown)}."
-            )
-    return found
+    return tuple(adapter.validate_python(tomllib.loads(text)) for text in packaged_files("definitions").values())

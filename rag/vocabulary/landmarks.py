@@ -7,9 +7,11 @@ Landmarks are found during ingestion, and preferred by questions that name them.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 
 from rag import types
+from rag.vocabulary.query_widening import widener
 from rag.vocabulary.references import caption
 from rag.vocabulary.vocabulary import APOSTROPHES, Place
 
@@ -81,6 +83,12 @@ class Landmarks:
             for length in self._lengths.get(word, ())
             if (phrase := words[start : start + length]) in self._phrases
         }
+
+
+@cache
+def landmarks() -> Landmarks:
+    """Return the landmark finder of the packaged vocabularies."""
+    return Landmarks(widener().places)
 
 
 def own_pages(marks: Iterable[types.Landmark]) -> dict[str, frozenset[int]]:

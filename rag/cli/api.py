@@ -176,6 +176,8 @@ def _error(response: Response) -> errors.Error:
 
 
 def _print(response: Response) -> None:
+    if not response.body:  # 204 No Content
+        return
     if response.content_type.startswith("application/json"):
         output.print_json(json.loads(response.body))
     elif sys.stdout.isatty() and not response.content_type.startswith("text/"):

@@ -40,21 +40,6 @@ def with_id(items: Sequence[Item], text: str) -> list[Item]:
     return [item for item in items if len(digits) >= SHORT_ID and item.id.hex.startswith(digits)]
 
 
-def find_by_id(items: Sequence[Item], text: str, *, noun: str, missing: str) -> Item:
-    """Return the only item whose id begins with `text`.
-
-    Raises:
-        errors.NotFoundError: there is none; `missing` is the message.
-        errors.ValidationError: there are several.
-    """
-    found = with_id(items, text)
-    if not found:
-        raise errors.NotFoundError(missing)
-    if len(found) > 1:
-        raise errors.ValidationError(f"Several {noun} ids begin with {text}. Give the whole id, as --json lists it.")
-    return found[0]
-
-
 def require_index(engine: "RAGEngine", name: str) -> None:
     """Refuse the name of an index that does not exist: reading commands would create it. The default always exists.
 

@@ -78,8 +78,11 @@ def takes_retrieval(*, without: Collection[str] = (), **defaults: object) -> Cal
     `without` are fields left out, `defaults` override the model's. A field with an `Open` default stays unset unless it
     is given, so that the command can choose.
     """
-    fields = {name: field for name, field in _fields(types.RetrievalOptions) if name not in (*HIDDEN, *without)}
-    options = [_option(name, field, defaults.get(name, field.default)) for name, field in fields.items()]
+    options = [
+        _option(name, field, defaults.get(name, field.default))
+        for name, field in _fields(types.RetrievalOptions)
+        if name not in (*HIDDEN, *without)
+    ]
     return functools.partial(
         _with_options, "retrieval", options, lambda given: validated(types.RetrievalOptions, **given)
     )
@@ -104,7 +107,7 @@ def _with_options(
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        values = {option.name: given.pop(option.name) for option in options}
+        values = {option.name: given.pop(option.name, option.default) for option in options}
         command(**given, **{parameter: make(_nested(values))})
 
     own = inspect.signature(command).parameters

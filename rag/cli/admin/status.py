@@ -23,9 +23,16 @@ def status(as_json: AsJson = False) -> None:
         output.print_text(f"! {warning}", style="yellow")
     output.print_table(["", ""], _facts(found).items())
     output.print_text()
-    output.print_table(
-        ["Queue", "waiting", "running", "oldest waits"], map(_lane, found.lanes), right=("waiting", "running")
-    )
+    lanes = [
+        (
+            lane.lane,
+            lane.waiting,
+            lane.running,
+            f"{lane.oldest_seconds:,.0f} s" if lane.waiting and lane.oldest_seconds is not None else "–",
+        )
+        for lane in found.lanes
+    ]
+    output.print_table(["Queue", "waiting", "running", "oldest waits"], lanes, right=("waiting", "running"))
     output.print_text()
     output.print_table(
         ["Disk", "left", "of", "state", "path"],
@@ -40,6 +47,12 @@ def status(as_json: AsJson = False) -> None:
 def _facts(found: types.Status) -> dict[str, str]:
     database, library, done = found.database, found.library, found.counts
     failures = sum(done.failures.values())
+    if backup := found.backup:
+        checked = "checked" if backup.verified_at else "not checked"
+        gone = "" if backup.is_present else ", missing now"
+        last = f"{output.minute(backup.created_at)}, {backup.path}, {output.size(backup.bytes)}, {checked}{gone}"
+    else:
+        last = "none; make one: pagelight backup FILE.tar"
     return {
         "Pagelight": f"{found.version}, schema {database.migration}",
         "Database": f"PostgreSQL {database.server_version}, pgvector {database.vector_version}, "
@@ -52,19 +65,5 @@ def _facts(found: types.Status) -> dict[str, str]:
         "Indexes": f"{found.indexes.indexes:,} with {output.plural(found.indexes.chunks, 'chunk')}",
         "Done so far": f"{output.plural(done.documents_read, 'document')} read, "
         f"{output.plural(done.chunks_embedded, 'chunk')} embedded, {output.plural(failures, 'failure')}",
-        "Last backup": _backup(found),
+        "Last backup": last,
     }
-
-
-def _backup(found: types.Status) -> str:
-    backup = found.backup
-    if backup is None:
-        return "none; make one: pagelight backup FILE.tar"
-    checked = "checked" if backup.verified_at else "not checked"
-    gone = "" if backup.is_present else ", missing now"
-    return f"{output.minute(backup.created_at)}, {backup.path}, {output.size(backup.bytes)}, {checked}{gone}"
-
-
-def _lane(lane: types.LaneStatus) -> tuple[object, ...]:
-    oldest = f"{lane.oldest_seconds:,.0f} s" if lane.waiting and lane.oldest_seconds is not None else "–"
-    return lane.lane, lane.waiting, lane.running, oldest

@@ -1,6 +1,5 @@
 """`pagelight documents`: list, edit, delete, restore and re-read documents."""
 
-import functools
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,24 +16,14 @@ from rag.cli.options import AsJson, DocumentName, IndexName, Password, takes_fil
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-Names = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME...",
-        help="Names or ids, as listed.",
-        show_default=False,
-        autocompletion=name_lookup.complete_document_name,
-    ),
-]
-NamesOrAll = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME...]",
-        help="Names or ids, as listed.",
-        show_default=False,
-        autocompletion=name_lookup.complete_document_name,
-    ),
-]
+_NAMES = typer.Argument(
+    metavar="NAME...",
+    help="Names or ids, as listed.",
+    show_default=False,
+    autocompletion=name_lookup.complete_document_name,
+)
+Names = Annotated[list[str], _NAMES]
+NamesOrAll = Annotated[list[str] | None, _NAMES]
 Search = Annotated[
     str | None,
     typer.Option(
@@ -59,7 +48,7 @@ def documents(
     pagelight documents delete draft.pdf
     pagelight documents restore draft.pdf
     """
-    _list(index_name, search, types.Filters(), None, in_trash=trash, as_json=as_json)
+    list_documents(index_name=index_name, search=search, trash=trash, as_json=as_json)
 
 
 @takes_filters
@@ -80,22 +69,16 @@ def list_documents(
     pagelight documents list --tag legal --dated-after 2024-01-01
     pagelight documents list --trash --json
     """
-    _list(index_name, search, filters, disabled, in_trash=trash, as_json=as_json)
-
-
-def _list(
-    index_name: str, search: str | None, filters: types.Filters, disabled: bool | None, *, in_trash: bool, as_json: bool
-) -> None:
     with open_engine(index_name) as engine:
         name_lookup.require_index(engine, index_name)
-        found = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=in_trash)
+        found = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=trash)
     columns = [*COLUMNS, "in"] if any(document.container_name for document in found) else COLUMNS
     if filters != types.Filters():
         empty = "No document matches. See what there is: pagelight documents list; pagelight documents tags"
     elif search:
         empty = f"No document has “{search}” in its name, title, author or tags."
     else:
-        empty = "The trash is empty." if in_trash else "No documents yet. Add some: pagelight ingest PATH"
+        empty = "The trash is empty." if trash else "No documents yet. Add some: pagelight ingest PATH"
     output.print_list(
         found, columns, lambda one: _row(one)[: len(columns)], as_json=as_json, right=NUMBERS, empty=empty
     )
@@ -270,25 +253,18 @@ def retry(
     """
     with open_engine(index_name) as engine:
         found = _named_or_all(engine, index_name, names, everything=everything, failed_only=True)
-        outcomes = file_ingestion.each(found, functools.partial(_read_again, engine, password))
+
+        def read(document: types.Document, on_progress: types.OnProgress) -> list[file_ingestion.Outcome]:
+            path = Path(document.name)
+            if document.status is types.DocumentStatus.READY:
+                return [file_ingestion.Outcome(path, "skipped", document, "ready", "It is ready.")]
+            return file_ingestion.read_again(engine, document, password, path, on_progress)
+
+        outcomes = file_ingestion.each(found, read)
     if as_json:
         output.print_json(file_ingestion.summary(outcomes))
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(errors.SourceError.exit_code)
-
-
-def _read_again(
-    engine: "RAGEngine", password: str | None, document: types.Document, on_progress: types.OnProgress
-) -> list[file_ingestion.Outcome]:
-    path = Path(document.name)
-    if document.status is types.DocumentStatus.READY:
-        return [file_ingestion.Outcome(path, "skipped", document, "ready", "It is ready.")]
-    try:
-        return file_ingestion.read_document(
-            engine, file_ingestion.reopen(engine, document, password), path, on_progress
-        )
-    except errors.SourceError as error:
-        return [file_ingestion.Outcome(path, "failed", document, error.code, error.message)]
 
 
 def _named(
@@ -336,12 +312,8 @@ def _print_touched(
     if not done:
         output.print_text(f"Nothing {verb}.")
     elif receipt:
-        _print_receipt(receipt)
-
-
-def _print_receipt(receipt: types.PurgeReceipt) -> None:
-    parts = [output.plural(getattr(receipt, f"{noun}s"), noun) for noun in ("row", "chunk", "vector", "file")]
-    output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {output.size(receipt.bytes)}.")
-    if receipt.unfinished:
-        left = output.plural(receipt.unfinished, "document")
-        output.print_note(f"The files of {left} could not be deleted yet; a worker will try again.", style="yellow")
+        parts = [output.plural(getattr(receipt, f"{noun}s"), noun) for noun in ("row", "chunk", "vector", "file")]
+        output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {output.size(receipt.bytes)}.")
+        if receipt.unfinished:
+            left = output.plural(receipt.unfinished, "document")
+            output.print_note(f"The files of {left} could not be deleted yet; a worker will try again.", style="yellow")

@@ -78,7 +78,10 @@ def validate(
     if as_json:
         output.print_json(response)
     else:
-        _print(response)
+        output.print_table(COLUMNS, map(_row, response.validation_results), right=COLUMNS[4:])
+        overall = response.overall_validation
+        verdict, style = ("Passed", "green") if overall.passed else ("Not passed", "red")
+        output.print_text(f"\n{verdict}, score {output.score(overall.score)}. {overall.summary}", style=style)
     if not response.overall_validation.passed:
         raise typer.Exit(EXIT_NOT_PASSED)
 
@@ -115,13 +118,6 @@ def _from_file(file: Path, queries: Sequence[str] | None, expect: Sequence[str] 
     if not isinstance(asked, dict):
         raise errors.ValidationError(f'{file} must hold an object such as {{"test_queries": ["…"]}}.')
     return asked
-
-
-def _print(response: types.ValidationResponse) -> None:
-    output.print_table(COLUMNS, map(_row, response.validation_results), right=COLUMNS[4:])
-    overall = response.overall_validation
-    verdict, style = ("Passed", "green") if overall.passed else ("Not passed", "red")
-    output.print_text(f"\n{verdict}, score {output.score(overall.score)}. {overall.summary}", style=style)
 
 
 def _row(result: types.QueryValidation) -> Sequence[object]:

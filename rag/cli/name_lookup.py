@@ -63,8 +63,8 @@ def find_documents(
     """
     require_index(engine, index_name)
     documents = engine.documents.list(index_name, in_trash=in_trash)
-    found = {document.id: document for name in names for document in _matching(documents, name, in_trash=in_trash)}
-    return list(found.values())
+    matches = {document.id: document for name in names for document in _matching(documents, name, in_trash=in_trash)}
+    return list(matches.values())
 
 
 def find_document(engine: "RAGEngine", index_name: str, name: str) -> types.Document:
@@ -74,9 +74,9 @@ def find_document(engine: "RAGEngine", index_name: str, name: str) -> types.Docu
         errors.NotFoundError: there is none.
         errors.ValidationError: several documents have the name; the message gives their ids.
     """
-    found = find_documents(engine, index_name, [name])
-    require_unambiguous(found)
-    return found[0]
+    documents = find_documents(engine, index_name, [name])
+    require_unambiguous(documents)
+    return documents[0]
 
 
 def require_unambiguous(documents: Sequence[types.Document]) -> None:
@@ -92,8 +92,8 @@ def restrict(
     engine: "RAGEngine", index_name: str, names: Sequence[str] | None, options: types.RetrievalOptions
 ) -> types.RetrievalOptions:
     """Restrict `options` to the documents that `names` mean; no names mean all. Raises as `find_documents`."""
-    found = find_documents(engine, index_name, names or ())
-    filters = options.filters.model_copy(update={"document_ids": tuple(document.id for document in found)})
+    documents = find_documents(engine, index_name, names or ())
+    filters = options.filters.model_copy(update={"document_ids": tuple(document.id for document in documents)})
     return options.model_copy(update={"filters": filters})
 
 
@@ -132,8 +132,8 @@ def complete_document_name(context: typer.Context, incomplete: str) -> list[str]
         with open_engine() as engine:
             if index_name not in {index.name for index in engine.indexes.list()}:
                 return []
-            found = engine.documents.list(index_name, in_trash=in_trash)
-            return sorted({document.name for document in found if document.name.startswith(incomplete)})
+            documents = engine.documents.list(index_name, in_trash=in_trash)
+            return sorted({document.name for document in documents if document.name.startswith(incomplete)})
     except errors.Error:
         return []
 

@@ -201,10 +201,10 @@ def _servers(config: Config) -> Result:
     """List the model servers on this machine; none is used unless it is chosen."""
     from rag.providers import Registry, find_servers
 
-    found = find_servers(Registry().server_addresses(config))
-    if not found:
+    found_servers = find_servers(Registry().server_addresses(config))
+    if not found_servers:
         return State.GOOD, "none found (optional)"
-    servers = [f"{server.label} with {output.plural(len(server.models), 'model')}" for server in found]
+    servers = [f"{server.label} with {output.plural(len(server.models), 'model')}" for server in found_servers]
     return State.GOOD, f"{', '.join(servers)}; choose one with pagelight models write"
 
 

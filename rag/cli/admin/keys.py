@@ -83,9 +83,9 @@ def list_keys(user: User = types.LOCAL_USER, as_json: AsJson = False) -> None:
     pagelight keys list --user ada --json
     """
     with open_engine() as engine:
-        found = _keys(engine, user)
+        user_keys = _keys(engine, user)
     empty = f"User “{user}” has no keys. Create one: pagelight keys create --user {user} --name LABEL"
-    output.print_list(found, COLUMNS, _row, as_json=as_json, empty=empty)
+    output.print_list(user_keys, COLUMNS, _row, as_json=as_json, empty=empty)
 
 
 def revoke(key_id: KeyId, user: User = types.LOCAL_USER, as_json: AsJson = False) -> None:

@@ -133,13 +133,13 @@ def _print(generations: list[types.EmbeddingGeneration], outcome: Outcome) -> No
         output.print_text(f"dropped  {dropped.space.name}")
     rows = [
         (
-            one.generation,
-            one.space.name,
-            one.space.dimensions,
-            f"{one.progress.done:,}/{one.progress.total:,}",
-            STATES[one.state],
+            generation.generation,
+            generation.space.name,
+            generation.space.dimensions,
+            f"{generation.progress.done:,}/{generation.progress.total:,}",
+            STATES[generation.state],
         )
-        for one in generations
+        for generation in generations
     ]
     output.print_table(["#", "model", "dimensions", "chunks", ""], rows, right=["#", "dimensions", "chunks"])
     if outcome.switched:

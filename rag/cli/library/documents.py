@@ -71,8 +71,8 @@ def list_documents(
     """
     with open_engine(index_name) as engine:
         name_lookup.require_index(engine, index_name)
-        found = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=trash)
-    columns = [*COLUMNS, "in"] if any(document.container_name for document in found) else COLUMNS
+        listed = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=trash)
+    columns = [*COLUMNS, "in"] if any(document.container_name for document in listed) else COLUMNS
     if filters != types.Filters():
         empty = "No document matches. See what there is: pagelight documents list; pagelight documents tags"
     elif search:
@@ -80,7 +80,7 @@ def list_documents(
     else:
         empty = "The trash is empty." if trash else "No documents yet. Add some: pagelight ingest PATH"
     output.print_list(
-        found, columns, lambda one: _row(one)[: len(columns)], as_json=as_json, right=NUMBERS, empty=empty
+        listed, columns, lambda document: _row(document)[: len(columns)], as_json=as_json, right=NUMBERS, empty=empty
     )
 
 
@@ -119,12 +119,12 @@ def versions(
     pagelight documents versions report.pdf
     """
     with open_engine(index_name) as engine:
-        found = engine.versions.list(name_lookup.find_document(engine, index_name, name).id)
+        listed = engine.versions.list(name_lookup.find_document(engine, index_name, name).id)
 
     def row(version: types.Document) -> Sequence[object]:
         return (f"v{version.version}", "searched" if version.superseded_by is None else "", *_row(version))
 
-    output.print_list(found, ["version", "", *COLUMNS], row, as_json=as_json, right=NUMBERS)
+    output.print_list(listed, ["version", "", *COLUMNS], row, as_json=as_json, right=NUMBERS)
 
 
 def edit(
@@ -178,11 +178,11 @@ def tags(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -
     """
     with open_engine(index_name) as engine:
         name_lookup.require_index(engine, index_name)
-        found = engine.catalogue.tags(index_name)
+        listed = engine.catalogue.tags(index_name)
     columns = ["tag", "documents"]
     empty = "No document has a tag. Add one: pagelight documents edit NAME --tag TAG"
     output.print_list(
-        found, columns, lambda tag: (tag.name, tag.documents), as_json=as_json, right=["documents"], empty=empty
+        listed, columns, lambda tag: (tag.name, tag.documents), as_json=as_json, right=["documents"], empty=empty
     )
 
 
@@ -192,8 +192,10 @@ def delete(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
     pagelight documents delete draft.pdf
     """
     with open_engine(index_name) as engine:
-        found = _named(engine, index_name, names)
-        _print_touched("deleted", found, engine.documents.trash([document.id for document in found]), as_json=as_json)
+        targets = _named(engine, index_name, names)
+        _print_touched(
+            "deleted", targets, engine.documents.trash([document.id for document in targets]), as_json=as_json
+        )
 
 
 def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -202,9 +204,9 @@ def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: 
     pagelight documents restore draft.pdf
     """
     with open_engine(index_name) as engine:
-        found = _named(engine, index_name, names, in_trash=True)
+        targets = _named(engine, index_name, names, in_trash=True)
         _print_touched(
-            "restored", found, engine.documents.restore([document.id for document in found]), as_json=as_json
+            "restored", targets, engine.documents.restore([document.id for document in targets]), as_json=as_json
         )
 
 
@@ -221,11 +223,11 @@ def purge(
     pagelight documents purge --all --yes
     """
     with open_engine(index_name) as engine:
-        found = _named_or_all(engine, index_name, names, everything=everything, in_trash=True)
-        if found and not yes:
-            typer.confirm(f"Delete {output.plural(len(found), 'document')} for good?", abort=True, err=True)
-        receipt = engine.documents.purge([document.id for document in found])
-        _print_touched("purged", found, receipt.document_ids, as_json=as_json, receipt=receipt)
+        targets = _named_or_all(engine, index_name, names, everything=everything, in_trash=True)
+        if targets and not yes:
+            typer.confirm(f"Delete {output.plural(len(targets), 'document')} for good?", abort=True, err=True)
+        receipt = engine.documents.purge([document.id for document in targets])
+        _print_touched("purged", targets, receipt.document_ids, as_json=as_json, receipt=receipt)
 
 
 def cancel(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -234,9 +236,9 @@ def cancel(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
     pagelight documents cancel long.pdf
     """
     with open_engine(index_name) as engine:
-        found = _named(engine, index_name, names)
-        touched = engine.documents.cancel([document.id for document in found])
-        _print_touched("cancelled", found, touched, as_json=as_json)
+        targets = _named(engine, index_name, names)
+        touched = engine.documents.cancel([document.id for document in targets])
+        _print_touched("cancelled", targets, touched, as_json=as_json)
 
 
 def retry(
@@ -252,7 +254,7 @@ def retry(
     pagelight documents retry board-minutes.pdf --password secret
     """
     with open_engine(index_name) as engine:
-        found = _named_or_all(engine, index_name, names, everything=everything, failed_only=True)
+        targets = _named_or_all(engine, index_name, names, everything=everything, failed_only=True)
 
         def read(document: types.Document, on_progress: types.OnProgress) -> list[file_ingestion.Outcome]:
             path = Path(document.name)
@@ -260,7 +262,7 @@ def retry(
                 return [file_ingestion.Outcome(path, "skipped", document, "ready", "It is ready.")]
             return file_ingestion.read_again(engine, document, password, path, on_progress)
 
-        outcomes = file_ingestion.each(found, read)
+        outcomes = file_ingestion.each(targets, read)
     if as_json:
         output.print_json(file_ingestion.summary(outcomes))
     if any(outcome.state == "failed" for outcome in outcomes):
@@ -270,9 +272,9 @@ def retry(
 def _named(
     engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False
 ) -> list[types.Document]:
-    found = name_lookup.find_documents(engine, index_name, names, in_trash=in_trash)
-    name_lookup.require_unambiguous(found)
-    return found
+    documents = name_lookup.find_documents(engine, index_name, names, in_trash=in_trash)
+    name_lookup.require_unambiguous(documents)
+    return documents
 
 
 def _named_or_all(
@@ -289,20 +291,20 @@ def _named_or_all(
     if names:
         return _named(engine, index_name, names, in_trash=in_trash)
     name_lookup.require_index(engine, index_name)
-    found = engine.documents.list(index_name, in_trash=in_trash)
+    listed = engine.documents.list(index_name, in_trash=in_trash)
     failed = {types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD}
-    return [document for document in found if not failed_only or document.status in failed]
+    return [document for document in listed if not failed_only or document.status in failed]
 
 
 def _print_touched(
     verb: str,
-    found: Sequence[types.Document],
+    targets: Sequence[types.Document],
     touched: Sequence[uuid.UUID],
     *,
     as_json: bool,
     receipt: types.PurgeReceipt | None = None,
 ) -> None:
-    done = [document for document in found if document.id in set(touched)]
+    done = [document for document in targets if document.id in set(touched)]
     if as_json:
         report: dict[str, object] = {verb: [{"documentId": document.id, "name": document.name} for document in done]}
         output.print_json(report | ({"receipt": receipt} if receipt else {}))

@@ -86,8 +86,8 @@ def _explain(outcome: Outcome) -> str:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
     if document.note:
         parts.append(document.note)
-    if told := types.parts_summary(document.parts):
-        parts.append(told)
+    if note := types.parts_summary(document.parts):
+        parts.append(note)
     parts += document.completeness.summaries if document.completeness else ()
     return ", ".join(parts)
 
@@ -259,7 +259,9 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
     """Return counts and all files, for JSON output."""
     return {
         **{state: sum(outcome.state == state for outcome in outcomes) for state in MARKS},
-        "chunks": sum(one.document.chunk_count for one in outcomes if one.state == "ingested" and one.document),
+        "chunks": sum(
+            outcome.document.chunk_count for outcome in outcomes if outcome.state == "ingested" and outcome.document
+        ),
         "files": [outcome.to_json() for outcome in outcomes],
     }
 

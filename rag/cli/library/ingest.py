@@ -33,11 +33,11 @@ def ingest(
         pagelight ingest --password secret board-minutes.pdf
         pagelight ingest --same-name version report.pdf
     """
-    found = file_ingestion.find_files(paths)
-    if not found:
+    files = file_ingestion.find_files(paths)
+    if not files:
         raise errors.SourceError(f"There are no files to add in {', '.join(map(str, paths))}. Check the path.")
     with open_engine(index_name) as engine:
-        outcomes = file_ingestion.ingest_files(engine, found, index_name, password=password, same_name=same_name)
+        outcomes = file_ingestion.ingest_files(engine, files, index_name, password=password, same_name=same_name)
     if as_json:
         output.print_json(file_ingestion.summary(outcomes))
     else:
@@ -77,5 +77,9 @@ def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False
         file_ingestion.print_summary(outcomes)
     for error in unreadable:
         output.print_error(error, as_json=False)
-    if unreadable or any(report.failures for report in reports) or any(found.state == "failed" for found in outcomes):
+    if (
+        unreadable
+        or any(report.failures for report in reports)
+        or any(outcome.state == "failed" for outcome in outcomes)
+    ):
         raise typer.Exit(errors.SourceError.exit_code)

@@ -43,13 +43,13 @@ def inspect(
             else:
                 _print_index(stats, engine.documents.list(index_name))
             return
-        found = name_lookup.find_document(engine, index_name, document)
-        if page is not None and page > found.page_count:
-            pages = output.plural(found.page_count, "page")
-            raise errors.NotFoundError(f"“{found.name}” has {pages}, so no page {page}.")
-        chunks = engine.chunks.list(found.id, page)
+        target = name_lookup.find_document(engine, index_name, document)
+        if page is not None and page > target.page_count:
+            pages = output.plural(target.page_count, "page")
+            raise errors.NotFoundError(f"“{target.name}” has {pages}, so no page {page}.")
+        chunks = engine.chunks.list(target.id, page)
         if not as_json:
-            output.print_reading(found.completeness)
+            output.print_reading(target.completeness)
             counts = types.line_counts(chunks)
             output.print_text(f"lines: {', '.join(f'{count:,} {kind}' for kind, count in counts.items()) or 0}")
         columns = ["#", "page", "lines", "section", "text"]

@@ -167,7 +167,7 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _print_scores(scores: evaluation.Scores, asked: int) -> None:
+def _print_scores(scores: evaluation.Scores, total: int) -> None:
     rows = [
         (
             k,
@@ -181,7 +181,7 @@ def _print_scores(scores: evaluation.Scores, asked: int) -> None:
     ]
     columns = ["k", "first k pages", "pages of k hits", "hit", "evidence coverage", "characters"]
     output.print_table(columns, rows, right=columns)
-    scored = f"{scores.questions} of {output.plural(asked, 'question')}"
+    scored = f"{scores.questions} of {output.plural(total, 'question')}"
     output.print_text(f"\nMRR {_with_interval(scores, 'mrr')} over {scored}.")
     output.print_text("Recall is of the pages that hold the answers. In brackets: 95 % intervals, documents resampled.")
 
@@ -192,8 +192,8 @@ def _with_interval(scores: evaluation.Scores, measure: str) -> str:
     return f"{mean} [{' '.join(f'{end:.2f}'.removeprefix('0') for end in interval)}]" if interval else mean
 
 
-def _print_answer_scores(found: evaluation.answers.AnswerScores, asked: int) -> None:
-    scores = found.scores
+def _print_answer_scores(report: evaluation.answers.AnswerScores, total: int) -> None:
+    scores = report.scores
     rows = [
         (label, _with_interval(scores, measure), scores.counts[measure])
         for measure, label in evaluation.answers.MEASURES.items()
@@ -201,10 +201,10 @@ def _print_answer_scores(found: evaluation.answers.AnswerScores, asked: int) -> 
     ]
     output.print_table(["answers", "mean", "questions"], rows, right=["mean", "questions"])
     output.print_text()
-    output.print_text(f"Sentences: {_listed(found.sentences)}. Citations: {_listed(found.quotes)}.")
-    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in found.seconds.items())
+    output.print_text(f"Sentences: {_listed(report.sentences)}. Citations: {_listed(report.quotes)}.")
+    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in report.seconds.items())
     output.print_text(
-        f"Time per answer: {seconds or '–'}, over {scores.questions} of {output.plural(asked, 'question')}."
+        f"Time per answer: {seconds or '–'}, over {scores.questions} of {output.plural(total, 'question')}."
     )
     output.print_text("“Said” is of answers of a few words that a page has word for word. In brackets: 95 % intervals.")
 

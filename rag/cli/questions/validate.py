@@ -69,9 +69,9 @@ def validate(
         pagelight validate --file queries.json --runs 5
     """
     given = {"collection": collection, "consistency_runs": runs, "top_k": k}
-    asked = _from_file(file, queries, expect) if file else _from_arguments(queries or [], expect or [])
+    fields = _from_file(file, queries, expect) if file else _from_arguments(queries or [], expect or [])
     request = validated(
-        types.ValidationRequest, **asked | {name: value for name, value in given.items() if value is not None}
+        types.ValidationRequest, **fields | {name: value for name, value in given.items() if value is not None}
     )
     with open_engine() as engine:
         response = engine.collections.validate(request)
@@ -110,14 +110,14 @@ def _from_file(file: Path, queries: Sequence[str] | None, expect: Sequence[str] 
     if queries or expect:
         raise errors.ValidationError("Give queries and --expect, or a --file with them, not both.")
     try:
-        asked = json.loads(file.read_text(encoding="utf-8"))
+        fields = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise errors.SourceError(f"{file} cannot be read: {error.strerror}. Check the path.") from error
     except ValueError as error:
         raise errors.ValidationError(f"{file} is not JSON: {error}.") from error
-    if not isinstance(asked, dict):
+    if not isinstance(fields, dict):
         raise errors.ValidationError(f'{file} must hold an object such as {{"test_queries": ["…"]}}.')
-    return asked
+    return fields
 
 
 def _row(result: types.QueryValidation) -> Sequence[object]:

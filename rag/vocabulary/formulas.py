@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-from rag import errors
 from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, packaged_files
 
 Reading = Literal["", "average", "change"]
@@ -109,14 +108,14 @@ def parse_expression(text: str) -> Expression:
     """Parse an expression.
 
     Raises:
-        errors.ValidationError: the syntax is invalid.
+        ValueError: the syntax is invalid.
     """
     parts: list[str | Operand] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise errors.ValidationError(f"The expression “{text}” is not understood from character {position + 1} on.")
+            raise ValueError(f"The expression “{text}” is not understood from character {position + 1} on.")
         reading: Reading = match["reading"] or ""  # type: ignore[assignment]  # the pattern has no other
         parts.append(Operand(match["figure"], reading) if match["figure"] else match["number"] or match["sign"])
         position = match.end()

@@ -11,7 +11,6 @@ from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.saved_answers import Answers
 from rag.engine.evaluation.evaluator import EvaluationRuns
 from rag.engine.evaluation.question_sets import QuestionSets
-from rag.engine.indexes.glossary import Glossary
 from rag.engine.indexes.indexes import Indexes
 from rag.engine.indexes.statistics_and_health import HealthChecks, IndexStatistics
 from rag.engine.ingestion.document_reader import DocumentReader
@@ -242,7 +241,6 @@ class RAGEngine:
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
         self.keys = api_keys.UserKeys(workspace)
-        self.glossary = Glossary(workspace)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
         self.annotations = Annotations(workspace)

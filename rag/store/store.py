@@ -41,7 +41,6 @@ from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, co
 from rag.store.server.read_replica import ReplicatedDatabase
 from rag.store.users import accounts, api_keys
 from rag.store.users.audit_log import Audit, AuditOfAllUsers
-from rag.store.users.glossaries import Glossary
 from rag.store.users.logins import Logins
 from rag.store.users.rate_limits import RateLimits
 from rag.store.users.share_links import AnswerLinks
@@ -77,7 +76,6 @@ class UserStore:
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = Jobs(bound)
         self.checkpoints = JobCheckpoints(bound)
-        self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
         self.annotations = Annotations(bound, self.documents)
         self.matrices = Matrices(bound)
@@ -122,7 +120,6 @@ class SharedStore(UserStore):
         self.answer_links = own.answer_links
         self.account = own.account
         self.logins = own.logins
-        self.glossary = own.glossary
         self.saved_filters = own.saved_filters
         self.annotations = Annotations(asker, self.documents)
         self.matrices = own.matrices

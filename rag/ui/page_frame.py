@@ -26,7 +26,6 @@ PAGES = {
 }
 MORE_PAGES = {
     N_("Index"): ("pages/index.py", ":material/manage_search:"),
-    N_("Glossary"): ("pages/glossary.py", ":material/dictionary:"),
     N_("Status"): ("pages/status.py", ":material/monitor_heart:"),
     N_("Audit"): ("pages/audit.py", ":material/history:"),
     N_("Admin"): ("pages/admin.py", ":material/admin_panel_settings:"),

@@ -153,7 +153,7 @@ def test_only_the_configured_site_may_call(engine: RAGEngine) -> None:
     assert allowed.headers["access-control-allow-origin"] == "https://front.example"
     assert "access-control-allow-credentials" not in allowed.headers
     putting = {"origin": "https://front.example", **asked, "access-control-request-method": "PUT"}
-    assert web.options("/glossary", headers=putting).status_code == 200
+    assert web.options("/shares", headers=putting).status_code == 200
     refused = web.options("/ask", headers={"origin": "https://evil.example", **asked})
     assert refused.status_code == 400
     assert "access-control-allow-origin" not in refused.headers

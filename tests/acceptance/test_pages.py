@@ -574,7 +574,7 @@ def links(app: AppTest) -> list[str]:
 
 def test_menu_of_one_user_has_no_pages_for_teams(app: AppTest, engine: RAGEngine) -> None:
     app.run()
-    assert links(app) == ["Chat", "Library", "Matrix", "Settings", "Index", "Glossary", "Status"]
+    assert links(app) == ["Chat", "Library", "Matrix", "Settings", "Index", "Status"]
     assert [expander.label for expander in app.sidebar.expander] == ["More"]
     add(engine)
     open_page(app, "library")

@@ -517,7 +517,7 @@ def test_no_network_is_touched_before_the_page_is_opened(
     monkeypatch.setattr(socket.socket, "connect", watched)
     with keyrings.using(ring):
         page.run()
-        for name in ("upload", "library", "glossary", "index", "chat"):
+        for name in ("upload", "library", "index", "chat"):
             page.switch_page(f"pages/{name}.py").run()
         assert (connected, server.looked, ring.asked) == ([], [], 0)
         page.switch_page("pages/settings.py").run()

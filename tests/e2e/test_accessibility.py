@@ -235,12 +235,6 @@ def _index(page: Page, audit: Audit) -> None:
 
 
 def _others(page: Page, audit: Audit) -> None:
-    page.goto("/glossary")
-    field = page.get_by_placeholder("What is our quick ratio in FY23?")
-    field.fill("What was net income in FY23?")
-    field.press("Enter")
-    _canvas(page)
-    audit.look("glossary", phone=True)
     page.goto("/settings")
     page.locator(".st-key-key-perplexity").get_by_role("button", name="Add").click()
     audit.look("settings", phone=True)

@@ -56,7 +56,6 @@ LOGIN = uuid.uuid4()
 NOW = dt.datetime.now(dt.UTC)
 DAY = dt.timedelta(days=1)
 PLACE = Region(page_number=1, rects=(Rect(72, 72, 200, 90),))
-GLOSSARY = 'title = "the secret words"'
 
 MEASURED = {"subject": "retrieval", "scope": "corpus", "measures": {"questions": 1, "mrr": 0.5}, "intervals": {}}
 
@@ -130,7 +129,6 @@ def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
     generation = db.of(VICTIM).generations.add(owner.index.id, BESIDE)
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
     key = db.of(VICTIM).api_keys.create(name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
-    db.of(VICTIM).glossary.put(GLOSSARY)
     db.of(VICTIM).sources.set_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
@@ -389,15 +387,6 @@ def _case_beside(world: World, user: str) -> object:
     return None if own else "another's question"
 
 
-@case("glossary.put")
-def _glossary_beside(world: World, user: str) -> object:
-    if not user:
-        raise errors.NotFoundError  # no user at all has no glossary either; the table refuses it
-    world.db.of(user).glossary.put('title = "theirs"')
-    world.db.of(user).glossary.delete()
-    return None if world.db.of(VICTIM).glossary.get() == GLOSSARY else "replaced"
-
-
 @case("embedding_cache.put")
 def _vector_of_the_same_text(world: World, user: str) -> object:
     world.db.of(user).embedding_cache.put(SPACE, {HASH: [9.0]})
@@ -501,8 +490,6 @@ CASES |= {
     "index_statistics.sample": lambda w, user: w.db.of(user).index_statistics.sample(w.owner.index.id, 10).points,
     "index_statistics.findings": lambda w, user: w.db.of(user).index_statistics.findings(w.owner.index.id),
     "evaluation_runs.list": lambda w, user: w.db.of(user).evaluation_runs.list(most=10),
-    "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
-    "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
     "reading_queue.postpone": lambda w, user: w.db.of(user).reading_queue.postpone(w.document.id, "code", "message"),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
     "jobs.list": lambda w, user: w.db.of(user).jobs.list(),
@@ -656,7 +643,6 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         "checkpoints.of",
         *(
-            "glossary.get",
             "attachments.of",
             "attachments.unpacked",
             "attachments.outermost",

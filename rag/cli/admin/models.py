@@ -10,7 +10,6 @@ from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 from rag.config import MEGABYTE
-from rag.providers import ModelDownloads
 
 Model = Annotated[
     str | None,
@@ -49,7 +48,15 @@ def models(as_json: AsJson = False) -> None:
     rows = [(work, choice.model, _state(choice)) for work, choice in (("writes", writer), ("embeds", embedder))]
     output.print_table(["", "model", ""], rows)
     output.print_text()
-    _print_servers(servers)
+    if servers:
+        served = [
+            (server.label, f"{server.provider}:{model.name}", "embeds" if model.embeds else "writes")
+            for server in servers
+            for model in server.models
+        ]
+        output.print_table(["server", "model", ""], served or [(server.label, "–", "") for server in servers])
+    else:
+        output.print_text("No model server answers on this machine (Ollama, LM Studio, llama.cpp, vLLM).")
     output.print_text()
     output.print_table(["vendor", "variable", "key"], [(key.provider, key.setting, _place(key)) for key in keys])
 
@@ -103,7 +110,19 @@ def download(
     with open_engine() as engine:
         downloads = engine.installation.settings.downloads
         if name is None:
-            _print_offered(downloads, as_json=as_json)
+            output.print_list(
+                downloads.offered(),
+                ["model", "size", "licence", "languages", ""],
+                lambda model: (
+                    model.name,
+                    output.size(model.megabytes * MEGABYTE),
+                    model.licence,
+                    ", ".join(model.languages) or "about 100",
+                    "is here" if downloads.is_here(model.name) else "",
+                ),
+                as_json=as_json,
+                right=["size"],
+            )
             return
         model = next((model for model in downloads.offered() if name in {model.name, model.choice}), None)
         downloads.start(name)  # says so if there is no such model
@@ -114,23 +133,6 @@ def download(
     output.print_result(
         model, f"{model.choice} is here. To use it: pagelight models embed {model.choice}", as_json=as_json
     )
-
-
-def _print_offered(downloads: ModelDownloads, *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(downloads.offered())
-        return
-    rows = [
-        (
-            model.name,
-            output.size(model.megabytes * MEGABYTE),
-            model.licence,
-            ", ".join(model.languages) or "about 100",
-            "is here" if downloads.is_here(model.name) else "",
-        )
-        for model in downloads.offered()
-    ]
-    output.print_table(["model", "size", "licence", "languages", ""], rows, right=["size"])
 
 
 def try_models(as_json: AsJson = False) -> None:
@@ -164,10 +166,14 @@ def key(
     """
     from pydantic import SecretStr
 
+    secret = ""
+    if not remove and sys.stdin.isatty():
+        secret = typer.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False)
+    elif not remove:
+        secret = sys.stdin.readline()
     with open_engine() as engine:
         settings = engine.installation.settings
-        keys = settings.keys
-        stored = keys.remove(provider) if remove else keys.keep(provider, SecretStr(_read_key(provider)))
+        stored = settings.keys.remove(provider) if remove else settings.keys.keep(provider, SecretStr(secret))
         offer, embedder = settings.embedding_offer(), settings.embedder()
     output.print_result(stored, f"{stored.label}: {_place(stored)}", as_json=as_json)
     if offer:
@@ -175,12 +181,6 @@ def key(
             f"New indexes are still embedded by {embedder.model}. To send the text of their documents and each "
             f"question to {offer.label} instead: pagelight models embed {offer.model}"
         )
-
-
-def _read_key(provider: str) -> str:
-    if sys.stdin.isatty():
-        return str(typer.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False))
-    return sys.stdin.readline()
 
 
 def _chosen(model: str | None, *, unset: bool) -> str | None:
@@ -191,18 +191,6 @@ def _chosen(model: str | None, *, unset: bool) -> str | None:
 
 def _print_choice(work: str, choice: types.ModelChoice, *, as_json: bool) -> None:
     output.print_result(choice, f"{choice.model} {work} now ({_state(choice)}).", as_json=as_json)
-
-
-def _print_servers(servers: tuple[types.FoundServer, ...]) -> None:
-    if not servers:
-        output.print_text("No model server answers on this machine (Ollama, LM Studio, llama.cpp, vLLM).")
-        return
-    rows = [
-        (server.label, f"{server.provider}:{model.name}", "embeds" if model.embeds else "writes")
-        for server in servers
-        for model in server.models
-    ]
-    output.print_table(["server", "model", ""], rows or [(server.label, "–", "") for server in servers])
 
 
 def _state(choice: types.ModelChoice) -> str:

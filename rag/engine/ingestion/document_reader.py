@@ -6,8 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 
-from rag import errors, ingestion, types
-from rag.engine.indexes.glossary import Glossary
+from rag import errors, ingestion, types, vocabulary
 from rag.engine.library.attachments import Attachments
 from rag.engine.matrix import fill_scheduling
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
@@ -178,7 +177,7 @@ class DocumentReader:
             index=index,
             embedder=self._workspace.models.embedder(index.space, self._auth, self._options),
             node_parser=self._workspace.node_parser,
-            landmarks=Glossary(self._workspace).landmarks(),
+            landmarks=vocabulary.landmarks(),
         )
 
 

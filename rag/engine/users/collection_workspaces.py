@@ -16,7 +16,7 @@ SHARED_PREFIX = "shared:"
 
 
 class SharedWorkspace(Workspace):
-    """The owner's rows and files as far as they are shared with `asker`; the asker's own chats, caches and glossary.
+    """The owner's rows and files as far as they are shared with `asker`; the asker's own chats and caches.
 
     The default index's name means the shared collection.
     """

@@ -82,7 +82,7 @@ def names(folder: Path = FOLDER) -> tuple[str, ...]:
 
 @functools.cache
 def tables(folder: Path = FOLDER) -> tuple[str, ...]:
-    """Return the tables that the migrations create; chunk tables are created when needed."""
+    """Return the tables that the migrations create, dropped ones included, as old backups have them."""
     return tuple(table for _, script in _scripts(folder) for table in TABLE.findall(script))
 
 

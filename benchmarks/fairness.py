@@ -1,4 +1,4 @@
-"""Measure the delay of an upload during another user's long evaluation."""
+"""Measure the delay of an upload while another user's matrix is filled."""
 
 import os
 import statistics
@@ -21,21 +21,22 @@ from rag.engine import Installation, RAGEngine
 from rag.types import Document, DocumentStatus, Job
 
 ASKED_PAGES, QUICK_ASKED_PAGES = 60, 1
-QUESTIONS, QUICK_QUESTIONS = 600, 60
+QUESTIONS, QUICK_QUESTIONS = 50, 50
+DOCUMENTS, QUICK_DOCUMENTS = 12, 1
 UPLOADED_PAGES, QUICK_UPLOADED_PAGES = 20, 1
 ROUNDS, QUICK_ROUNDS = 5, 1
 BEGUN = 5
-"""Questions answered before the upload, so that the evaluation has loaded its models."""
+"""Questions answered before the upload, so that the job has loaded its models."""
 MODELS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive"}
 POLL_SECONDS = 0.05
 ENDED = ("done", "failed", "cancelled")
 
 RATIO = at_most(2)
-"""The share of one of two cores: the evaluation keeps the other until it yields."""
+"""The share of one of two cores: the matrix keeps the other until it yields."""
 
 
 def measure(options: Options, section: Section) -> None:
-    """Alternate between an upload alone and one during an evaluation."""
+    """Alternate between an upload alone and one while a matrix is filled."""
     quick = options.quick
     questions, rounds = (QUICK_QUESTIONS, QUICK_ROUNDS) if quick else (QUESTIONS, ROUNDS)
     pages = QUICK_UPLOADED_PAGES if quick else UPLOADED_PAGES
@@ -62,8 +63,8 @@ def measure(options: Options, section: Section) -> None:
                 answered.append(count() - before)
     first, second = statistics.median(alone), statistics.median(beside)
     section.add("upload alone", first, "s")
-    section.add("upload during an evaluation", second, "s")
-    section.add("during an evaluation / alone", second / first, "×", RATIO)
+    section.add("upload while a matrix is filled", second, "s")
+    section.add("while a matrix is filled / alone", second / first, "×", RATIO)
     section.notes.append(f"Questions answered meanwhile: {statistics.median(answered):g} (median)")
 
 

@@ -249,8 +249,8 @@ MESSAGES = (
 TERMS = (
     *(N_("Member"), N_("Curator"), N_("Admin")),
     *(N_("Valid"), N_("Expired"), N_("Revoked")),
-    *(N_("Reindex"), N_("Sync"), N_("Evaluation"), N_("Matrix")),
-    *(N_("reindex"), N_("sync"), N_("evaluation"), N_("matrix")),
+    *(N_("Reindex"), N_("Sync"), N_("Matrix")),
+    *(N_("reindex"), N_("sync"), N_("matrix")),
     *(N_("Queued"), N_("Running"), N_("Done"), N_("Failed"), N_("Cancelled")),
     *(N_("likely"), N_("unsure")),
     *(N_("Embedding"), N_("Answers"), N_("Reranking")),

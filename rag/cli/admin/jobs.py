@@ -22,7 +22,7 @@ COLUMNS = ["id", "kind", "index", "status", "progress", "started", "seconds"]
 
 
 def jobs() -> None:
-    """List, show and cancel long work: re-indexing, folder syncs, evaluations.
+    """List, show and cancel long work: re-indexing, folder syncs, matrices.
 
     The REST API starts it, and a worker does it.
 
@@ -35,7 +35,7 @@ def jobs() -> None:
 def list_jobs(kind: Kind = None, limit: Limit = 50, as_json: AsJson = False) -> None:
     """List jobs, the latest first.
 
-    pagelight jobs list --kind evaluation --json
+    pagelight jobs list --kind matrix --json
     """
     with open_engine() as engine:
         found = engine.jobs.list(kind=kind, limit=limit)

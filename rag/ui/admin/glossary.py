@@ -9,7 +9,7 @@ import streamlit as st
 from rag import errors, vocabulary
 from rag.ui import session
 from rag.ui.formatting import escape, join_names
-from rag.ui.index.query_understanding import vocabulary_title
+from rag.ui.index.search import vocabulary_title
 from rag.ui.language import N_, _, translate_columns
 from rag.ui.page_frame import error_boundary
 

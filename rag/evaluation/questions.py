@@ -14,44 +14,22 @@ from pydantic import alias_generators
 from rag import errors, types
 
 
-def _as_text(value: object) -> object:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _number_as_text(value: object) -> object:
-    return str(value) if isinstance(value, float) else _as_text(value)
-
-
-QuestionId = Annotated[
-    str,
-    pydantic.BeforeValidator(_as_text),
-    pydantic.WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200}, {"type": "integer"}]}),
-]
-"""A text or a number."""
-
-GoldAnswer = Annotated[
-    str,
-    pydantic.BeforeValidator(_number_as_text),
-    pydantic.WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]}),
-]
-"""A text or a number."""
-
-
 class Question(pydantic.BaseModel):
-    """A question with its answer and gold pages; unknown fields are ignored."""
+    """A question with its answer and gold pages; numbers become texts, and unknown fields are ignored."""
 
     model_config = pydantic.ConfigDict(
         frozen=True,
         extra="ignore",
+        coerce_numbers_to_str=True,
         populate_by_name=True,
         alias_generator=alias_generators.to_camel,
     )
 
-    id: Annotated[QuestionId, pydantic.Field(min_length=1, max_length=200)]
+    id: Annotated[str, pydantic.Field(min_length=1)]
     question: types.QuestionText
     pdf: str
     gold_pages: tuple[Annotated[int, pydantic.Field(strict=True)], ...] = ()
-    answer: GoldAnswer | None = None
+    answer: str | None = None
     evidence: tuple[str, ...] = ()
     answerable: bool = pydantic.Field(default=True, strict=True)
 

@@ -210,13 +210,8 @@ ERRORS = (
     ),
     N_("There is no matrix {id}. List the matrices and check the id."),
     N_("A matrix is of documents of your own that are not in the trash. Choose others."),
-    N_("There is no question set “{name}”. List the question sets and check the name."),
-    N_("There is no question {id} in the set “{name}”."),
     N_("Cannot read the questions in {name}: {error}. Save the file as UTF-8."),
     N_("{name}, line {number} is not a question. {problem}."),
-    N_("None of the questions can be scored: give at least one answerable question with its goldPages."),
-    N_("Only evaluations that are done are compared. Wait for them, or measure again."),
-    N_("Answers and searches cannot be compared. Choose two runs of the same kind."),
     N_(
         "The worker that did it ended every time before it got on, most likely for want of memory. Start it again "
         "when the machine has more, or with fewer questions."

@@ -51,9 +51,7 @@ def test_each_migration_is_applied_once_and_the_next_ones_later(empty_url: str, 
 
 def test_stored_evaluations_are_removed_and_other_jobs_stay(empty_url: str) -> None:
     migrations.migrate(empty_url, until="0007_library_search")
-    insert = (
-        "INSERT INTO jobs (user_id, id, kind, index_name, request) VALUES ('ada', gen_random_uuid(), %s, 'x', '{}')"
-    )
+    insert = "INSERT INTO jobs (user_id, id, kind, index_name, request) VALUES ('ada', %s, %s, 'x', '{}')"
     with psycopg.connect(empty_url) as connection:
         connection.execute("SELECT set_config('pagelight.user_id', 'ada', false)")
         for kind in ("evaluation", "matrix"):

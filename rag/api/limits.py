@@ -19,7 +19,7 @@ from rag.answering import Stop
 from rag.slow_clients import BODY_BYTES_PER_SECOND
 
 MAX_JSON_BYTES = 4 * 1024 * 1024
-"""Maximum size of a body without a file; the largest valid one is an evaluation's list of questions."""
+"""Maximum size of a body without a file."""
 
 FORM_BYTES = 64 * 1024
 """Allowance for the rest of a form besides its file."""

@@ -11,7 +11,6 @@ from rag import errors, types
 from rag.store.conversations.answer_locks import AnswerLocks
 from rag.store.conversations.chats import Conversations
 from rag.store.conversations.completion_cache import Caches
-from rag.store.conversations.evaluations import EvaluationCases, EvaluationRuns
 from rag.store.conversations.matrices import Matrices
 from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
@@ -25,7 +24,6 @@ from rag.store.library.annotations import Annotations
 from rag.store.library.attachments import Attachments
 from rag.store.library.collection_moves import CollectionMoves
 from rag.store.library.document_metadata import DocumentMetadata
-from rag.store.library.index_statistics import IndexStatistics
 from rag.store.library.indexes import Indexes
 from rag.store.library.page_text import Pages
 from rag.store.library.saved_filters import SavedFilters
@@ -79,9 +77,6 @@ class UserStore:
         self.saved_filters = SavedFilters(bound)
         self.annotations = Annotations(bound, self.documents)
         self.matrices = Matrices(bound)
-        self.evaluation_cases = EvaluationCases(bound)
-        self.evaluation_runs = EvaluationRuns(bound)
-        self.index_statistics = IndexStatistics(bound)
         self.shares = Shares(bound)
         self.audit = Audit(bound)
 
@@ -123,8 +118,6 @@ class SharedStore(UserStore):
         self.saved_filters = own.saved_filters
         self.annotations = Annotations(asker, self.documents)
         self.matrices = own.matrices
-        self.evaluation_cases = own.evaluation_cases
-        self.evaluation_runs = own.evaluation_runs
         self.audit = own.audit
 
 

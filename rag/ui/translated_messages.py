@@ -17,8 +17,8 @@ from rag.ui.language import ENGLISH, N_, _, current_language, engine_messages
 TERMS = (
     *(N_("Member"), N_("Curator"), N_("Admin")),
     *(N_("Valid"), N_("Expired"), N_("Revoked")),
-    *(N_("Reindex"), N_("Sync"), N_("Evaluation"), N_("Matrix")),
-    *(N_("reindex"), N_("sync"), N_("evaluation"), N_("matrix")),
+    *(N_("Reindex"), N_("Sync"), N_("Matrix")),
+    *(N_("reindex"), N_("sync"), N_("matrix")),
     *(N_("Queued"), N_("Running"), N_("Done"), N_("Failed"), N_("Cancelled")),
     *(N_("likely"), N_("unsure")),
     *(N_("Embedding"), N_("Answers"), N_("Reranking")),

@@ -110,7 +110,7 @@ def test_empty_library_leads_to_the_upload(app: AppTest) -> None:
     assert "No documents yet" in texts(app)
     assert not app.chat_input
     weights = {button.label: button.proto.type for button in app.main.button}
-    assert weights == {"Upload documents": "primary", "Try a sample": "tertiary"}
+    assert weights == {"Upload documents": "primary"}
     next(button for button in app.main.button if button.label == "Upload documents").click().run()
     assert [header.value for header in app.header] == ["Library"]
 
@@ -423,9 +423,6 @@ def test_a_question_is_edited_and_an_answer_made_anew_beside_the_former(app: App
     (again,) = [node for node in app.get("menu_button") if node.proto.id.endswith(f"again-{turn.id}")]
     assert again.proto.options[:2] == ["Same question", "With more sources"]
     button(app, f"good-{turn.id}").click().run()
-    button(app, f"case-{turn.id}").click().run()
-    (case,) = engine.question_sets.get("From chats")
-    assert (case.pdf, case.gold_pages) == ("minutes.pdf", (1,))
     button(app, f"edit-{conversation_start(engine)}").click().run()
     assert app.text_area[0].value == "By how many percent did copper prices rise?"
     engine.chats.ask(conversation.id, "What was approved?", beside=turn_before(engine, turn.id))

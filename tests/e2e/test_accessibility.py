@@ -220,7 +220,6 @@ def _index(page: Page, audit: Audit) -> None:
         "Map": page.get_by_text("similar meaning"),
         "Chunks": page.locator(".page img").first,
         "Health": page.locator('[class*="st-key-finding-"]').first,
-        "Evaluation": page.get_by_test_id("stFileUploaderDropzone").first,
     }.items():
         page.get_by_role("radio", name=view).click()
         landmark.wait_for()

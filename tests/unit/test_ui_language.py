@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import altair as alt
 import openpyxl
 import pytest
 from babel.messages.catalog import Catalog
@@ -31,7 +30,7 @@ from rag.types import (
     page_name,
     reading_progress,
 )
-from rag.ui import charts, formatting, language, message_catalogs
+from rag.ui import formatting, language, message_catalogs
 from rag.ui.components import ASSETS, translate_html
 from rag.ui.translated_messages import translate_error, translate_message
 from tests.unit.test_reading_progress import document
@@ -312,15 +311,6 @@ def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> No
     evidence = openpyxl.load_workbook(io.BytesIO(export.matrix_xlsx(filled, translate_message)))["Belege"]
     assert [cell.value for cell in evidence[1]][:4] == ["Dokument", "Frage", "Antwort", "Urteil"]
     assert [cell.value for cell in evidence[2]][3:6] == ["teilweise", "Weicht von den anderen ab", "veraltet"]
-
-
-def test_charts_write_months_and_numbers_as_the_language_does(german: None) -> None:
-    chart = alt.Chart(alt.InlineData(values=[{"at": 1}])).mark_bar().encode(x=alt.X("at:T", axis=charts.time_axis()))
-    drawn = charts.localized(chart).to_dict()
-    locale = drawn["config"]["locale"]
-    assert (locale["number"]["decimal"], locale["number"]["thousands"]) == (",", ".")
-    assert (locale["time"]["months"][2], locale["time"]["days"][0]) == ("März", "Sonntag")
-    assert drawn["encoding"]["x"]["axis"]["format"]["date"] == "%d. %b"
 
 
 def test_what_a_document_is_called_is_not_translated(german: None) -> None:

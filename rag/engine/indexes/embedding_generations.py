@@ -53,7 +53,7 @@ class EmbeddingGenerations:
         space = self._workspace.models.find_space(model)
         generation = self._store.generations.add(self._index.id, space)
         self._complete(generation, on_progress)
-        return next(found for found in self.list() if found.generation == generation.generation)
+        return self._numbered(generation.generation)
 
     def _complete(self, generation: types.EmbeddingGeneration, on_progress: types.OnProgress) -> None:
         with self._store.generations.lock(self._index.id) as claimed:
@@ -77,9 +77,13 @@ class EmbeddingGenerations:
     ) -> None:
         progress = self._current(generation).progress
         done, total = progress.done, progress.total
+
+        def report(count: int) -> None:
+            on_progress(STAGE, done + count, total)
+
         for document_id in document_ids:
             try:
-                done += self._embed(document_id, generation, _offset_progress(done, total, on_progress))
+                done += self._embed(document_id, generation, report)
             except errors.NotFoundError:  # purged, or the generation dropped
                 self._current(generation)
         on_progress(STAGE, min(done, total), total)
@@ -101,9 +105,9 @@ class EmbeddingGenerations:
 
     def _current(self, generation: types.EmbeddingGeneration) -> types.EmbeddingGeneration:
         """Return the generation as it is now. Raises IndexError if it was dropped, which cancels a build."""
-        for found in self.list():
-            if (found.generation, found.space) == (generation.generation, generation.space):
-                return found
+        for current in self.list():
+            if (current.generation, current.space) == (generation.generation, generation.space):
+                return current
         raise errors.IndexError(
             N_("The vectors of {model} were dropped while they were built. Start again if you want them."),
             model=generation.space.name,
@@ -119,7 +123,8 @@ class EmbeddingGenerations:
             errors.ValidationError: it has no question on a document of the index.
             errors.IndexError: there is no candidate, or it is incomplete.
         """
-        active, candidate = self._active(), self._candidate(generation)
+        active = next(current for current in self.list() if current.state is types.GenerationState.ACTIVE)
+        candidate = self._candidate(generation)
         if candidate.progress.done < candidate.progress.total:
             raise errors.IndexError(
                 N_("Not every chunk has a vector of {model} yet. Finish the build first: {command}"),
@@ -128,8 +133,8 @@ class EmbeddingGenerations:
             )
         documents = self._store.documents.list(self._index.id)
         present = {document.name for document in documents}
-        asked = [question for question in evaluation.load_questions(questions_file) if question.is_scored]
-        questions = [question for question in asked if question.file_name in present]
+        scored = [question for question in evaluation.load_questions(questions_file) if question.is_scored]
+        questions = [question for question in scored if question.file_name in present]
         if not questions:
             raise errors.ValidationError(
                 N_(
@@ -141,7 +146,7 @@ class EmbeddingGenerations:
             )
         return types.GenerationComparison(
             questions=len(questions),
-            missing=tuple(sorted({question.file_name for question in asked} - present)),
+            missing=tuple(sorted({question.file_name for question in scored} - present)),
             active=self._score(active, questions),
             candidate=self._score(candidate, questions),
         )
@@ -171,9 +176,9 @@ class EmbeddingGenerations:
 
     def rollback(self) -> types.Index:
         """Undo the last switch. Raises IndexError if there was none, or the earlier vectors were dropped."""
-        for found in self.list():
-            if found.state is types.GenerationState.RETIRED:
-                return self._switch(found)
+        for generation in self.list():
+            if generation.state is types.GenerationState.RETIRED:
+                return self._switch(generation)
         raise errors.IndexError(
             N_("The index {name} has no earlier vectors to go back to: it was never switched, or they were dropped."),
             name=repr(self._index.name),
@@ -193,27 +198,30 @@ class EmbeddingGenerations:
 
         Raises IndexError if the named one is active.
         """
-        chosen = [found for found in self.list() if found.state is not types.GenerationState.ACTIVE]
-        if generation is not None:
-            chosen = [found for found in self.list() if found.generation == generation]
-            if not chosen:
-                raise _unknown_generation(self._index, generation)
-        for found in chosen:
-            self._store.generations.drop(found)
-        return chosen
+        dropped = (
+            [other for other in self.list() if other.state is not types.GenerationState.ACTIVE]
+            if generation is None
+            else [self._numbered(generation)]
+        )
+        for inactive in dropped:
+            self._store.generations.drop(inactive)
+        return dropped
 
-    def _active(self) -> types.EmbeddingGeneration:
-        return next(found for found in self.list() if found.state is types.GenerationState.ACTIVE)
+    def _numbered(self, number: int) -> types.EmbeddingGeneration:
+        """Return the generation with that number. Raises NotFoundError."""
+        for generation in self.list():
+            if generation.generation == number:
+                return generation
+        raise errors.NotFoundError(
+            f"The index {self._index.name!r} has no generation {number}. List them: pagelight reembed"
+        )
 
     def _candidate(self, generation: int | None) -> types.EmbeddingGeneration:
         """Return the generation with that number, by default the latest that is not yet active."""
-        found = self.list()
         if generation is not None:
-            found = [one for one in found if one.generation == generation]
-            if not found:
-                raise _unknown_generation(self._index, generation)
-            return found[0]
-        waiting = [one for one in found if one.state in {types.GenerationState.READY, types.GenerationState.BUILDING}]
+            return self._numbered(generation)
+        unused = {types.GenerationState.READY, types.GenerationState.BUILDING}
+        waiting = [candidate for candidate in self.list() if candidate.state in unused]
         if not waiting:
             raise errors.IndexError(
                 N_("The index {name} has no vectors of another model to switch to. Build them first: {command}"),
@@ -221,19 +229,6 @@ class EmbeddingGenerations:
                 command="pagelight reembed --model PROVIDER:MODEL",
             )
         return waiting[-1]
-
-
-def _offset_progress(done: int, total: int, on_progress: types.OnProgress) -> Callable[[int], None]:
-    """Report progress on top of what was `done` before."""
-    return lambda new: on_progress(STAGE, done + new, total)
-
-
-def _unknown_generation(index: types.Index, generation: int) -> errors.NotFoundError:
-    return errors.NotFoundError(
-        N_("The index {name} has no generation {generation}. List them: pagelight reembed"),
-        name=repr(index.name),
-        generation=generation,
-    )
 
 
 def _changing_too_fast(index: types.Index) -> errors.IndexError:

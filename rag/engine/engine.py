@@ -9,7 +9,6 @@ from rag import answering, lazy_imports, retrieval, types, vocabulary
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.saved_answers import Answers
-from rag.engine.indexes.glossary import Glossary
 from rag.engine.indexes.indexes import Indexes
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders

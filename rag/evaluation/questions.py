@@ -12,7 +12,6 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors, types
-from rag.messages import N_
 
 
 class Question(pydantic.BaseModel):

@@ -370,15 +370,6 @@ def _key_of_the_same_name(world: World, user: str) -> object:
     return None if found and found.user_id == user else "another's key"
 
 
-@case("glossary.put")
-def _glossary_beside(world: World, user: str) -> object:
-    if not user:
-        raise errors.NotFoundError  # no user at all has no glossary either; the table refuses it
-    world.db.of(user).glossary.put('title = "theirs"')
-    world.db.of(user).glossary.delete()
-    return None if world.db.of(VICTIM).glossary.get() == GLOSSARY else "replaced"
-
-
 @case("embedding_cache.put")
 def _vector_of_the_same_text(world: World, user: str) -> object:
     world.db.of(user).embedding_cache.put(SPACE, {HASH: [9.0]})
@@ -481,8 +472,6 @@ CASES |= {
     "indexes.wordless": lambda w, user: w.db.of(user).indexes.wordless(w.owner.index.id).pages,
     "indexes.sample": lambda w, user: w.db.of(user).indexes.sample(w.owner.index.id, 10).points,
     "indexes.findings": lambda w, user: w.db.of(user).indexes.findings(w.owner.index.id),
-    "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
-    "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
     "reading_queue.postpone": lambda w, user: w.db.of(user).reading_queue.postpone(w.document.id, "code", "message"),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
     "jobs.list": lambda w, user: w.db.of(user).jobs.list(),

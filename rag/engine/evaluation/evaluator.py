@@ -8,7 +8,6 @@ from rag import evaluation, types
 from rag.engine.library.pages import Pages
 from rag.engine.questions.questions import Questions
 from rag.evaluation import Question
-from rag.messages import N_
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pgvector
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server import named_queries
 from rag.store.server.database import Queries, Row, UserDatabase
 

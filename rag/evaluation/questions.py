@@ -12,6 +12,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors, types
+from rag.messages import N_
 
 
 class Question(pydantic.BaseModel):
@@ -69,9 +70,13 @@ def load_questions(path: Path) -> list[Question]:
     try:
         lines = path.read_bytes().decode("utf-8").splitlines()
     except OSError as error:
-        raise errors.SourceError(f"Cannot read the questions in {path}: {error}. Check the path.") from error
+        raise errors.SourceError(
+            N_("Cannot read the questions in {path}: {error}. Check the path."), path=path, error=error
+        ) from error
     except UnicodeDecodeError as error:
-        raise errors.SourceError(f"Cannot read the questions in {path}: {error}. Save the file as UTF-8.") from error
+        raise errors.SourceError(
+            N_("Cannot read the questions in {name}: {error}. Save the file as UTF-8."), name=path, error=error
+        ) from error
     questions = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -80,7 +85,9 @@ def load_questions(path: Path) -> list[Question]:
             questions.append(Question.model_validate_json(line))
         except pydantic.ValidationError as error:
             problem = types.error_summary(error.errors(), whole="line")
-            raise errors.ValidationError(f"{path}, line {number} is not a question. {problem}.") from error
+            raise errors.ValidationError(
+                N_("{name}, line {number} is not a question. {problem}."), name=path, number=number, problem=problem
+            ) from error
     return questions
 
 

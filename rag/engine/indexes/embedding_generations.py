@@ -213,7 +213,9 @@ class EmbeddingGenerations:
             if generation.generation == number:
                 return generation
         raise errors.NotFoundError(
-            f"The index {self._index.name!r} has no generation {number}. List them: pagelight reembed"
+            N_("The index {name} has no generation {generation}. List them: pagelight reembed"),
+            name=repr(self._index.name),
+            generation=number,
         )
 
     def _candidate(self, generation: int | None) -> types.EmbeddingGeneration:

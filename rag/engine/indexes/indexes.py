@@ -73,10 +73,10 @@ class Indexes:
             f"pagelight models download {name}",
             f"pagelight reembed --index {shlex.quote(stats.index.name)} --model folder:{name}",
         )
-        return (
-            f"{space.name} does not speak the language of most of this text. A multilingual model, which runs on this "
-            f"machine, finds more: {' && '.join(commands)}"
-        )
+        return N_(
+            "{model} does not speak the language of most of this text. A multilingual model, which runs on this "
+            "machine, finds more: {command}"
+        ).format(model=space.name, command=" && ".join(commands))
 
     def stamp(self, name: str = types.DEFAULT_INDEX) -> str:
         """Return a version stamp of the index's content, as a cache key."""
@@ -117,7 +117,7 @@ class Indexes:
         Raises ValidationError if re-reading does not help; the owner has to act.
         """
         if kind not in types.REPAIRABLE:
-            raise errors.ValidationError("Reading again does not help these. Give each its password.")
+            raise errors.ValidationError(N_("Reading again does not help these. Give each its password."))
         index = self._workspace.requested_index(name)
         findings = self._workspace.store.indexes.findings(index.id, kind=kind, most=MAX_REPAIRED)
         return [

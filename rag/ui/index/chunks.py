@@ -146,14 +146,15 @@ def _points(embedding_map: types.EmbeddingMap) -> None:
             "Click a point to read its chunk."
         ).format(drawn=drawn, sum=percent(sum(embedding_map.spread)))
     )
+    document, page, text = _("document"), _("page"), _("text")
     rows = [
         {
             "id": str(point.chunk_id),
             "x": point.x,
             "y": point.y,
-            _("document"): point.document_name,
-            _("page"): point.page_number,
-            _("text"): " ".join(point.beginning.split()),
+            document: point.document_name,
+            page: point.page_number,
+            text: " ".join(point.beginning.split()),
         }
         for point in points
     ]
@@ -166,10 +167,10 @@ def _points(embedding_map: types.EmbeddingMap) -> None:
         .encode(
             x=alt.X("x:Q", axis=None),
             y=alt.Y("y:Q", axis=None),
-            color=alt.Color(f"{_('document')}:N", legend=legend),
-            shape=alt.Shape(f"{_('document')}:N", legend=legend),
+            color=alt.Color(f"{document}:N", legend=legend),
+            shape=alt.Shape(f"{document}:N", legend=legend),
             size=alt.condition(chosen, alt.value(260), alt.value(42)),
-            tooltip=[f"{_('document')}:N", f"{_('page')}:Q", f"{_('text')}:N"],
+            tooltip=[f"{document}:N", f"{page}:Q", f"{text}:N"],
         )
         .add_params(chosen)
     )

@@ -330,9 +330,10 @@ def _problem(document: types.AilingDocument) -> str:
         return f": {escape(translate_message(document.error))}"
     if pages := document.failed_pages:
         numbers = ", ".join(map(str, pages[:MAX_PAGE_NUMBERS])) + (" …" if len(pages) > MAX_PAGE_NUMBERS else "")
-        return f": {ngettext(len(pages), 'page {pages}', 'pages {pages}').format(pages=numbers)}"
+        template = ngettext(len(pages), "page {pages}", "pages {pages}")
+        return ": " + template.format(pages=numbers)
     if missing := document.missing_vectors:
-        return f": {plural(missing, '{count} chunk without a vector', '{count} chunks without a vector')}"
+        return ": " + plural(missing, "{count} chunk without a vector", "{count} chunks without a vector")
     if document.completeness:
         return f": {missing_text(document.completeness)}".replace("\n", "\n  ")  # a list within the list
     return ""

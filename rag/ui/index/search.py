@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import pydantic
 import streamlit as st
 
 from rag import errors, retrieval, types
@@ -12,7 +13,7 @@ from rag.ui.index.chunks import columns
 from rag.ui.language import N_, _
 from rag.ui.numeric_tables import format_numbers, format_score
 from rag.ui.page_frame import error_boundary
-from rag.ui.translated_messages import translate_message
+from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 SCORE = st.column_config.NumberColumn(width=54)
@@ -59,7 +60,6 @@ def search() -> None:
 def _search_form() -> types.SearchRequest | None:
     """Show the form; return the request when it is submitted."""
     usual = retrieval.as_configured(types.RetrievalOptions(), session.engine().config)
-    fields = types.RetrievalOptions.model_fields
     with st.form("search-form", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             query = st.text_input(_("Query"), placeholder=_("What to search for"), label_visibility="collapsed")
@@ -74,14 +74,17 @@ def _search_form() -> types.SearchRequest | None:
                 _("Look-ups"),
                 *(0, types.MAX_LOOKUPS),
                 width=70,
-                help=_(fields["lookups"].description or ""),
+                help=_description(types.RetrievalOptions, "lookups"),
                 disabled=not session.engine().questions.has_language_model,
             )
         with st.container(horizontal=True, vertical_alignment="center"):
-            description = types.RerankOptions.model_fields["enabled"].description
-            rerank = st.toggle(_("Rerank"), help=_(description or ""))
+            rerank = st.toggle(_("Rerank"), help=_description(types.RerankOptions, "enabled"))
             switches = {
-                name: st.toggle(_(name.capitalize()), fields[name].default, help=_(fields[name].description or ""))
+                name: st.toggle(
+                    _(name.capitalize()),
+                    types.RetrievalOptions.model_fields[name].default,
+                    help=_description(types.RetrievalOptions, name),
+                )
                 for name in SWITCHES
             }
     if not (is_submitted and query.strip()):
@@ -98,6 +101,11 @@ def _search_form() -> types.SearchRequest | None:
         trace=True,
     )
     return types.SearchRequest(query=query.strip(), retrieval=options.model_copy(update=switches))
+
+
+def _description(options: type[pydantic.BaseModel], name: str) -> str:
+    description = options.model_fields[name].description
+    return _(description) if description else ""
 
 
 # --- how the question was understood ----------------------------------------------------------------
@@ -214,7 +222,7 @@ def _why_not(request: types.SearchRequest) -> None:
         try:
             st.session_state["why"] = session.engine().questions.explain(request, passage)
         except errors.Error as error:
-            st.error(escape(translate_message(error.message)), icon=":material/error:")
+            st.error(escape(translate_error(error)), icon=":material/error:")
             return
     explanation: types.Explanation | None = st.session_state.get("why")
     if explanation is None:

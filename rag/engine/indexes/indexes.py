@@ -8,6 +8,7 @@ from rag import errors, providers, retrieval, types
 from rag.engine.indexes.embedding_generations import EmbeddingGenerations
 from rag.engine.library.documents import Documents
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
 MAX_POINTS = 2000

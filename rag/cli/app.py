@@ -109,6 +109,7 @@ GROUPS: dict[Command, dict[str, Command]] = {
         "download": models.download,
         "test": models.try_models,
         "key": models.key,
+        "address": models.address,
     },
     share.share: {"give": share.give, "withdraw": share.withdraw},
     chats.chats: {

@@ -21,9 +21,6 @@ _CREDENTIAL_ERRORS = (("google.auth.exceptions", "GoogleAuthError"),)
 _KEY_PATTERN = re.compile(r"\b(?:sk-|pplx-|AIza|AQ\.|ya29\.)[\w*.-]{6,}")
 """Keys of the known vendors; some vendors repeat a part of the key in their messages."""
 
-_LENGTH_LIMIT = "terminated early: MAX_TOKENS"
-"""Of the message in which Gemini's integration reports an answer that was cut off."""
-
 REDACTED = "[key]"
 
 
@@ -46,10 +43,6 @@ def map_vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()
             message = f"{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS."
         elif isinstance(error, _loaded(_CREDENTIAL_ERRORS)):
             message = f"{label} got no credentials: {_message(error)} {_advice(HTTPStatus.UNAUTHORIZED, setting)}"
-        elif _LENGTH_LIMIT in str(error):
-            message = (
-                f"{label} reached its limit for the answer's length. Ask for less at once, or allow longer answers."
-            )
         elif status is not None:
             message = f"{label} refused the request ({status}): {_message(error)} {_advice(status, setting)}"
         else:

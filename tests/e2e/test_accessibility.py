@@ -242,7 +242,7 @@ def _others(page: Page, audit: Audit) -> None:
     _canvas(page)
     audit.look("glossary", phone=True)
     page.goto("/settings")
-    page.locator(".st-key-key-perplexity").get_by_role("button", name="Add").click()
+    page.locator(".st-key-key-gemini").get_by_role("button", name="Add").click()
     audit.look("settings", phone=True)
     page.goto("/admin")
     for view in ("Keys", "Jobs", "Users"):

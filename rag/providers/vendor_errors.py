@@ -17,7 +17,6 @@ _CLIENT_ERRORS = (
     ("builtins", "RuntimeError"),
 )
 _CLIENT_TIMEOUTS = (("openai", "APITimeoutError"), ("httpx", "TimeoutException"), ("httpx2", "TimeoutException"))
-_CREDENTIAL_ERRORS = (("google.auth.exceptions", "GoogleAuthError"),)
 _KEY_PATTERN = re.compile(r"\b(?:sk-|pplx-|AIza|AQ\.|ya29\.)[\w*.-]{6,}")
 """Keys of the known vendors; some vendors repeat a part of the key in their messages."""
 
@@ -37,12 +36,10 @@ def map_vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()
         yield
     except errors.Error:  # some are ValueErrors, too
         raise
-    except _loaded(_CLIENT_ERRORS + _CREDENTIAL_ERRORS) as error:
+    except _loaded(_CLIENT_ERRORS) as error:
         status = _status(error)
         if isinstance(error, _loaded(_CLIENT_TIMEOUTS)):
             message = f"{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS."
-        elif isinstance(error, _loaded(_CREDENTIAL_ERRORS)):
-            message = f"{label} got no credentials: {_message(error)} {_advice(HTTPStatus.UNAUTHORIZED, setting)}"
         elif status is not None:
             message = f"{label} refused the request ({status}): {_message(error)} {_advice(status, setting)}"
         else:

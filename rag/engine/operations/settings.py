@@ -153,7 +153,9 @@ class Settings:
 
     def vendor_models(self) -> tuple[types.VendorModels, ...]:
         """Ask each vendor with a key which models the key may use."""
-        vendors = [row for row in self._usable() if row.key_setting]
+        # OPENAI_BASE_URL alone is listed with OpenAI's key only
+        has_address = self._models.config.openai_compatible_base_url is not None
+        vendors = [row for row in self._usable() if row.key_setting and (row.default_chat_model or has_address)]
         with ThreadPoolExecutor(max_workers=max(len(vendors), 1)) as threads:
             return tuple(threads.map(self._vendor_models, vendors))
 

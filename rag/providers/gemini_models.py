@@ -6,6 +6,7 @@ Needs the extra `gemini`, so it is imported only when Gemini is used.
 from collections.abc import Sequence
 from typing import Any
 
+import llama_index.core
 from google import genai
 from google.genai import types as gemini
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ChatResponseGen, LLMMetadata, MessageRole

@@ -113,6 +113,7 @@ class Registry:
         Raises:
             errors.ValidationError: the name is taken by a built-in provider.
         """
+        import llama_index.core
         from llama_index.core.base.embeddings.base import BaseEmbedding
 
         from rag.providers.batch_embedding import FunctionEmbedding

@@ -8,6 +8,8 @@ from typing import Protocol
 from rag import errors
 from rag.messages import N_
 
+MAX_CONNECTIONS = 500
+"""Open connections of a server; uvicorn answers others with 503. A proxy in front ends slow ones."""
 FAILURES_PER_MINUTE = 30
 """Wrong keys that an address may send."""
 MAX_REMEMBERED = 10_000

@@ -101,6 +101,7 @@ GROUPS: dict[Command, dict[str, Command]] = {
         "download": models.download,
         "test": models.try_models,
         "key": models.key,
+        "address": models.address,
     },
 }
 """Commands with subcommands: what runs without one, and the subcommands."""

@@ -131,19 +131,9 @@ class Models:
         """
         with self._lock:
             config = self.config
-            if space not in self._embedders and space.provider not in {
-                row.name for row in self.registry.providers() if row.embeds
-            }:
-                raise errors.EmbeddingCapabilityError(
-                    N_(
-                        "The index was embedded by {name}, which is not known here. Register it again, or re-embed the "
-                        "index with another model."
-                    ),
-                    name=repr(space.provider),
-                    details={"provider": space.provider},
-                )
             if space not in self._given and (auth.api_key or options.model_fields_set):
-                return self.registry.embedding_model(self._config_for(space.provider, auth, options), space)[1]
+                provider = self.registry.provider_of(space)
+                return self.registry.embedding_model(self._config_for(provider.name, auth, options), space)[1]
             if space not in self._embedders:
                 _, self._embedders[space] = self.registry.embedding_model(config, space)
             return self._embedders[space]

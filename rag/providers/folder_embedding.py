@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import llama_index.core
-import numpy as np
 from pydantic import PrivateAttr
 
 from rag import errors
@@ -59,14 +58,11 @@ class FolderEmbedding(BatchEmbedding):
         return self._model.map(lambda text: self._embed(self._settings.text_prompt + text), texts)
 
     def _embed(self, text: str) -> list[float]:
-        ids = self._model.tokenizer.encode(text).ids
-        if len(ids) > self._settings.max_tokens:
-            ids = [*ids[: self._settings.max_tokens - 1], ids[-1]]
+        ids = onnx_models.truncate(self._model.tokenizer.encode(text).ids, self._settings.max_tokens)
         output = self._model.run(ids, [0] * len(ids))
         if output.ndim > 1:  # else the model has made one vector itself
             output = output[0] if self._settings.uses_first_token else output.mean(axis=0)
-        vector: list[float] = (output / np.linalg.norm(output)).tolist()
-        return vector
+        return onnx_models.unit_vector(output)
 
 
 def open_folder_embedding(config: Config, name: str) -> FolderEmbedding:

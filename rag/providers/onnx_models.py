@@ -105,6 +105,17 @@ class OnnxModel:
         return list(self._threads.map(function, items))
 
 
+def truncate(ids: list[int], limit: int) -> list[int]:
+    """Shorten token ids to `limit`, keeping the closing [SEP]."""
+    return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
+
+
+def unit_vector(values: FloatArray) -> list[float]:
+    """Scale a vector to length 1."""
+    vector: list[float] = (values / np.linalg.norm(values)).tolist()
+    return vector
+
+
 def _read_tokenizer(folder: Path) -> tokenizers.Tokenizer:
     tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()

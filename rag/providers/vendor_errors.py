@@ -18,12 +18,8 @@ _CLIENT_ERRORS = (
     ("builtins", "RuntimeError"),
 )
 _CLIENT_TIMEOUTS = (("openai", "APITimeoutError"), ("httpx", "TimeoutException"), ("httpx2", "TimeoutException"))
-_CREDENTIAL_ERRORS = (("google.auth.exceptions", "GoogleAuthError"),)
 _KEY_PATTERN = re.compile(r"\b(?:sk-|pplx-|AIza|AQ\.|ya29\.)[\w*.-]{6,}")
 """Keys of the known vendors; some vendors repeat a part of the key in their messages."""
-
-_LENGTH_LIMIT = "terminated early: MAX_TOKENS"
-"""Of the message in which Gemini's integration reports an answer that was cut off."""
 
 REDACTED = "[key]"
 
@@ -41,16 +37,10 @@ def map_vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()
         yield
     except errors.Error:  # some are ValueErrors, too
         raise
-    except _loaded(_CLIENT_ERRORS + _CREDENTIAL_ERRORS) as error:
+    except _loaded(_CLIENT_ERRORS) as error:
         status = _status(error)
         if isinstance(error, _loaded(_CLIENT_TIMEOUTS)):
-            template = N_("{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS.")
-        elif isinstance(error, _loaded(_CREDENTIAL_ERRORS)):
-            template = N_("{label} got no credentials: {words} Check {setting} and what it is allowed to do.")
-            if not setting:
-                template = N_("{label} got no credentials: {words} Check the key and what it is allowed to do.")
-        elif _LENGTH_LIMIT in str(error):
-            template = N_("{label} reached its limit for the answer's length. Ask for less, or allow longer answers.")
+            message = f"{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS."
         elif status is not None:
             template = _refusal(status, setting)
         else:

@@ -257,7 +257,7 @@ def test_a_conversation_is_kept(web: httpx.Client) -> None:
 @pytest.fixture
 def writer(database_url: str, tmp_path: Path) -> Iterator[tuple[httpx.Client, VendorServer]]:
     """The API of an engine with a language model, and the server behind that."""
-    with vendors.vendor("openai", tmp_path) as vendor:
+    with vendors.vendor("openai") as vendor:
         settings = {**vendor.settings, "rag_embed_model": "local"}
         with api.open_engine(database_url, tmp_path / "data", **settings) as engine, api.serving(engine) as url:
             api.take_in(engine, ("harbour.pdf",))

@@ -367,7 +367,7 @@ def test_search_and_why_tell_on_one_line_what_the_question_was_widened_with() ->
 @pytest.mark.usefixtures("library")
 def test_search_tells_on_one_line_what_was_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "look-ups" in parsed("search", "What?", "--lookups", 3, code=3)["error"]["message"]
-    with vendors.vendor("openai", tmp_path) as vendor:
+    with vendors.vendor("openai") as vendor:
         monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
         vendor.server.replies += ["LOOKUP: kinds of pears\nLOOKUP: ships handled", "LOOKUP: crane"]

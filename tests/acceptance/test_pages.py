@@ -142,7 +142,7 @@ def test_a_follow_up_is_shown_as_it_was_understood(app: AppTest, engine: RAGEngi
 @pytest.fixture
 def writer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VendorServer]:
     """The server of the model that writes the app's answers: two sentences, of which words prove the first."""
-    with vendors.vendor("openai", tmp_path) as vendor:
+    with vendors.vendor("openai") as vendor:
         monkeypatch.setenv("RAG_EMBED_MODEL", "local")
         monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
@@ -1046,7 +1046,7 @@ def test_playground_looks_up_step_by_step(
     assert lookups_field(app).disabled  # there is no language model
     session.installation().close()
     st.cache_resource.clear()
-    with vendors.vendor("openai", tmp_path) as vendor:
+    with vendors.vendor("openai") as vendor:
         monkeypatch.setenv("RAG_EMBED_MODEL", "local")
         monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)

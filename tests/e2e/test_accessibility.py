@@ -235,7 +235,7 @@ def _index(page: Page, audit: Audit) -> None:
 
 def _others(page: Page, audit: Audit) -> None:
     page.goto("/settings")
-    page.locator(".st-key-key-perplexity").get_by_role("button", name="Add").click()
+    page.locator(".st-key-key-gemini").get_by_role("button", name="Add").click()
     audit.look("settings", phone=True)
     page.goto("/admin")
     for view in ("Keys", "Jobs", "Users"):

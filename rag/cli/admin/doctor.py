@@ -192,20 +192,20 @@ def _keys(config: Config) -> Iterator[Check]:
         return
     registry = Registry()
     for provider in registry.providers():
-        if provider.required_variables:
+        if provider.required_setting:
             is_given = registry.is_usable(provider, settings)
             yield Check(f"Key of {provider.name}", State.GOOD, "given" if is_given else "not given (optional)")
 
 
 def _servers(config: Config) -> Result:
-    """List the model servers on this machine; none is used unless it is chosen."""
-    from rag.providers import Registry, find_servers
+    """Look for Ollama on this machine; it is not used unless it is chosen."""
+    from rag.providers import Registry
 
-    found_servers = find_servers(Registry().server_addresses(config))
-    if not found_servers:
+    ollama = Registry().find_ollama(config)
+    if ollama is None:
         return State.GOOD, "none found (optional)"
-    servers = [f"{server.label} with {output.plural(len(server.models), 'model')}" for server in found_servers]
-    return State.GOOD, f"{', '.join(servers)}; choose one with pagelight models write"
+    count = output.plural(len(ollama.models), "model")
+    return State.GOOD, f"Ollama with {count}; choose one with pagelight models write"
 
 
 def _engine_checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:

@@ -41,22 +41,21 @@ def models(as_json: AsJson = False) -> None:
     with open_engine() as engine:
         settings = engine.installation.settings
         writer, embedder = settings.writer(), settings.embedder()
-        keys, servers = settings.keys.list(), settings.servers()
+        keys, ollama = settings.keys.list(), settings.ollama()
     if as_json:
+        servers = [ollama] if ollama else []
         output.print_json({"writer": writer, "embedder": embedder, "servers": servers, "keys": keys})
         return
     rows = [(work, choice.model, _state(choice)) for work, choice in (("writes", writer), ("embeds", embedder))]
     output.print_table(["", "model", ""], rows)
     output.print_text()
-    if servers:
-        served = [
-            (server.label, f"{server.provider}:{model.name}", "embeds" if model.embeds else "writes")
-            for server in servers
-            for model in server.models
-        ]
-        output.print_table(["server", "model", ""], served or [(server.label, "–", "") for server in servers])
+    if ollama is None:
+        output.print_text("Ollama does not answer.")
     else:
-        output.print_text("No model server answers on this machine (Ollama, LM Studio, llama.cpp, vLLM).")
+        models_of_server = [
+            (f"{ollama.provider}:{model.name}", "embeds" if model.embeds else "writes") for model in ollama.models
+        ]
+        output.print_table(["server", "model", ""], [(ollama.label, *row) for row in models_of_server or [("–", "")]])
     output.print_text()
     output.print_table(["vendor", "variable", "key"], [(key.provider, key.setting, _place(key)) for key in keys])
 
@@ -181,6 +180,32 @@ def key(
             f"New indexes are still embedded by {embedder.model}. To send the text of their documents and each "
             f"question to {offer.label} instead: pagelight models embed {offer.model}"
         )
+
+
+def address(
+    url: Annotated[str | None, typer.Argument(metavar="[URL]", show_default=False)] = None,
+    unset: Annotated[bool, typer.Option("--unset", help="Use no such server.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Set the address of a server that speaks OpenAI's protocol, such as OpenRouter, LM Studio, llama.cpp or vLLM.
+
+    Its models are chosen as openai_compatible:MODEL. Changing the address removes its key.
+
+        pagelight models address https://openrouter.ai/api/v1
+        pagelight models key openai_compatible
+        pagelight models write openai_compatible:perplexity/sonar
+    """
+    if (url is None) != unset:
+        raise errors.ValidationError("Give the address, or --unset.")
+    with open_engine() as engine:
+        engine.installation.settings.choose_address(url)
+    output.print_result({"address": url}, f"OpenAI-compatible server: {url or 'none'}", as_json=as_json)
+
+
+def _read_key(provider: str) -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False))
+    return sys.stdin.readline()
 
 
 def _chosen(model: str | None, *, unset: bool) -> str | None:

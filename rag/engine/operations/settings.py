@@ -18,6 +18,7 @@ from rag.messages import N_
 from rag.store import Preferences
 
 WRITER, EMBEDDER, CONTEXT_TOKENS = "rag_gen_model", "rag_embed_model", "rag_max_context_tokens"
+ADDRESS, ADDRESS_KEY = "openai_compatible_base_url", "openai_compatible_api_key"
 
 TEST_PROMPT = "Reply with the single word: ready"
 MAX_SHOWN_CHARS = 60
@@ -25,6 +26,7 @@ MAX_SHOWN_CHARS = 60
 NO_RETRIES = types.GenerationOptions(provider_options=types.ProviderOptions(max_retries=0))
 """Tests report errors at once."""
 
+_ADDRESS_PATTERN = re.compile(r"https?://[^\s/@]+(/\S*)?")
 _KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
 """Keys are sent in HTTP headers."""
 
@@ -127,13 +129,36 @@ class Settings:
             model=space.name, result=f"{len(vector)} dimensions", seconds=time.perf_counter() - started
         )
 
+    def address(self) -> tuple[types.Origin, str | None]:
+        """Return who set the address of the OpenAI-compatible server, and the address."""
+        return self._origin(ADDRESS)
+
+    def choose_address(self, url: str | None) -> None:
+        """Set the address of the OpenAI-compatible server, None for none.
+
+        A saved key is removed: it belongs to the former address.
+
+        Raises:
+            errors.ValidationError: it is no address.
+            errors.ConfigError: the environment sets the address, or its key, which must not go elsewhere.
+            errors.StoreError: it cannot be saved.
+        """
+        _require_unset(self._environment, ADDRESS)
+        _require_unset(self._environment, ADDRESS_KEY)
+        if url is not None and not _ADDRESS_PATTERN.fullmatch(url):
+            raise errors.ValidationError("This is no address of a server. Write it like https://models.example/v1.")
+        self._preferences.remove_key(ADDRESS_KEY)
+        self._preferences.choose(ADDRESS, url)
+
     def default_writers(self) -> tuple[str, ...]:
         """Return the default chat models of all usable vendors."""
         return tuple(f"{row.name}:{row.default_chat_model}" for row in self._usable() if row.default_chat_model)
 
     def vendor_models(self) -> tuple[types.VendorModels, ...]:
         """Ask each vendor with a key which models the key may use."""
-        vendors = [row for row in self._usable() if row.key_setting and row.default_chat_model]
+        # OPENAI_BASE_URL alone is listed with OpenAI's key only
+        has_address = self._models.config.openai_compatible_base_url is not None
+        vendors = [row for row in self._usable() if row.key_setting and (row.default_chat_model or has_address)]
         with ThreadPoolExecutor(max_workers=max(len(vendors), 1)) as threads:
             return tuple(threads.map(self._vendor_models, vendors))
 
@@ -150,9 +175,9 @@ class Settings:
             None if self.is_dismissed(model) or model == self._models.default_model() else self._choice(model, origin)
         )
 
-    def servers(self) -> tuple[types.FoundServer, ...]:
-        """Find local model servers, and those at configured addresses, that respond now."""
-        return providers.find_servers(self._models.registry.server_addresses(self._models.config))
+    def ollama(self) -> types.FoundServer | None:
+        """Return Ollama on this machine or at its configured address, None if it does not respond now."""
+        return self._models.registry.find_ollama(self._models.config)
 
     # --- notices ---
 
@@ -176,8 +201,11 @@ class Settings:
         try:
             models = self._models.registry.listed_models(row.name, self._models.config)
         except errors.Error as error:
-            known = tuple(types.ServedModel(name=model.name, embeds=True) for model in row.embedding_models)
-            models = (types.ServedModel(name=row.default_chat_model or ""), *known)
+            models = tuple(
+                types.ServedModel(name=name, embeds=embeds)
+                for name, embeds in ((row.default_chat_model, False), (row.default_embedding_model, True))
+                if name
+            )
             return types.VendorModels(provider=row.name, label=row.label, models=models, problem=error.message)
         return types.VendorModels(provider=row.name, label=row.label, models=models)
 

@@ -76,8 +76,8 @@ class Questions:
         generation = request.generation
         if request.auth.api_key and generation.provider and not generation.auth.api_key:
             # The key for searching is also for writing where it can only be meant for that provider; never for another
-            embeds = index.space.provider
-            if embeds == generation.provider or models.registry.provider(embeds).key_setting is None:
+            embeds = models.registry.provider_of(index.space)
+            if embeds.name == generation.provider or embeds.key_setting is None:
                 generation = generation.model_copy(update={"auth": request.auth})
                 request = request.model_copy(update={"generation": generation})
         return Answerer(self._workspace, index, request, llm=models.language_model(generation), stop=stop)

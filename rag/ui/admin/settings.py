@@ -62,8 +62,9 @@ def require_administrator() -> None:
 
 @st.cache_data(ttl=SERVERS_TTL_SECONDS, show_spinner=False)
 def find_servers() -> tuple[types.FoundServer, ...]:
-    """Return the model servers that run on this machine."""
-    return _settings().servers()
+    """Return Ollama if it runs on this machine."""
+    ollama = _settings().ollama()
+    return (ollama,) if ollama else ()
 
 
 @st.cache_data(ttl=VENDORS_TTL_SECONDS, show_spinner=False)
@@ -320,8 +321,8 @@ def model_servers(servers: Sequence[types.FoundServer]) -> None:
         if not servers:
             st.caption(
                 _(
-                    "No model server found. Start Ollama, LM Studio, llama.cpp or vLLM, then choose one of its models "
-                    "here. Nothing leaves this machine."
+                    "No model server found. Start Ollama, then choose one of its models here: nothing leaves this "
+                    "machine. LM Studio, llama.cpp and vLLM are reached by their address, below."
                 )
             )
             with st.expander(_("How to set up a local model"), icon=":material/help:"):
@@ -369,6 +370,26 @@ def keys() -> None:
         st.caption(_("A key enables its provider for all users."))
         for key in _settings().keys.list():
             _key(key)
+        _address()
+
+
+def _address() -> None:
+    """Enter the address of a server that speaks OpenAI's protocol; its key belongs to it."""
+    settings = _settings()
+    origin, address = settings.address()
+    typed = st.text_input(
+        _("Address of an OpenAI-compatible server"),
+        address or "",
+        key=f"address-{address}",
+        placeholder="https://openrouter.ai/api/v1",
+        disabled=origin is types.Origin.ENVIRONMENT,
+        help=_("OpenRouter, LM Studio, llama.cpp, vLLM … Changing it removes its key."),
+    )
+    if typed.strip() != (address or ""):
+        with error_boundary():
+            settings.choose_address(typed.strip() or None)
+            vendor_models.clear()
+            st.rerun()
 
 
 def _key(key: types.VendorKey) -> None:

@@ -168,7 +168,7 @@ class Installation:
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, partial_files=drafts)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.add(
-            "export", Subject("backup", name=path.name), documents=manifest.rows("documents"), files=len(manifest.files)
+            "export", Subject("backup", name=path.name), documents=manifest.rows["documents"], files=len(manifest.files)
         )
         return manifest
 

@@ -240,29 +240,26 @@ class PurgeReceipt(Model):
     unfinished: int = 0
 
 
-class SweepReport(Model):
-    """The orphaned files found by a cleanup; `mended` tells whether they were removed.
+class OrphanReport(Model):
+    """The files without an owner that were found; `deleted` tells whether they were removed.
 
     Counted are documents with files whose deletion is pending (`deletions`), that have no row (`unowned`) or probably
-    belong to another database (`doubtful`, which are kept); partial files (`drafts`), `empty_folders`, local `copies`
-    of remote files without document, `temporary` folders, partial `backups`, and files readable by other system users
+    belong to another database (`unconfirmed`, which are kept); partial files and temporary folders (`partial_files`),
+    `empty_folders`, local `copies` of remote files without document, and folders that other accounts may enter
     (`open_to_others`). `bytes` is the total size to remove.
     """
 
-    mended: bool = False
+    deleted: bool = False
     deletions: int = 0
     unowned: int = 0
-    doubtful: int = 0
-    drafts: int = 0
+    unconfirmed: int = 0
+    partial_files: int = 0
     empty_folders: int = 0
     copies: int = 0
-    temporary: int = 0
-    backups: int = 0
     open_to_others: int = 0
     bytes: int = pydantic.Field(default=0, ge=0)
 
     @property
-    def found(self) -> int:
-        """The number of items to clean up."""
-        counts = self.model_dump(exclude={"mended", "doubtful", "bytes"})
-        return sum(counts.values())
+    def count(self) -> int:
+        """The number of orphans, without unconfirmed ones."""
+        return sum(self.model_dump(exclude={"deleted", "unconfirmed", "bytes"}).values())

@@ -12,10 +12,12 @@ from psycopg import conninfo, sql
 
 from rag import errors, store
 from rag.store import FileStore
-from rag.store.backup import backup, restore
+from rag.store.backup import backup, format_1, pg_tools, restore
+from rag.store.backup.archive import Archive, ArchiveWriter
 from rag.store.files.file_storage import KINDS
 from rag.store.server import database_roles, migrations
 from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
+from rag.types.operations import DATABASE_MEMBER
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 
 ANN, BOB = "ann", "bob\t\\N'; DROP TABLE documents; --"
@@ -470,6 +472,57 @@ def later(tmp_path: Path) -> Path:
         (folder / f"{name}.sql").write_text((migrations.FOLDER / f"{name}.sql").read_text())
     (folder / "9998_shelves.sql").write_text("ALTER TABLE documents ADD COLUMN shelf int NOT NULL DEFAULT 7;")
     return folder
+
+
+def in_the_first_format(archive: Path, path: Path) -> None:
+    """Write the same backup as releases before pg_dump did: each table's rows are a member of their own."""
+    with Archive(archive, lambda done: None) as source, path.open("wb") as file:
+        writer, tables = ArchiveWriter(file, created=0), []
+        for table, columns, pieces in pg_tools.tables_of(source.read(DATABASE_MEMBER)):
+            with writer.member(f"tables/{table}.copy") as sink:
+                for piece in pieces:
+                    sink.write(piece)
+            rows = source.manifest.rows[table]
+            tables.append({"table": table, "columns": columns, "rows": rows, **sink.member.model_dump(by_alias=False)})
+        for entry in source.manifest.files:
+            with writer.member(entry.member) as sink:
+                for piece in source.read(entry.member):
+                    sink.write(piece)
+        fields = source.manifest.model_dump(exclude={"database", "format", "rows"}, by_alias=False)
+        writer.close(format_1.Manifest(**fields, format=1, rows={}, tables=tables))
+
+
+def test_a_backup_of_the_first_format_is_restored_for_one_release(
+    archive: Path, here: Machine, there: Machine, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.tar"
+    in_the_first_format(archive, old)
+    assert backup.check(old).rows == backup.check(archive).rows
+    restore.restore(there.url, there.files, old)
+    assert content(there.url) == content(here.url)
+    assert stored_files(there.folder) == stored_files(here.folder)
+
+
+def test_a_server_newer_than_the_packaged_pg_dump_is_named() -> None:
+    pg_tools.require_version(180_004)
+    with pytest.raises(errors.StoreError, match="PostgreSQL 19, and the packaged pg_dump is of version 18"):
+        pg_tools.require_version(190_001)
+
+
+def test_a_password_is_on_no_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    connection = pg_tools.without_password("postgresql://ann:s3cret%3A%5C@db/pages?sslmode=require", file)
+    assert conninfo.conninfo_to_dict(connection) == {
+        "user": "ann",
+        "host": "db",
+        "dbname": "pages",
+        "sslmode": "require",
+        "passfile": str(file),
+    }
+    assert file.read_text() == "*:*:*:*:s3cret\\:\\\\\n"
+    assert file.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(errors.StoreError, match="without a password"):
+        pg_tools.without_password("host=db sslpassword=s3cret", file)
 
 
 def test_a_backup_of_an_earlier_version_is_brought_forward(archive: Path, there: Machine, later: Path) -> None:

@@ -89,6 +89,7 @@ BEHIND_NO_PAGE = (
         "store/server/cluster_directory.py",
         "store/backup/archive.py",
         "store/backup/backup.py",
+        "store/backup/pg_tools.py",
         "store/server/embedded.py",
         "store/files/source_folders.py",
     ),
@@ -96,7 +97,7 @@ BEHIND_NO_PAGE = (
         "store/server/migrations.py",
         "store/backup/restore.py",
         "store/server/database_roles.py",
-        "store/files/orphan_cleanup.py",
+        "store/files/orphans.py",
     ),
     *("store/users/audit_log.py", "store/files/atomic_files.py"),
 )

@@ -5,11 +5,11 @@ follow from the documents' rows, and so is what can be computed again (`EXCLUDED
 schema is that of the migrations. Settings and keys of the environment are excluded.
 """
 
-import contextlib
 import datetime as dt
+import fcntl
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -21,7 +21,6 @@ from rag.store.backup import pg_tools
 from rag.store.backup.archive import PIECE_BYTES, Archive, ArchiveWriter
 from rag.store.files.atomic_files import atomic_replacement
 from rag.store.files.file_storage import KINDS, FileStore, folder_name
-from rag.store.files.partial_files import PartialFiles
 from rag.store.server import migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
 from rag.types.operations import DATABASE_MEMBER
@@ -29,6 +28,9 @@ from rag.types.operations import DATABASE_MEMBER
 EXCLUDED_TABLES = ("backups", "cache_counts", "deletions", "embedding_cache", "request_rates", "work_counts")
 """The list of archives, counters, files to delete, and cached vectors, which the chunks have too. Completions of models
 are included: new ones would cost money and differ."""
+
+PARTIAL = ".pagelight-backup-"
+"""How the names of archives that are being written begin."""
 
 Item = TypeVar("Item")
 
@@ -46,13 +48,11 @@ def write(
     files: FileStore,
     path: Path,
     on_progress: types.OnProgress = types.ignore_progress,
-    *,
-    partial_files: PartialFiles | None = None,
 ) -> types.BackupManifest:
     """Write a new archive at `path`, atomically, and check it.
 
     Documents that are added or changed meanwhile are not in it. A file that is deleted before its turn is missing, and
-    listed so in the manifest. `partial_files` records the archive so that the file of a killed process can be deleted.
+    listed so in the manifest.
 
     Raises:
         errors.ValidationError: `path` exists.
@@ -60,24 +60,21 @@ def write(
         errors.StoreError: the database or the file storage fails.
     """
     created_at = dt.datetime.now(dt.UTC)
-    with _writing(path):
-        if partial_files:
-            partial_files.clear()
-    with _writing(path), _new_file(path, partial_files) as partial:
-        with partial.open("wb") as file:
-            archive = ArchiveWriter(file, created=int(created_at.timestamp()))
-            fields, documents = _write_database(url, archive, on_progress)
-            written, missing = _write_files(files, documents, archive, on_progress)
-            manifest = types.BackupManifest(
-                pagelight=metadata.version("pagelight"),
-                created_at=created_at,
-                files=written,
-                missing=missing,
-                left_out=EXCLUDED_TABLES,
-                **fields,
-            )
-            archive.close(manifest)
-        return check(partial, on_progress)
+    with _writing(path), _new_file(path) as file:
+        archive = ArchiveWriter(file, created=int(created_at.timestamp()))
+        fields, documents = _write_database(url, archive, on_progress)
+        written, missing = _write_files(files, documents, archive, on_progress)
+        manifest = types.BackupManifest(
+            pagelight=metadata.version("pagelight"),
+            created_at=created_at,
+            files=written,
+            missing=missing,
+            left_out=EXCLUDED_TABLES,
+            **fields,
+        )
+        archive.close(manifest)
+        file.flush()
+        return check(Path(file.name), on_progress)
 
 
 @contextmanager
@@ -93,15 +90,21 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _new_file(path: Path, partial_files: PartialFiles | None) -> Iterator[Path]:
-    """Give a new private file that gets the name `path` when the block succeeds, else it is deleted."""
+def _new_file(path: Path) -> Iterator[BinaryIO]:
+    """Give a new private file that gets the name `path` when the block succeeds, else it is deleted.
+
+    Its writer holds a lock on it; those of killed backups in the same folder are deleted.
+    """
     if path.exists() or path.is_symlink():
         raise errors.ValidationError(f"{path} exists. Give a new name, or remove it first.")
-    with contextlib.ExitStack() as stack:
-        partial = stack.enter_context(atomic_replacement(path))
-        if partial_files:
-            stack.enter_context(partial_files.writing(partial))
-        yield partial
+    for partial in path.parent.glob(f"{PARTIAL}*"):
+        with suppress(OSError), partial.open("rb+") as file:  # which another account may own, or which is locked
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            partial.unlink()
+    with atomic_replacement(path, prefix=PARTIAL) as partial, partial.open("rb+") as file:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
 
 
 def _write_database(

@@ -1,7 +1,7 @@
-"""Archives of the first format, which had a member for each table. Pagelight 0.2 is the last that restores them.
+"""Archives of the first format, which had a member for each table. They are still restored, for one release.
 
 This module, its use in `archive` and `restore`, and `types.BackupManifest.database` being optional go with the next
-release.
+one.
 """
 
 import re

@@ -44,7 +44,7 @@ def dump(url: str, snapshot: str, schema: str, tables: Sequence[str]) -> Iterato
     """
     options = [f"--snapshot={snapshot}", *(f'--table="{schema}"."{table}"' for table in tables)]
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-        connection = _without_password(url, Path(folder) / "password")
+        connection = without_password(url, Path(folder) / "password")
         with _running(
             "pg_dump",
             f"--dbname={connection}",
@@ -62,7 +62,7 @@ def dump(url: str, snapshot: str, schema: str, tables: Sequence[str]) -> Iterato
                 yield piece
 
 
-def _without_password(url: str, path: Path) -> str:
+def without_password(url: str, path: Path) -> str:
     """Return the connection string with the password moved into a file, as others can read a command line."""
     parameters = conninfo.conninfo_to_dict(url)
     password = parameters.pop("password", None)

@@ -7,9 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from rag import errors, types
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
+from rag.store.jobs.scheduling import RETRY_DELAYS
+from rag.store.library.indexes import to_index
 from rag.store.search import scopes
 from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
@@ -321,3 +325,354 @@ def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
     if present["is_older"]:
         details["version"] = present["version"]
     return errors.DuplicateError(f"The content of {name} is {where}, as {present['name']}.", details=details)
+
+
+class DocumentMetadata:
+    """The columns of a user's `documents` that the user may change."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "document_metadata")
+        self._listing = Queries(database, "documents")
+
+    def ids(self, index_id: uuid.UUID, asked: types.DocumentQuery = EVERY_DOCUMENT) -> list[uuid.UUID]:
+        """Return the ids of all documents that `Documents.list` would return, newest first."""
+        return [row["id"] for row in self._listing.all("ids", **list_parameters(index_id, asked))]
+
+    def count(self, index_id: uuid.UUID, asked: types.DocumentQuery = EVERY_DOCUMENT) -> int:
+        """Return how many documents `Documents.list` would return."""
+        row = self._listing.one("count", **list_parameters(index_id, asked))
+        return int(row["documents"]) if row else 0
+
+    def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
+        """Change the fields that `edit` gives. Raises NotFoundError."""
+        given = {name: getattr(edit, name) if name in edit.given else None for name in types.DocumentEdit.model_fields}
+        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
+        given["tags"] = None if given["tags"] is None else [*edit.tags]
+        edited = self._queries.write("edit", document_id=document_id, **given, **sets)
+        if not edited:
+            raise unknown(document_id)
+        return to_document(edited[0])
+
+    def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
+        """Add tags to documents and remove others, and return the ids of the documents."""
+        return [row["id"] for row in self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed])]
+
+    def tags(self, index_id: uuid.UUID) -> list[types.TagCount]:
+        """Return the tags of an index in alphabetical order."""
+        return [types.TagCount(**row) for row in self._queries.all("tags", index_id=index_id)]
+
+    def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
+        """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
+        row = self._queries.one("names", document_id=document_id)
+        if row is None:
+            raise unknown(document_id)
+        return row["name"], row["given_title"]
+
+
+class Attachments:
+    """The columns of a user's `documents` that relate attachments and containers."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "attachments")
+
+    def set_parts(self, document_id: uuid.UUID, parts: Sequence[types.Part]) -> None:
+        """Save what became of the files in a container. Raises NotFoundError."""
+        values = Jsonb([part.model_dump(mode="json") for part in parts])
+        if not self._queries.write("set_parts", document_id=document_id, parts=values):
+            raise unknown(document_id)
+
+    def of(self, *container_ids: uuid.UUID) -> builtins.list[types.Document]:
+        """Return the attachments of containers in their order, in the trash or not, without their `pages`."""
+        return [to_document(row) for row in self._queries.all("of", ids=[*container_ids])]
+
+    def outermost(self, document_id: uuid.UUID) -> uuid.UUID:
+        """Return the outermost container around a document; the document itself if it is in none."""
+        containers = self._queries.all("containers", document_id=document_id)
+        return uuid.UUID(str(containers[-1]["id"])) if containers else document_id
+
+    def unpacked(self, document_id: uuid.UUID) -> types.Unpacked:
+        """Return how deep a document is nested, and what else was unpacked from its outermost container."""
+        containers = [row["id"] for row in self._queries.all("containers", document_id=document_id)]
+        if not containers:
+            return types.Unpacked()
+        inside = self._queries.one("unpacked", document_id=document_id, container_id=containers[-1])
+        return types.Unpacked(depth=len(containers), **(inside or {}))
+
+    def match_trash_state(self, container_id: uuid.UUID, added: Sequence[uuid.UUID]) -> None:
+        """Move new attachments to the trash if their container is there, else out of it."""
+        self._queries.write("match_trash_state", container_id=container_id, ids=[*added])
+
+
+class Sources:
+    """The columns of a user's `documents` that say where they came from."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "sources")
+        self._attachments = AttachmentCascade(database)
+
+    def find(
+        self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None
+    ) -> list[types.Document]:
+        """Return documents whose source is in `sources` or starts with `prefix`, oldest first, trash included."""
+        rows = self._queries.all("find", index_id=index_id, sources=[*sources], prefix=prefix)
+        return [to_document(row) for row in rows]
+
+    def show(self, sources: Mapping[uuid.UUID, str]) -> None:
+        """Set the sources that answers show for documents."""
+        self._queries.write("show", ids=[*sources], sources=[*sources.values()])
+
+    def named(self, index_id: uuid.UUID, references: Sequence[str]) -> dict[str, list[uuid.UUID]]:
+        """Return the documents of each reference: an id, a source, or the SHA-256 (hex) of one of these.
+
+        References to no document, or only to documents in the trash, are left out.
+        """
+        found: dict[str, list[uuid.UUID]] = {}
+        for row in self._queries.all("named", index_id=index_id, references=[*references]):
+            found.setdefault(row["reference"], []).append(row["id"])
+        return found
+
+    def meant(self, index_id: uuid.UUID, sources: Sequence[str]) -> dict[str, set[uuid.UUID]]:
+        """Return the documents of each source, which is given as in a filter, or by name or id."""
+        found: dict[str, set[uuid.UUID]] = {}
+        for row in self._queries.all("meant", index_id=index_id, sources=[*sources]):
+            found.setdefault(row["source"], set()).add(row["id"])
+        return found
+
+    def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
+        """Take a document with its attachments out of the trash, move `older` ones there, and transfer their chats.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+        """
+        with self._database.transaction() as connection:
+            shown = self._queries.run(connection, "supersede", document_id=document_id, older=[*older]).fetchone()
+            if shown is None:
+                raise unknown(document_id)
+            times = {document_id: shown["was_deleted_at"]}
+            restored = [document_id, *self._attachments.restore(connection, times)]
+            trashed = [*shown["hidden"], *self._attachments.trash(connection, shown["hidden"])]
+            if shown["thrown_away"]:
+                audit_log.add_document_entries(self._database, connection, "document.restore", restored)
+            audit_log.add_document_entries(self._database, connection, "document.trash", trashed)
+
+    def find_by_upload_key(self, key: str) -> types.Document | None:
+        """Return the document that was uploaded under a key, if it still exists."""
+        row = self._queries.one("find_by_upload_key", key=key)
+        return to_document(row) if row else None
+
+    def set_upload_key(self, document_id: uuid.UUID, key: str) -> None:
+        """Save the key under which a document was uploaded. Raises NotFoundError."""
+        if not self._queries.write("set_upload_key", document_id=document_id, key=key):
+            raise unknown(document_id)
+
+
+class Versions:
+    """The columns of a user's `documents` that relate versions."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "versions")
+
+    def list(self, ids: Sequence[uuid.UUID], *, in_trash: bool = True) -> list[types.Document]:
+        """Return all versions of the documents that have `ids` among their versions, the latest first."""
+        return [to_document(row) for row in self._queries.all("list", ids=[*ids], in_trash=in_trash)]
+
+    def of_same_name(self, index_id: uuid.UUID, name: str, sha256: str) -> types.Document | None:
+        """Return the document that a file of this name and of new content may be a new version of."""
+        row = self._queries.one(
+            "of_same_name", index_id=index_id, name=name, sha256=sha256, containers=[*types.CONTAINERS]
+        )
+        return to_document(row) if row else None
+
+    def take_over(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
+        """Make a document the current version in place of `older` ones, out of the trash, and transfer their chats.
+
+        Mails and archives have attachments but no versions: see `Sources.supersede`.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+        """
+        with self._database.transaction() as connection:
+            taker = self._queries.run(connection, "take_over", document_id=document_id, older=[*older]).fetchone()
+            if taker is None:
+                raise unknown(document_id)
+            if taker["thrown_away"]:
+                audit_log.add_document_entries(self._database, connection, "document.restore", [document_id])
+
+    def make_current(self, document_id: uuid.UUID) -> bool:
+        """Make an older version the current one; False if it is none, is not ready, or is in the trash."""
+        return bool(self._queries.write("make_current", document_id=document_id))
+
+
+class CollectionMoves:
+    """Moves a user's documents with their chunks, vectors and postings between indexes."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "collection_moves")
+
+    def move(self, ids: Sequence[uuid.UUID], index_id: uuid.UUID) -> Sequence[uuid.UUID]:
+        """Move documents with their versions and attachments, all or none; return those of `ids` that moved.
+
+        Raises:
+            errors.NotFoundError: there is no such index.
+            errors.ConflictError: the index has another embedding model or other chunks, or the content of one already;
+                or one is being read, follows a folder, or is a part of another.
+        """
+        with self._database.transaction(long=True) as connection:
+            rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]
+            self._require_compatible(connection, {row["index_id"] for row in rows}, index_id)
+            for row in rows:
+                _require_movable(row)
+            self._require_no_duplicate(connection, rows, index_id)
+            moved = [row["id"] for row in rows]
+            self._queries.run(connection, "move", ids=moved, index_id=index_id)
+            audit_log.add_document_entries(self._database, connection, "document.move", moved)
+        return [document_id for document_id in ids if document_id in moved]
+
+    def _require_compatible(self, connection: Connection, sources: set[uuid.UUID], target_id: uuid.UUID) -> None:
+        rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
+        found = {index.id: index for index in map(to_index, rows)}
+        if target_id not in found:
+            raise errors.NotFoundError(f"There is no index {target_id}. List the indexes and check the id.")
+        target = found[target_id]
+        for source in (found[source_id] for source_id in sources):
+            if (source.space, source.chunking) != (target.space, target.chunking):
+                raise errors.ConflictError(
+                    f"“{target.name}” is searched by another model or in other chunks than “{source.name}”. Upload the "
+                    "files there."
+                )
+
+    def _require_no_duplicate(self, connection: Connection, rows: Sequence[Row], target: uuid.UUID) -> None:
+        hashes = [row["sha256"] for row in rows]
+        twin = self._queries.run(connection, "twins", index_id=target, hashes=hashes).fetchone()
+        if twin:
+            raise errors.ConflictError(
+                f"The collection has the content of “{twin['name']}” already, there or in its trash. Leave it out."
+            )
+
+
+def _require_movable(row: Row) -> None:
+    if row["is_part"]:
+        raise errors.ConflictError(f"“{row['name']}” is part of a mail or an archive. Move that.")
+    if row["follows_source"]:
+        raise errors.ConflictError(f"“{row['name']}” follows a file of a folder, which would bring it back.")
+    if types.DocumentStatus(row["status"]) in types.UNFINISHED:
+        raise errors.ConflictError(f"“{row['name']}” is being read. Move it when that is done.")
+
+
+MAX_ANNOTATIONS = 5000
+"""Maximum of one user in one document."""
+
+
+class Annotations:
+    """A user's rows of the table `annotations`, in `documents` that the user may see."""
+
+    def __init__(self, database: UserDatabase, documents: Documents) -> None:
+        self._documents = documents
+        self._queries = Queries(database, "annotations")
+
+    def list(self, document_id: uuid.UUID) -> builtins.list[types.Annotation]:
+        """Return a document's annotations in page order. Raises NotFoundError if the user may not see the document."""
+        self._documents.get(document_id)
+        return [_to_annotation(row) for row in self._queries.all("list", document_id=document_id)]
+
+    def add(self, document_id: uuid.UUID, regions: Sequence[types.Region], quote: str, note: str) -> types.Annotation:
+        """Add an annotation.
+
+        Raises:
+            errors.NotFoundError: the user may not see such a document.
+            errors.ValidationError: the document has `MAX_ANNOTATIONS` already.
+        """
+        document = self._documents.get(document_id)
+        added = self._queries.write(
+            "add",
+            id=uuid.uuid4(),
+            owner=document.user_id,
+            document_id=document_id,
+            regions=Jsonb([region.model_dump(mode="json") for region in regions]),
+            quote=quote,
+            note=note,
+            most=MAX_ANNOTATIONS,
+        )
+        if not added:
+            raise errors.ValidationError(
+                f"{document.name} has {MAX_ANNOTATIONS:,} notes and highlights, which is the most. Delete some."
+            )
+        return _to_annotation(added[0])
+
+    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
+        """Change the note of an annotation. Raises NotFoundError."""
+        return _to_annotation(self._change("edit", document_id, annotation_id, note=note))
+
+    def delete(self, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
+        """Delete an annotation. Raises NotFoundError."""
+        self._change("delete", document_id, annotation_id)
+
+    def _change(self, query: str, document_id: uuid.UUID, annotation_id: uuid.UUID, **values: str) -> Mapping[str, Any]:
+        self._documents.get(document_id)
+        rows = self._queries.write(query, document_id=document_id, id=annotation_id, **values)
+        if not rows:
+            raise errors.NotFoundError(f"There is no note {annotation_id} in this document. List its notes.")
+        return rows[0]
+
+
+def _to_annotation(row: Mapping[str, Any]) -> types.Annotation:
+    return types.Annotation.model_validate(dict(row))
+
+
+UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
+
+
+class ReadingQueue:
+    """The columns of a user's `documents` that say how they are being read."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "reading_queue")
+
+    def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""
+        cancelled = errors.CancelledError()
+        rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
+        return [row["id"] for row in rows]
+
+    def lane(self, document_id: uuid.UUID) -> types.Lane | None:
+        """Return what is to be done next with a document; None if it is not being read or does not exist."""
+        row = self._queries.one("lane", document_id=document_id)
+        return types.Lane(row["lane"]) if row else None
+
+    def resume(self, document_id: uuid.UUID) -> types.Document:
+        """Mark a document to be read from where that stopped, or again if it was ready.
+
+        A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
+        """
+        resumed = self._queries.write("resume", document_id=document_id)
+        found = resumed or self._queries.all("present", document_id=document_id)
+        if not found:
+            raise unknown(document_id)
+        return to_document(found[0])
+
+    def give_up_pictures(self, document_id: uuid.UUID) -> None:
+        """Mark the pictures of a document as unreadable, with a note about it, so that they are not tried again."""
+        self._queries.write("give_up_pictures", document_id=document_id, note=UNREAD_PICTURES)
+
+    def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
+        """Queue a document for a retry, and note the reason."""
+        self._queries.write("postpone", document_id=document_id, code=code, message=message, pauses=RETRY_DELAYS)
+
+    def set_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
+        """Save the tracing span to which work on a document belongs."""
+        self._queries.write("set_trace", document_id=document_id, traceparent=traceparent)
+
+    def trace(self, document_id: uuid.UUID) -> str | None:
+        """Return the tracing span to which work on a document belongs, if any."""
+        row = self._queries.one("trace", document_id=document_id)
+        return row["trace_parent"] if row else None
+
+    def enqueue(self, document_id: uuid.UUID) -> types.Document:
+        """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
+        enqueued = self._queries.write("enqueue", document_id=document_id)
+        if not enqueued:
+            raise unknown(document_id)
+        return to_document(enqueued[0])

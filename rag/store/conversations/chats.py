@@ -57,10 +57,7 @@ class Conversations:
 
     def get(self, conversation_id: uuid.UUID) -> types.Conversation:
         """Return a chat. Raises NotFoundError."""
-        row = self._queries.one("get", conversation_id=conversation_id)
-        if row is None:
-            raise _unknown(conversation_id)
-        return _to_conversation(row)
+        return _to_conversation(self._queries.get("get", _unknown(conversation_id), conversation_id=conversation_id))
 
     def update(self, conversation_id: uuid.UUID, *, title: str | None = None, pinned: bool | None = None) -> None:
         """Rename a chat, or pin it to the top of the list; None changes nothing. Raises NotFoundError."""
@@ -133,10 +130,7 @@ class Conversations:
         self._write("rate", conversation_id, message_id=message_id, rating=rating, reason=reason)
 
     def _write(self, query: str, conversation_id: uuid.UUID, **values: object) -> Row:
-        rows = self._queries.write(query, conversation_id=conversation_id, **values)
-        if not rows:
-            raise _unknown(conversation_id)
-        return rows[0]
+        return self._queries.change(query, _unknown(conversation_id), conversation_id=conversation_id, **values)
 
 
 def _to_conversation(row: Mapping[str, Any]) -> types.Conversation:

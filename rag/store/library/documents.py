@@ -28,7 +28,7 @@ class Documents:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = Queries(database, "documents")
-        self._attachments = AttachmentCascade(database)
+        self._attachments = Queries(database, "attachments")
         self._account = OwnAccount(database)
 
     def add(
@@ -174,15 +174,11 @@ class Documents:
 
     def fail(self, document_id: uuid.UUID, code: str, message: str) -> None:
         """Mark a document as failed; its chunks stay searchable. Raises NotFoundError."""
-        if not self._queries.write("fail", document_id=document_id, code=code, message=message):
-            raise unknown(document_id)
+        self._queries.change("fail", unknown(document_id), document_id=document_id, code=code, message=message)
 
     def requeue(self, document_id: uuid.UUID) -> types.Document:
         """Mark a document that is not in the trash to be read from its beginning. Raises NotFoundError."""
-        rows = self._queries.write("requeue", document_id=document_id)
-        if not rows:
-            raise unknown(document_id)
-        return to_document(rows[0])
+        return to_document(self._queries.change("requeue", unknown(document_id), document_id=document_id))
 
     def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Move documents with all their versions and attachments to the trash, and return what was moved.
@@ -190,8 +186,8 @@ class Documents:
         An older version, or one that is still to be read, is moved alone.
         """
         with self._database.transaction() as connection:
-            trashed = [row["id"] for row in self._queries.run(connection, "trash", ids=[*ids])]
-            trashed += self._attachments.trash(connection, trashed)
+            trashed = _ids(self._queries.run(connection, "trash", ids=[*ids]))
+            trashed += _ids(self._attachments.run(connection, "trash", ids=trashed))
             audit_log.add_document_entries(self._database, connection, "document.trash", trashed)
             return trashed
 
@@ -199,7 +195,8 @@ class Documents:
         """Move documents out of the trash, with the versions and attachments that went with them; return all."""
         with self._database.transaction() as connection:
             times = {row["id"]: row["was_deleted_at"] for row in self._queries.run(connection, "restore", ids=[*ids])}
-            restored = [*times, *self._attachments.restore(connection, times)]
+            with_containers = self._attachments.run(connection, "restore", ids=[*times], times=[*times.values()])
+            restored = [*times, *_ids(with_containers)]
             audit_log.add_document_entries(self._database, connection, "document.restore", restored)
             return restored
 
@@ -211,7 +208,8 @@ class Documents:
         """
         with self._database.transaction(long=True) as connection:
             gone = self._queries.run(connection, "purge", ids=[*ids]).fetchall()
-            gone += self._attachments.purge(connection, [row["id"] for row in gone])
+            gone += self._attachments.run(connection, "purge", ids=_ids(gone)).fetchall()
+            self._attachments.run(connection, "release", ids=_ids(gone))  # attachments that are not in the trash stay
             for row in gone:
                 subject = audit_log.Subject("document", str(row["id"]), row["name"])
                 audit_log.add_entry(self._database, connection, "document.purge", subject)
@@ -224,26 +222,8 @@ class Documents:
         return work_locks.lock(self._database, document_id)
 
 
-class AttachmentCascade:
-    """Moves and deletes the attachments of mails and archives with their containers, in the same transaction."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "attachments")
-
-    def trash(self, connection: Connection, containers: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-        """Move the attachments of trashed documents, at any depth, to the trash, and return them."""
-        return [row["id"] for row in self._queries.run(connection, "trash", ids=[*containers])]
-
-    def restore(self, connection: Connection, containers: Mapping[uuid.UUID, Any]) -> list[uuid.UUID]:
-        """Restore attachments that went to the trash with restored documents, given with their times of deletion."""
-        rows = self._queries.run(connection, "restore", ids=[*containers], times=[*containers.values()])
-        return [row["id"] for row in rows]
-
-    def purge(self, connection: Connection, containers: Sequence[uuid.UUID]) -> list[Row]:
-        """Delete the attachments in the trash of deleted documents, and return their rows; other attachments stay."""
-        gone = self._queries.run(connection, "purge", ids=[*containers]).fetchall()
-        self._queries.run(connection, "release", ids=[*containers, *(row["id"] for row in gone)])
-        return gone
+def _ids(rows: Iterable[Row]) -> list[uuid.UUID]:
+    return [row["id"] for row in rows]
 
 
 def list_parameters(index_id: uuid.UUID, asked: types.DocumentQuery) -> dict[str, object]:
@@ -348,14 +328,11 @@ class DocumentMetadata:
         given = {name: getattr(edit, name) if name in edit.given else None for name in types.DocumentEdit.model_fields}
         sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
         given["tags"] = None if given["tags"] is None else [*edit.tags]
-        edited = self._queries.write("edit", document_id=document_id, **given, **sets)
-        if not edited:
-            raise unknown(document_id)
-        return to_document(edited[0])
+        return to_document(self._queries.change("edit", unknown(document_id), document_id=document_id, **given, **sets))
 
     def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
         """Add tags to documents and remove others, and return the ids of the documents."""
-        return [row["id"] for row in self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed])]
+        return _ids(self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed]))
 
     def tags(self, index_id: uuid.UUID) -> list[types.TagCount]:
         """Return the tags of an index in alphabetical order."""
@@ -363,9 +340,7 @@ class DocumentMetadata:
 
     def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
         """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
-        row = self._queries.one("names", document_id=document_id)
-        if row is None:
-            raise unknown(document_id)
+        row = self._queries.get("names", unknown(document_id), document_id=document_id)
         return row["name"], row["given_title"]
 
 
@@ -378,8 +353,7 @@ class Attachments:
     def set_parts(self, document_id: uuid.UUID, parts: Sequence[types.Part]) -> None:
         """Save what became of the files in a container. Raises NotFoundError."""
         values = Jsonb([part.model_dump(mode="json") for part in parts])
-        if not self._queries.write("set_parts", document_id=document_id, parts=values):
-            raise unknown(document_id)
+        self._queries.change("set_parts", unknown(document_id), document_id=document_id, parts=values)
 
     def of(self, *container_ids: uuid.UUID) -> builtins.list[types.Document]:
         """Return the attachments of containers in their order, in the trash or not, without their `pages`."""
@@ -392,7 +366,7 @@ class Attachments:
 
     def unpacked(self, document_id: uuid.UUID) -> types.Unpacked:
         """Return how deep a document is nested, and what else was unpacked from its outermost container."""
-        containers = [row["id"] for row in self._queries.all("containers", document_id=document_id)]
+        containers = _ids(self._queries.all("containers", document_id=document_id))
         if not containers:
             return types.Unpacked()
         inside = self._queries.one("unpacked", document_id=document_id, container_id=containers[-1])
@@ -409,7 +383,7 @@ class Sources:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = Queries(database, "sources")
-        self._attachments = AttachmentCascade(database)
+        self._attachments = Queries(database, "attachments")
 
     def find(
         self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None
@@ -449,9 +423,10 @@ class Sources:
             shown = self._queries.run(connection, "supersede", document_id=document_id, older=[*older]).fetchone()
             if shown is None:
                 raise unknown(document_id)
-            times = {document_id: shown["was_deleted_at"]}
-            restored = [document_id, *self._attachments.restore(connection, times)]
-            trashed = [*shown["hidden"], *self._attachments.trash(connection, shown["hidden"])]
+            times = [shown["was_deleted_at"]]
+            attachments = self._attachments.run(connection, "restore", ids=[document_id], times=times)
+            restored = [document_id, *_ids(attachments)]
+            trashed = [*shown["hidden"], *_ids(self._attachments.run(connection, "trash", ids=shown["hidden"]))]
             if shown["thrown_away"]:
                 audit_log.add_document_entries(self._database, connection, "document.restore", restored)
             audit_log.add_document_entries(self._database, connection, "document.trash", trashed)
@@ -463,8 +438,7 @@ class Sources:
 
     def set_upload_key(self, document_id: uuid.UUID, key: str) -> None:
         """Save the key under which a document was uploaded. Raises NotFoundError."""
-        if not self._queries.write("set_upload_key", document_id=document_id, key=key):
-            raise unknown(document_id)
+        self._queries.change("set_upload_key", unknown(document_id), document_id=document_id, key=key)
 
 
 class Versions:
@@ -612,10 +586,13 @@ class Annotations:
 
     def _change(self, query: str, document_id: uuid.UUID, annotation_id: uuid.UUID, **values: str) -> Mapping[str, Any]:
         self._documents.get(document_id)
-        rows = self._queries.write(query, document_id=document_id, id=annotation_id, **values)
-        if not rows:
-            raise errors.NotFoundError(f"There is no note {annotation_id} in this document. List its notes.")
-        return rows[0]
+        return self._queries.change(
+            query,
+            errors.NotFoundError(f"There is no note {annotation_id} in this document. List its notes."),
+            document_id=document_id,
+            id=annotation_id,
+            **values,
+        )
 
 
 def _to_annotation(row: Mapping[str, Any]) -> types.Annotation:
@@ -672,7 +649,4 @@ class ReadingQueue:
 
     def enqueue(self, document_id: uuid.UUID) -> types.Document:
         """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
-        enqueued = self._queries.write("enqueue", document_id=document_id)
-        if not enqueued:
-            raise unknown(document_id)
-        return to_document(enqueued[0])
+        return to_document(self._queries.change("enqueue", unknown(document_id), document_id=document_id))

@@ -143,9 +143,9 @@ def _one(connection: Connection, query: sql.SQL | sql.Composed, parameters: Mapp
 
 def _require_all_rows(connection: Connection, tables: Collection[str]) -> None:
     """Raise StoreError if row-level security hides rows from this account, so that a backup would lack them."""
-    found = connection.execute(named_queries.load("backup")["held_back"], {"names": [*tables]}).fetchall()
-    if found:
-        names = [row["name"] for row in found]
+    rows = connection.execute(named_queries.load("backup")["held_back"], {"names": [*tables]}).fetchall()
+    if rows:
+        names = [row["name"] for row in rows]
         raise errors.StoreError(
             f"The database shows this account not all rows of {', '.join(names)}, so a backup would lack them. Restart "
             "Pagelight, which sets that right, and connect to the server itself rather than to a pooler.",
@@ -156,8 +156,8 @@ def _require_all_rows(connection: Connection, tables: Collection[str]) -> None:
 def our_tables(connection: Connection) -> dict[str, tuple[str, ...]]:
     """Return our tables with their columns, without tables of other programs."""
     names = [name for name in migrations.tables() if name not in EXCLUDED_TABLES]
-    found = connection.execute(named_queries.load("backup")["tables"], {"names": names})
-    return {row["name"]: tuple(row["columns"]) for row in found}
+    rows = connection.execute(named_queries.load("backup")["tables"], {"names": names})
+    return {row["name"]: tuple(row["columns"]) for row in rows}
 
 
 def _write_files(

@@ -184,11 +184,11 @@ def _without_vector_indexes(
 ) -> Iterator[None]:
     """Drop vector indexes and rebuild them after the block: that is several times faster, and recall is better."""
     backup = named_queries.load("backup")
-    found = connection.execute(backup["vector_indexes"], {"tables": [*tables]}).fetchall()
-    for index in found:
+    indexes = connection.execute(backup["vector_indexes"], {"tables": [*tables]}).fetchall()
+    for index in indexes:
         connection.execute(backup["drop_index"].format(index=sql.Identifier(index["name"])))
     yield
-    for index in with_progress(found, "indexes", on_progress):
+    for index in with_progress(indexes, "indexes", on_progress):
         connection.execute(sql.SQL(index["definition"]))
 
 

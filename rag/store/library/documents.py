@@ -131,7 +131,7 @@ class Documents:
     def list(
         self,
         index_id: uuid.UUID,
-        asked: types.DocumentQuery = EVERY_DOCUMENT,
+        query: types.DocumentQuery = EVERY_DOCUMENT,
         *,
         order_by: types.DocumentOrder = "added",
         descending: bool = True,
@@ -143,13 +143,13 @@ class Documents:
         Of a document's versions it has the current one and new ones that are not ready yet.
         """
         order = {"order_by": order_by, "descending": descending, "limit": limit, "offset": offset}
-        return [to_document(row) for row in self._queries.all("list", **list_parameters(index_id, asked), **order)]
+        return [to_document(row) for row in self._queries.all("list", **list_parameters(index_id, query), **order)]
 
     def page_labels(self, pages: Iterable[tuple[uuid.UUID, int]]) -> dict[uuid.UUID, tuple[int, dict[int, str]]]:
         """Return the number of pages of documents and, for the given pages, printed labels that differ from numbers."""
-        asked = [*pages]
+        wanted = [*pages]
         rows = self._queries.all(
-            "page_labels", document_ids=[key for key, _ in asked], page_numbers=[number for _, number in asked]
+            "page_labels", document_ids=[key for key, _ in wanted], page_numbers=[number for _, number in wanted]
         )
         return {
             row["id"]: (row["page_count"], {int(number): label for number, label in (row["labels"] or {}).items()})
@@ -226,14 +226,14 @@ def _ids(rows: Iterable[Row]) -> list[uuid.UUID]:
     return [row["id"] for row in rows]
 
 
-def list_parameters(index_id: uuid.UUID, asked: types.DocumentQuery) -> dict[str, object]:
+def list_parameters(index_id: uuid.UUID, query: types.DocumentQuery) -> dict[str, object]:
     """Return the parameters of the queries that list, or count, documents."""
     return {
-        **scopes.parameters(types.Scope(index_id=index_id, filters=asked.filters)),
-        "search": asked.search or None,
-        "status": asked.status and asked.status.value,
-        "disabled": asked.disabled,
-        "in_trash": asked.in_trash,
+        **scopes.parameters(types.Scope(index_id=index_id, filters=query.filters)),
+        "search": query.search or None,
+        "status": query.status and query.status.value,
+        "disabled": query.disabled,
+        "in_trash": query.in_trash,
     }
 
 
@@ -314,13 +314,13 @@ class DocumentMetadata:
         self._queries = Queries(database, "document_metadata")
         self._listing = Queries(database, "documents")
 
-    def ids(self, index_id: uuid.UUID, asked: types.DocumentQuery = EVERY_DOCUMENT) -> list[uuid.UUID]:
+    def ids(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> list[uuid.UUID]:
         """Return the ids of all documents that `Documents.list` would return, newest first."""
-        return [row["id"] for row in self._listing.all("ids", **list_parameters(index_id, asked))]
+        return [row["id"] for row in self._listing.all("ids", **list_parameters(index_id, query))]
 
-    def count(self, index_id: uuid.UUID, asked: types.DocumentQuery = EVERY_DOCUMENT) -> int:
+    def count(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> int:
         """Return how many documents `Documents.list` would return."""
-        row = self._listing.one("count", **list_parameters(index_id, asked))
+        row = self._listing.one("count", **list_parameters(index_id, query))
         return int(row["documents"]) if row else 0
 
     def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
@@ -401,17 +401,17 @@ class Sources:
 
         References to no document, or only to documents in the trash, are left out.
         """
-        found: dict[str, list[uuid.UUID]] = {}
+        documents: dict[str, list[uuid.UUID]] = {}
         for row in self._queries.all("named", index_id=index_id, references=[*references]):
-            found.setdefault(row["reference"], []).append(row["id"])
-        return found
+            documents.setdefault(row["reference"], []).append(row["id"])
+        return documents
 
     def meant(self, index_id: uuid.UUID, sources: Sequence[str]) -> dict[str, set[uuid.UUID]]:
         """Return the documents of each source, which is given as in a filter, or by name or id."""
-        found: dict[str, set[uuid.UUID]] = {}
+        documents: dict[str, set[uuid.UUID]] = {}
         for row in self._queries.all("meant", index_id=index_id, sources=[*sources]):
-            found.setdefault(row["source"], set()).add(row["id"])
-        return found
+            documents.setdefault(row["source"], set()).add(row["id"])
+        return documents
 
     def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
         """Take a document with its attachments out of the trash, move `older` ones there, and transfer their chats.
@@ -468,10 +468,10 @@ class Versions:
             errors.NotFoundError: there is no such document.
         """
         with self._database.transaction() as connection:
-            taker = self._queries.run(connection, "take_over", document_id=document_id, older=[*older]).fetchone()
-            if taker is None:
+            current = self._queries.run(connection, "take_over", document_id=document_id, older=[*older]).fetchone()
+            if current is None:
                 raise unknown(document_id)
-            if taker["thrown_away"]:
+            if current["thrown_away"]:
                 audit_log.add_document_entries(self._database, connection, "document.restore", [document_id])
 
     def make_current(self, document_id: uuid.UUID) -> bool:
@@ -507,11 +507,11 @@ class CollectionMoves:
 
     def _require_compatible(self, connection: Connection, sources: set[uuid.UUID], target_id: uuid.UUID) -> None:
         rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
-        found = {index.id: index for index in map(to_index, rows)}
-        if target_id not in found:
+        indexes = {index.id: index for index in map(to_index, rows)}
+        if target_id not in indexes:
             raise errors.NotFoundError(f"There is no index {target_id}. List the indexes and check the id.")
-        target = found[target_id]
-        for source in (found[source_id] for source_id in sources):
+        target = indexes[target_id]
+        for source in (indexes[source_id] for source_id in sources):
             if (source.space, source.chunking) != (target.space, target.chunking):
                 raise errors.ConflictError(
                     f"“{target.name}” is searched by another model or in other chunks than “{source.name}”. Upload the "
@@ -625,10 +625,10 @@ class ReadingQueue:
         A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
         """
         resumed = self._queries.write("resume", document_id=document_id)
-        found = resumed or self._queries.all("present", document_id=document_id)
-        if not found:
+        rows = resumed or self._queries.all("present", document_id=document_id)
+        if not rows:
             raise unknown(document_id)
-        return to_document(found[0])
+        return to_document(rows[0])
 
     def give_up_pictures(self, document_id: uuid.UUID) -> None:
         """Mark the pictures of a document as unreadable, with a note about it, so that they are not tried again."""

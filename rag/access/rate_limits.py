@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from rag import errors
+from rag.messages import N_
 
 FAILURES_PER_MINUTE = 30
 """Wrong keys that an address may send."""
@@ -38,7 +39,8 @@ class RateLimiter:
             self._remember(who, wait)
         if wait > 0:
             raise errors.RateLimitError(
-                f"More than {per_minute} requests within a minute. Wait, or raise RAG_RATE_LIMIT_PER_MINUTE.",
+                N_("More than {limit} requests within a minute. Wait, or raise RAG_RATE_LIMIT_PER_MINUTE."),
+                limit=per_minute,
                 details={"per_minute": per_minute, "retry_after_seconds": math.ceil(wait)},
             )
 

@@ -14,6 +14,7 @@ from rag import types
 from rag.evaluation.questions import Question
 from rag.evaluation.runs import Checkpoint, no_checkpoint
 from rag.evaluation.statistics import Scores, Value
+from rag.messages import N_
 
 LOOKUP_CHARS = 3
 LOOKUP_WORDS = 8
@@ -21,13 +22,13 @@ LOOKUP_WORDS = 8
 longer ones are paraphrased."""
 
 MEASURES = {
-    "said": "said",
-    "said_first": "said in the first quote",
-    "first_page": "first citation on a right page",
-    "any_page": "any citation on a right page",
-    "refused_right": "unanswerable, refused",
-    "refused_wrong": "answerable, refused",
-    "citations": "citations per answer",
+    "said": N_("said"),
+    "said_first": N_("said in the first quote"),
+    "first_page": N_("first citation on a right page"),
+    "any_page": N_("any citation on a right page"),
+    "refused_right": N_("unanswerable, refused"),
+    "refused_wrong": N_("answerable, refused"),
+    "citations": N_("citations per answer"),
 }
 """Display names of the scores."""
 

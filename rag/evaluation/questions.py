@@ -11,6 +11,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors, types
+from rag.messages import N_
 
 
 def _as_text(value: object) -> object:
@@ -126,7 +127,9 @@ def load_questions(path: Path) -> list[Question]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise errors.SourceError(f"Cannot read the questions in {path}: {error}. Check the path.") from error
+        raise errors.SourceError(
+            N_("Cannot read the questions in {path}: {error}. Check the path."), path=path, error=error
+        ) from error
     return parse_questions(content, str(path))
 
 
@@ -140,7 +143,9 @@ def parse_questions(content: bytes, name: str) -> list[Question]:
     try:
         lines = content.decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise errors.SourceError(f"Cannot read the questions in {name}: {error}. Save the file as UTF-8.") from error
+        raise errors.SourceError(
+            N_("Cannot read the questions in {name}: {error}. Save the file as UTF-8."), name=name, error=error
+        ) from error
     questions = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -149,5 +154,7 @@ def parse_questions(content: bytes, name: str) -> list[Question]:
             questions.append(Question.model_validate_json(line))
         except pydantic.ValidationError as error:
             words = types.error_summary(error.errors(), whole="line")
-            raise errors.ValidationError(f"{name}, line {number} is not a question. {words}.") from error
+            raise errors.ValidationError(
+                N_("{name}, line {number} is not a question. {problem}."), name=name, number=number, problem=words
+            ) from error
     return questions

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 import pydantic
 
 from rag import errors
+from rag.messages import N_
 
 Row = TypeVar("Row", bound=pydantic.BaseModel)
 
@@ -55,7 +56,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Compare
         errors.ValidationError: one result is of answers, the other of searches.
     """
     if before["subject"] != after["subject"]:
-        raise errors.ValidationError("Answers and searches cannot be compared. Choose two runs of the same kind.")
+        raise errors.ValidationError(N_("Answers and searches cannot be compared. Choose two runs of the same kind."))
     earlier, later = ({question["id"]: question for question in result["questions"]} for result in (before, after))
     compared = []
     for key in dict.fromkeys([*later, *earlier]):

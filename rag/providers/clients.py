@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from rag import errors, types
+from rag.messages import N_
 from rag.providers.http_connections import http_client, tls_context
 from rag.providers.local_servers import EMBEDDING_NAME
 from rag.providers.provider_catalogue import ChatModels, EmbeddingModel, Protocol, Provider
@@ -79,8 +80,10 @@ def _missing_extra_errors(provider: Provider) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise errors.ConfigError(
-            f"{provider.label} needs a package that is not installed ({error.name}). "
-            f'Install it: pip install "pagelight[{provider.extra}]"'
+            N_("{label} needs a package that is not installed ({error}). Install it: {command}"),
+            label=provider.label,
+            error=error.name,
+            command=f'pip install "pagelight[{provider.extra}]"',
         ) from error
 
 
@@ -213,7 +216,9 @@ def _google_credentials(connection: ProviderConnection) -> Any:
             return None
         return open_account(info, scopes=CLOUD_SCOPES)
     except (OSError, ValueError) as error:
-        raise errors.ConfigError(f"GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read.") from error
+        raise errors.ConfigError(
+            N_("GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read."), path=path
+        ) from error
 
 
 def _google_embedding(connection: ProviderConnection, model: EmbeddingModel) -> "BaseEmbedding":

@@ -19,6 +19,7 @@ from pydantic import PrivateAttr
 
 from rag import errors
 from rag.config import Config
+from rag.messages import N_
 from rag.providers import onnx_models
 from rag.providers.batch_embedding import BatchEmbedding
 
@@ -77,7 +78,9 @@ def open_folder_embedding(config: Config, name: str) -> FolderEmbedding:
     folder = config.models_dir / name
     if not name or name.startswith(".") or Path(name).name != name or not folder.is_dir():
         raise errors.ConfigError(
-            f"There is no folder {name!r} in RAG_DATA_DIR/models. Put the model there, or choose another one."
+            N_("There is no folder {name} in {path}. Put the model there, or choose another one."),
+            name=repr(name),
+            path="RAG_DATA_DIR/models",
         )
     return _open(name, folder)
 
@@ -106,6 +109,9 @@ def _read_json(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError, TypeError) as error:
         raise errors.ConfigError(
-            f"The model in {path.parent} cannot be read: {error}. Replace its files, or change RAG_EMBED_MODEL.",
+            N_("The model in {path} cannot be read: {reason}. Replace its files, or change {setting}."),
+            path=path.parent,
+            reason=error,
+            setting="RAG_EMBED_MODEL",
             details={"path": str(path)},
         ) from error

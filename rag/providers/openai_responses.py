@@ -12,6 +12,7 @@ from llama_index.llms.openai import OpenAIResponses
 from pydantic import PrivateAttr
 
 from rag import errors
+from rag.messages import N_
 from rag.providers.vendor_errors import redact
 
 END_EVENTS = {"response.completed", "response.incomplete"}
@@ -46,7 +47,9 @@ class ResponsesLLM(OpenAIResponses):
         """Collect the stream, whose last event tells the outcome."""
         pieces = list(self._stream_chat(messages, **kwargs))
         if not pieces or _event_type(pieces[-1]) not in END_EVENTS:
-            raise errors.ProviderError(f"{self._label} stopped before its answer was complete. Ask again.")
+            raise errors.ProviderError(
+                N_("{label} stopped before its answer was complete. Ask again."), label=self._label
+            )
         text = "".join(piece.delta or "" for piece in pieces)
         message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
         return pieces[-1].model_copy(update={"message": message, "delta": None})
@@ -61,7 +64,9 @@ class ResponsesLLM(OpenAIResponses):
         error = getattr(getattr(event, "response", event), "error", None) or event
         message = str(getattr(error, "message", None) or event.type).rstrip(".")
         return errors.ProviderError(
-            f"{self._label} gave up: {redact(message, self._secrets)}. Ask again, or choose another model.",
+            N_("{label} gave up: {words}. Ask again, or choose another model."),
+            label=self._label,
+            words=redact(message, self._secrets),
             details={"provider": self._label},
         )
 

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from rag import errors, types
 from rag.config import Config
+from rag.messages import N_
 from rag.providers import clients, local_servers
 from rag.providers.provider_catalogue import OPENAI_COMPATIBLE, PROVIDERS, Embed, EmbeddingModel, Protocol, Provider
 
@@ -53,7 +54,9 @@ class Registry:
         """Return the provider's row; raises `errors.ValidationError` if there is none."""
         if name not in self._providers:
             known = ", ".join(self._providers)
-            raise errors.ValidationError(f"There is no model provider {name!r}. Choose one of: {known}.")
+            raise errors.ValidationError(
+                N_("There is no model provider {name}. Choose one of: {known}."), name=repr(name), known=known
+            )
         return self._providers[name]
 
     def providers(self) -> tuple[Provider, ...]:
@@ -84,7 +87,7 @@ class Registry:
         from rag.providers.batch_embedding import as_embedding
 
         if name in self._built_in:
-            raise errors.ValidationError(f"{name!r} is a built-in provider. Choose another name.")
+            raise errors.ValidationError(N_("{name} is a built-in provider. Choose another name."), name=repr(name))
         self._adapters[name] = as_embedding(adapter)
         self._providers[name] = Provider(
             name=name,
@@ -98,7 +101,7 @@ class Registry:
     def unregister(self, name: str) -> None:
         """Remove a registered embedding provider; raises `errors.ValidationError` if there is none of that name."""
         if name not in self._adapters:
-            raise errors.ValidationError(f"There is no registered embedding provider {name!r}.")
+            raise errors.ValidationError(N_("There is no registered embedding provider {name}."), name=repr(name))
         del self._adapters[name], self._providers[name]
 
     def embedding_model(
@@ -153,7 +156,9 @@ class Registry:
         name = dict(provider.renamed_models).get(name, name)
         family = provider.chat_family(name)
         if family is None:
-            raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")
+            raise errors.ValidationError(
+                N_("{label} has no language models. Choose another provider."), label=provider.label
+            )
         connection = self._connection(provider, config)
         from rag.providers.vendor_models import VendorLLM
 
@@ -190,7 +195,7 @@ class Registry:
         for row in self.providers():
             if row.default_embedding_model and row.protocol is not Protocol.CUSTOM and self.is_usable(row, config):
                 return row, None
-        raise errors.ConfigError("No embedding provider is usable. Set RAG_EMBED_MODEL.")
+        raise errors.ConfigError(N_("No embedding provider is usable. Set RAG_EMBED_MODEL."))
 
     def _chat_choice(self, config: Config, options: types.GenerationOptions) -> tuple[Provider, str] | None:
         setting = self._chat_setting(config)
@@ -225,7 +230,9 @@ class Registry:
         if not matching:
             known = ", ".join(self._providers)
             raise errors.ValidationError(
-                f"No provider is known for the model {text!r}. Write PROVIDER:MODEL ({known})."
+                N_("No provider is known for the model {name}. Write PROVIDER:MODEL ({known})."),
+                name=repr(text),
+                known=known,
             )
         return next((row for row in matching if self.is_usable(row, config)), matching[0]), text
 
@@ -247,8 +254,11 @@ class Registry:
     def _connection(self, provider: Provider, config: Config) -> clients.ProviderConnection:
         if not self.is_usable(provider, config):
             raise errors.ConfigError(
-                f"{provider.label} needs {provider.required_variables}. "
-                "Set it in the environment or in .env, or give its key on the page Settings."
+                N_(
+                    "{label} needs {names}. Set it in the environment or in .env, or give its key on the page Settings."
+                ),
+                label=provider.label,
+                names=provider.required_variables,
             )
         return clients.ProviderConnection(
             provider=provider,
@@ -266,7 +276,7 @@ def _setting_errors(name: str) -> Iterator[None]:
     try:
         yield
     except errors.ValidationError as error:
-        raise errors.ConfigError(f"{name}: {error.message}") from error
+        raise errors.ConfigError(N_("{name}: {_reason}"), name=name, _reason=error.message) from error
 
 
 def _with_model(
@@ -277,7 +287,11 @@ def _with_model(
         model = setting[1]
     model = model or provider.default_chat_model
     if model is None and provider.chat_models:
-        raise errors.ConfigError(f"{provider.label} needs a model: set RAG_GEN_MODEL={provider.name}:MODEL.")
+        raise errors.ConfigError(
+            N_("{label} needs a model: set {setting}."),
+            label=provider.label,
+            setting=f"RAG_GEN_MODEL={provider.name}:MODEL",
+        )
     return provider, model or ""
 
 
@@ -327,22 +341,38 @@ def _has_chat_model(provider: Provider, model: str) -> bool:
 def _embedding_row(provider: Provider, name: str | None) -> EmbeddingModel:
     if not provider.embeds:
         raise errors.EmbeddingCapabilityError(
-            f"{provider.label} has no embedding models. Choose another embedding provider, such as local."
+            N_("{label} has no embedding models. Choose another embedding provider, such as local."),
+            label=provider.label,
         )
     name = name or provider.default_embedding_model
     if name is None:
-        raise errors.ConfigError(f"{provider.label} needs a model: set RAG_EMBED_MODEL={provider.name}:MODEL.")
+        raise errors.ConfigError(
+            N_("{label} needs a model: set {setting}."),
+            label=provider.label,
+            setting=f"RAG_EMBED_MODEL={provider.name}:MODEL",
+        )
     model = provider.embedding_model(name)
     if model is None:
         known = ", ".join(row.name for row in provider.embedding_models)
-        raise errors.EmbeddingCapabilityError(f"{provider.label} has no embedding model {name!r}, only: {known}.")
+        raise errors.EmbeddingCapabilityError(
+            N_("{label} has no embedding model {name}, only: {known}."),
+            label=provider.label,
+            name=repr(name),
+            known=known,
+        )
     return model
 
 
 def _resized(provider: Provider, model: EmbeddingModel, dimensions: int) -> EmbeddingModel:
     if model.dimensions not in {None, dimensions} and not model.reducible:
         raise errors.EmbeddingCapabilityError(
-            f"{provider.label}'s {model.name} has {model.dimensions} dimensions, not {dimensions}. "
-            "Choose another embedding model, or re-index."
+            N_(
+                "{label}'s {model} has {count} dimensions, not {dimensions}. Choose another embedding model, or "
+                "re-index."
+            ),
+            label=provider.label,
+            model=model.name,
+            count=model.dimensions,
+            dimensions=dimensions,
         )
     return replace(model, dimensions=dimensions)

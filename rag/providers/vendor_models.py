@@ -28,6 +28,7 @@ from pydantic import PrivateAttr
 
 from rag import errors, types
 from rag.async_streams import in_threads
+from rag.messages import N_
 from rag.providers import http_connections, vendor_errors
 from rag.providers.batch_embedding import BatchEmbedding
 from rag.providers.provider_catalogue import EmbeddingModel, Price, Protocol, Provider
@@ -90,7 +91,12 @@ class VendorEmbedding(BatchEmbedding):
     def _check(self, vectors: list[list[float]], count: int) -> list[list[float]]:
         label = self._boundary.provider.label
         if len(vectors) != count:
-            raise errors.ProviderError(f"{label} returned {len(vectors)} vectors for {count} texts. Try again.")
+            raise errors.ProviderError(
+                N_("{label} returned {count} vectors for {total} texts. Try again."),
+                label=label,
+                count=len(vectors),
+                total=count,
+            )
         for vector in vectors:
             if self._model.dimensions not in {None, len(vector)}:
                 error = errors.ProviderError if self._boundary.is_custom else errors.EmbeddingCapabilityError
@@ -227,7 +233,7 @@ class VendorLLM(CustomLLM):
             http_connections.close_all(responses)
         if not finished:
             label = self._boundary.provider.label
-            raise errors.ProviderError(f"{label} stopped before its answer was complete. Ask again.")
+            raise errors.ProviderError(N_("{label} stopped before its answer was complete. Ask again."), label=label)
 
     def _next(self, pieces: Iterator[ChatResponse], responses: list[httpx.Response]) -> ChatResponse | None:
         with self._boundary.guard(), http_connections.record_responses(responses):

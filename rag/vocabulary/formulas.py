@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from pydantic import TypeAdapter
 
 from rag import errors
+from rag.messages import N_
 from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, Term, packaged_files
 
 Reading = Literal["", "average", "change"]
@@ -116,7 +117,11 @@ def parse_expression(text: str) -> Expression:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise errors.ValidationError(f"The expression “{text}” is not understood from character {position + 1} on.")
+            raise errors.ValidationError(
+                N_("The expression “{text}” is not understood from character {position} on."),
+                text=text,
+                position=position + 1,
+            )
         reading: Reading = match["reading"] or ""  # type: ignore[assignment]  # the pattern has no other
         parts.append(Operand(match["figure"], reading) if match["figure"] else match["number"] or match["sign"])
         position = match.end()
@@ -174,6 +179,8 @@ def definitions() -> tuple[Definitions, ...]:
         used = {part.figure for part in parts if isinstance(part, Operand)}
         if unknown := sorted(used - known):
             raise errors.ValidationError(
-                f"The definitions “{trade.title}” name unknown line items: {', '.join(unknown)}."
+                N_("The definitions “{title}” name unknown line items: {names}."),
+                title=trade.title,
+                names=", ".join(unknown),
             )
     return found

@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib import resources
 
 from rag import errors
+from rag.messages import N_
 from rag.vocabulary.landmarks import Landmarks
 from rag.vocabulary.query_widening import Widener
 from rag.vocabulary.vocabulary import Synonyms, Vocabulary, load, trades
@@ -58,8 +59,10 @@ def with_synonyms(toml: str, groups: Sequence[Sequence[str]]) -> str:
     changed = _replaced(toml, before.synonyms, wanted)
     if not _means(changed, replace(before, synonyms=wanted)):
         raise errors.ValidationError(
-            "The synonyms are written in the file in a way that a table cannot change. Change them in the file, or "
-            "write each group below a line of its own, “[[synonyms]]”."
+            N_(
+                "The synonyms are written in the file in a way that a table cannot change. Change them in the file, or "
+                "write each group below a line of its own, “[[synonyms]]”."
+            )
         )
     return changed
 

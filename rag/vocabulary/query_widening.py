@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import snowballstemmer
 
 from rag import errors
+from rag.messages import N_
 from rag.vocabulary.vocabulary import APOSTROPHES, Abbreviation, Place, Terms, Vocabulary
 
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|(?<=\s)&(?=\s)")
@@ -134,7 +135,9 @@ class Widener:
         if unknown := [name for name in dict.fromkeys(uses) if name not in self._places]:
             names = ", ".join(f"“{name}”" for name in unknown)
             raise errors.ValidationError(
-                f"The vocabulary “{vocabulary.title}” names places that none defines: {names}."
+                N_("The vocabulary “{title}” names places that none defines: {names}."),
+                title=vocabulary.title,
+                names=names,
             )
 
     def _index(self, terms: Iterable[str], rule: _Rule) -> None:

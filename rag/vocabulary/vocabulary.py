@@ -16,6 +16,7 @@ from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
 from rag import errors, types
+from rag.messages import N_
 
 WRONG = {
     "dataclass_type": "should be a table",
@@ -131,19 +132,20 @@ def load(text: str) -> Vocabulary:
         problems = error.errors()
         wrong = "; ".join(f"{_location(one['loc'])}: {_message(one)}" for one in problems[:MAX_REPORTED_PROBLEMS])
         rest = len(problems) - MAX_REPORTED_PROBLEMS
-        more = f"; and {rest} more" if rest > 0 else ""
-        raise errors.ValidationError(f"The vocabulary is malformed. {wrong}{more}.") from error
+        if rest > 0:
+            wrong = N_("{_left}; and {count} more").format(_left=wrong, count=rest)
+        raise errors.ValidationError(N_("The vocabulary is malformed. {problem}."), problem=wrong) from error
 
 
 def _parsed(text: str) -> dict[str, Any]:
     if _DEEP_KEY.search(text):
-        raise errors.ValidationError("The vocabulary is not valid TOML: a key has too many parts.")
+        raise errors.ValidationError(N_("The vocabulary is not valid TOML: a key has too many parts."))
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise errors.ValidationError("The vocabulary is not valid TOML: it is nested too deeply.") from None
+        raise errors.ValidationError(N_("The vocabulary is not valid TOML: it is nested too deeply.")) from None
     except ValueError as error:  # a number may be too long for Python
-        raise errors.ValidationError(f"The vocabulary is not valid TOML: {error}.") from error
+        raise errors.ValidationError(N_("The vocabulary is not valid TOML: {error}."), error=error) from error
 
 
 def _location(steps: Sequence[int | str]) -> str:

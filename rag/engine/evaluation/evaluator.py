@@ -11,6 +11,7 @@ from rag.engine.library.pages import Pages
 from rag.engine.questions.questions import Questions
 from rag.engine.workspace import Workspace
 from rag.evaluation import Question
+from rag.messages import N_
 
 CUTOFFS = (1, 3, 5, 10)
 """Ranks at which retrieval is scored."""
@@ -213,6 +214,6 @@ class EvaluationRuns:
         results = [self._workspace.store.jobs.get(job_id).result for job_id in (before, after)]
         if any(result is None or "subject" not in result for result in results):
             raise errors.ValidationError(
-                "Only evaluations that are done are compared. Wait for them, or measure again."
+                N_("Only evaluations that are done are compared. Wait for them, or measure again.")
             )
         return evaluation.compare(*(result or {} for result in results))

@@ -9,6 +9,7 @@ from rag import answering, errors, types
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.evaluation import Question
+from rag.messages import N_
 
 FROM_CHATS = "From chats"
 """Default name of the set of rated answers."""
@@ -32,7 +33,9 @@ class QuestionSets:
         """Return the questions of a set, oldest first. Raises NotFoundError."""
         found = self._workspace.store.evaluation_cases.get(name)
         if not found:
-            raise errors.NotFoundError(f"There is no question set “{name}”. List the question sets and check the name.")
+            raise errors.NotFoundError(
+                N_("There is no question set “{name}”. List the question sets and check the name."), name=name
+            )
         return tuple(Question.model_validate(one) for one in found)
 
     def add(self, name: str, question: Question | Mapping[str, Any]) -> Question:
@@ -66,7 +69,9 @@ class QuestionSets:
         for asked, turn in itertools.pairwise(turns):
             if turn.id == message_id and turn.response:
                 return self.add(name, _question_from_answer(asked.content, turn, turn.response, pages, answer))
-        raise errors.NotFoundError(f"There is no answer {message_id} in this chat. List its messages and check the id.")
+        raise errors.NotFoundError(
+            N_("There is no answer {id} in this chat. List its messages and check the id."), id=message_id
+        )
 
 
 def _question_from_answer(

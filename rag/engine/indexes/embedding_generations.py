@@ -12,6 +12,7 @@ from pathlib import Path
 from rag import errors, evaluation, ingestion, providers, retrieval, types
 from rag.engine.questions.search import Search
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 MAX_ROUNDS = 100
 """Maximum number of passes before a build gives up because documents keep changing."""
@@ -58,7 +59,8 @@ class EmbeddingGenerations:
         with self._store.generations.lock(self._index.id) as claimed:
             if not claimed:
                 raise errors.IndexError(
-                    f"Another process is re-embedding the index {self._index.name!r}. Let it finish, or stop it."
+                    N_("Another process is re-embedding the index {name}. Let it finish, or stop it."),
+                    name=repr(self._index.name),
                 )
             for _ in range(MAX_ROUNDS):
                 missing = self._store.generations.missing(generation)
@@ -103,7 +105,8 @@ class EmbeddingGenerations:
             if (found.generation, found.space) == (generation.generation, generation.space):
                 return found
         raise errors.IndexError(
-            f"The vectors of {generation.space.name} were dropped while they were built. Start again if you want them."
+            N_("The vectors of {model} were dropped while they were built. Start again if you want them."),
+            model=generation.space.name,
         )
 
     # --- switching ---
@@ -119,8 +122,9 @@ class EmbeddingGenerations:
         active, candidate = self._active(), self._candidate(generation)
         if candidate.progress.done < candidate.progress.total:
             raise errors.IndexError(
-                f"Not every chunk has a vector of {candidate.space.name} yet. Finish the build first: "
-                f"pagelight reembed --model {candidate.space.name}"
+                N_("Not every chunk has a vector of {model} yet. Finish the build first: {command}"),
+                model=candidate.space.name,
+                command=f"pagelight reembed --model {candidate.space.name}",
             )
         documents = self._store.documents.list(self._index.id)
         present = {document.name for document in documents}
@@ -128,8 +132,12 @@ class EmbeddingGenerations:
         questions = [question for question in asked if question.file_name in present]
         if not questions:
             raise errors.ValidationError(
-                f"No question in {questions_file} is about a document of the index {self._index.name!r} and names the "
-                "pages that answer it. Check the names of the files in it."
+                N_(
+                    "No question in {file} is about a document of the index {name} and names the pages that answer it. "
+                    "Check the names of the files in it."
+                ),
+                file=questions_file,
+                name=repr(self._index.name),
             )
         return types.GenerationComparison(
             questions=len(questions),
@@ -167,8 +175,8 @@ class EmbeddingGenerations:
             if found.state is types.GenerationState.RETIRED:
                 return self._switch(found)
         raise errors.IndexError(
-            f"The index {self._index.name!r} has no earlier vectors to go back to: it was never switched, or they were "
-            "dropped."
+            N_("The index {name} has no earlier vectors to go back to: it was never switched, or they were dropped."),
+            name=repr(self._index.name),
         )
 
     def _switch(self, generation: types.EmbeddingGeneration) -> types.Index:
@@ -208,8 +216,9 @@ class EmbeddingGenerations:
         waiting = [one for one in found if one.state in {types.GenerationState.READY, types.GenerationState.BUILDING}]
         if not waiting:
             raise errors.IndexError(
-                f"The index {self._index.name!r} has no vectors of another model to switch to. Build them first: "
-                "pagelight reembed --model PROVIDER:MODEL"
+                N_("The index {name} has no vectors of another model to switch to. Build them first: {command}"),
+                name=repr(self._index.name),
+                command="pagelight reembed --model PROVIDER:MODEL",
             )
         return waiting[-1]
 
@@ -221,12 +230,17 @@ def _offset_progress(done: int, total: int, on_progress: types.OnProgress) -> Ca
 
 def _unknown_generation(index: types.Index, generation: int) -> errors.NotFoundError:
     return errors.NotFoundError(
-        f"The index {index.name!r} has no generation {generation}. List them: pagelight reembed"
+        N_("The index {name} has no generation {generation}. List them: pagelight reembed"),
+        name=repr(index.name),
+        generation=generation,
     )
 
 
 def _changing_too_fast(index: types.Index) -> errors.IndexError:
     return errors.IndexError(
-        f"Documents of the index {index.name!r} change faster than they can be embedded anew. What is embedded is "
-        "kept: try again when fewer are being added."
+        N_(
+            "Documents of the index {name} change faster than they can be embedded anew. What is embedded is kept: try "
+            "again when fewer are being added."
+        ),
+        name=repr(index.name),
     )

@@ -7,6 +7,7 @@ import logging
 
 from rag import errors, retrieval, types, vocabulary
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +39,12 @@ class Glossary:
         size = len(toml.encode("utf-8", "surrogatepass"))
         if size > MAX_BYTES:
             raise errors.LimitError(
-                f"The glossary has {size / 1000:,.0f} kB, of {MAX_BYTES // 1000} kB that it may have. Leave out what "
-                "questions hardly ask for.",
+                N_(
+                    "The glossary has {size} kB, of {limit} kB that it may have. Leave out what questions hardly ask "
+                    "for."
+                ),
+                size=f"{size / 1000:,.0f}",
+                limit=MAX_BYTES // 1000,
                 details={"bytes": size, "max_bytes": MAX_BYTES},
             )
         summary = summarize(toml)

@@ -5,6 +5,7 @@ import shlex
 from rag import errors, providers, types
 from rag.engine.indexes.embedding_generations import EmbeddingGenerations
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
 
@@ -50,10 +51,10 @@ class Indexes:
             f"pagelight models download {name}",
             f"pagelight reembed --index {shlex.quote(stats.index.name)} --model folder:{name}",
         )
-        return (
-            f"{space.name} does not speak the language of most of this text. A multilingual model, which runs on this "
-            f"machine, finds more: {' && '.join(commands)}"
-        )
+        return N_(
+            "{model} does not speak the language of most of this text. A multilingual model, which runs on this "
+            "machine, finds more: {command}"
+        ).format(model=space.name, command=" && ".join(commands))
 
     def models(self, name: str = types.DEFAULT_INDEX) -> dict[str, str]:
         """Return the models that embed, write answers and rerank, as `provider:model`."""

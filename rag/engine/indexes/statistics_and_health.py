@@ -5,6 +5,7 @@ import uuid
 from rag import errors, retrieval, types
 from rag.engine.library.documents import Documents
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 MAX_POINTS = 2000
 """Maximum number of points on the map; browsers cannot draw more in reasonable time."""
@@ -65,7 +66,7 @@ class HealthChecks:
         Raises ValidationError if re-reading does not help; the owner has to act.
         """
         if kind not in types.REPAIRABLE:
-            raise errors.ValidationError("Reading again does not help these. Give each its password.")
+            raise errors.ValidationError(N_("Reading again does not help these. Give each its password."))
         index = self._workspace.requested_index(index_name)
         found = self._workspace.store.index_statistics.findings(index.id, kind=kind, most=MAX_REPAIRED)
         return [self._documents.retry(document.document_id).id for finding in found for document in finding.documents]

@@ -12,6 +12,7 @@ from rag.engine.library.attachments import Attachments
 from rag.engine.matrix import fill_scheduling
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.store import MAX_ATTEMPTS
 
 logger = logging.getLogger(__name__)
@@ -258,12 +259,12 @@ def system_errors() -> Iterator[None]:
         yield
     except MemoryError as error:
         raise errors.ReadingInterruptedError(
-            "There was no memory left to go on with. Free some and try again."
+            N_("There was no memory left to go on with. Free some and try again.")
         ) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise errors.StoreError(
-            f"The system refused something: {reason}. Make room on the disk, and try again."
+            N_("The system refused something: {error}. Make room on the disk, and try again."), error=reason
         ) from error
 
 

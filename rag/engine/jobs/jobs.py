@@ -23,11 +23,12 @@ from rag.engine.matrix.cell_filling import fill
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints, Started
 
 logger = logging.getLogger(__name__)
 
-TOO_MANY_ATTEMPTS = (
+TOO_MANY_ATTEMPTS = N_(
     "The worker that did it ended every time before it got on, most likely for want of memory. Start it again when the "
     "machine has more, or with fewer questions."
 )
@@ -111,7 +112,7 @@ class Jobs:
         self._workspace.requested_index(parsed.index_name)
         if not parsed.can_be_scored:
             raise errors.ValidationError(
-                "None of the questions can be scored: give at least one answerable question with its goldPages.",
+                N_("None of the questions can be scored: give at least one answerable question with its goldPages."),
                 details={"field": "questions"},
             )
         return self._start("evaluation", parsed.index_name, parsed.model_dump(mode="json"))
@@ -249,7 +250,7 @@ class Jobs:
     ) -> dict[str, Any]:
         """Sync the index with the folder of the request."""
         if request.source is None:
-            raise errors.ValidationError("The job names no folder. Start it again with a source.")
+            raise errors.ValidationError(N_("The job names no folder. Start it again with a source."))
         target = types.IndexTarget(index_name=request.index_name)
         wanted = types.IndexRequest(source=request.source, index=target)
         folders = Folders(self._workspace, confined=confined, once=steps.once)

@@ -14,6 +14,7 @@ from rag import errors, providers, types
 from rag.config import Config
 from rag.engine.models import Models, is_unset
 from rag.engine.request_parsing import parse
+from rag.messages import N_
 from rag.store import Preferences
 
 WRITER, EMBEDDER, CONTEXT_TOKENS = "rag_gen_model", "rag_embed_model", "rag_max_context_tokens"
@@ -98,14 +99,16 @@ class Settings:
         """
         llm = self._models.language_model(NO_RETRIES)
         if llm is None:
-            raise errors.ConfigError("No model writes: answers are quotes, which needs none. Choose one to try it.")
+            raise errors.ConfigError(N_("No model writes: answers are quotes, which needs none. Choose one to try it."))
         import llama_index.core
         from llama_index.core.llms import ChatMessage
 
         started = time.perf_counter()
         words = " ".join(providers.complete(llm, [ChatMessage(content=TEST_PROMPT)]).split())
         if not words:
-            raise errors.ProviderError(f"{providers.model_id(llm)} answers, but says nothing. Choose another model.")
+            raise errors.ProviderError(
+                N_("{model} answers, but says nothing. Choose another model."), model=providers.model_id(llm)
+            )
         return types.ModelTest(
             model=providers.model_id(llm),
             result=words[:MAX_SHOWN_CHARS],
@@ -255,7 +258,9 @@ class VendorKeys:
         _require_unset(self._environment, setting)
         secret = key.get_secret_value().strip()
         if not _KEY_PATTERN.fullmatch(secret):
-            raise errors.ValidationError("This is no key: it has blanks or odd characters, or is too short or long.")
+            raise errors.ValidationError(
+                N_("This is no key: it has blanks or odd characters, or is too short or long.")
+            )
         self._preferences.put_key(setting, SecretStr(secret))
         return self._key(setting, row)
 
@@ -273,7 +278,7 @@ class VendorKeys:
     def _key_setting(self, provider: str) -> tuple[providers.Provider, str]:
         row = self._models.registry.provider(provider)
         if row.key_setting is None:
-            raise errors.ValidationError(f"{row.label} takes no key.")
+            raise errors.ValidationError(N_("{label} takes no key."), label=row.label)
         return row, row.key_setting
 
     def _key(self, setting: str, row: providers.Provider) -> types.VendorKey:
@@ -289,4 +294,6 @@ class VendorKeys:
 
 def _require_unset(environment: Config, setting: str) -> None:
     if not is_unset(environment, setting):
-        raise errors.ConfigError(f"{setting.upper()} is set in the environment or in .env, which wins. Unset it there.")
+        raise errors.ConfigError(
+            N_("{setting} is set in the environment or in .env, which wins. Unset it there."), setting=setting.upper()
+        )

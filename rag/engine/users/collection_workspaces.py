@@ -8,6 +8,7 @@ from typing import BinaryIO, Self
 from rag import errors, types
 from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
+from rag.messages import N_
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
 
@@ -57,7 +58,7 @@ class SharedWorkspace(Workspace):
 
     def create_or_update_index(self, name: str) -> types.Index:
         """Raise ForbiddenError: only the owner can do this."""
-        raise errors.ForbiddenError(f"{name!r} would be another's index. Make it among your own.")
+        raise errors.ForbiddenError(N_("{name} would be another's index. Make it among your own."), name=repr(name))
 
     @property
     def is_admin(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.jobs import work_locks
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
@@ -33,7 +34,7 @@ class Conversations:
             index_owner=self._index_owner,
         )
         if not created:
-            raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
+            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
         return _to_conversation(created[0])
 
     def list(self, index_id: uuid.UUID, *, with_lost: bool = False) -> builtins.list[types.Conversation]:
@@ -147,7 +148,9 @@ def _to_message(row: Mapping[str, Any]) -> types.ChatMessage:
 
 
 def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:
-    return errors.NotFoundError(f"There is no conversation {conversation_id}. List the conversations and check the id.")
+    return errors.NotFoundError(
+        N_("There is no conversation {id}. List the conversations and check the id."), id=conversation_id
+    )
 
 
 class AnswerLocks:
@@ -195,7 +198,9 @@ class AnswerLinks:
         with self._database.transaction() as connection:
             row = self._queries.run(connection, "give", **values).fetchone()
             if row is None:
-                raise errors.NotFoundError("There is no such answer. List the conversation's turns and check the ids.")
+                raise errors.NotFoundError(
+                    N_("There is no such answer. List the conversation's turns and check the ids.")
+                )
             is_new = row.pop("is_new")
             link = types.AnswerLink(**row)
             if is_new:

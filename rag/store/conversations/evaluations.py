@@ -7,6 +7,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server.database import Queries, UserDatabase
 
 
@@ -31,7 +32,9 @@ class EvaluationCases:
     def delete(self, name: str, case_id: str) -> None:
         """Delete a question from a set. Raises NotFoundError."""
         if not self._queries.write("delete", set_name=name, id=case_id):
-            raise errors.NotFoundError(f"There is no question {case_id!r} in the set “{name}”.")
+            raise errors.NotFoundError(
+                N_("There is no question {id} in the set “{name}”."), id=repr(case_id), name=name
+            )
 
 
 class EvaluationRuns:

@@ -10,6 +10,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
 from rag.store.jobs.scheduling import RETRY_DELAYS
@@ -96,7 +97,7 @@ class Documents:
         if present is None:
             self._account.require_room(name, size, quota_bytes)
             raise errors.NotFoundError(
-                f"There is no index {index_id}, or {name} was in what is gone. List the indexes."
+                N_("There is no index {id}, or {name} was in what is gone. List the indexes."), id=index_id, name=name
             )
         raise _duplicate(name, present)
 
@@ -110,14 +111,16 @@ class Documents:
                 pending_deletions.lock(connection, {**bound, "document_id": values["id"]})
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
-                    "The document cannot get a new version here: it is in the trash or another index, follows a file "
-                    "of a folder (change that file), or is a mail, an archive or a part of one."
+                    N_(
+                        "The document cannot get a new version here: it is in the trash or another index, follows a "
+                        "file of a folder (change that file), or is a mail, an archive or a part of one."
+                    )
                 )
             added = connection.execute(self._queries["add"], bound).fetchall()
             if added and drafted:
                 pending_deletions.adopt_files(connection, bound)
             if added and values["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
-                raise errors.DuplicateError("Another file came under the same key at the same time.")
+                raise errors.DuplicateError(N_("Another file came under the same key at the same time."))
             audit_log.add_document_entries(self._database, connection, "document.upload", [row["id"] for row in added])
             return added
 
@@ -280,7 +283,7 @@ def _progress(row: Mapping[str, Any]) -> types.Progress:
 
 def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
     """Return the error for an id that no document of the user has."""
-    return errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+    return errors.NotFoundError(N_("There is no document {id}. List the documents and check the id."), id=document_id)
 
 
 def missing(database: UserDatabase, document_id: uuid.UUID) -> errors.NotFoundError:
@@ -289,22 +292,31 @@ def missing(database: UserDatabase, document_id: uuid.UUID) -> errors.NotFoundEr
     if row is None or row["at"] is None:
         return unknown(document_id)
     return errors.PurgedError(
-        f"The document {document_id} was permanently deleted on {row['at']:%Y-%m-%d %H:%M} UTC. List the documents "
-        "and check the id.",
+        N_("The document {id} was permanently deleted on {time} UTC. List the documents and check the id."),
+        id=document_id,
+        time=f"{row['at']:%Y-%m-%d %H:%M}",
         details={"document_id": str(document_id), "purged_at": row["at"].isoformat()},
     )
 
 
 def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
-    where = "in the index already"
+    where = N_("in the index already")
     if present["in_trash"]:
-        where = "in the trash; restore it"
+        where = N_("in the trash; restore it")
     elif present["is_older"]:
-        where = f"in the index already: in version {present['version']}, which a later one replaced; go back to it"
+        where = N_("in the index already: in version {version}, which a later one replaced; go back to it").format(
+            version=present["version"]
+        )
     details = {"document_id": present["id"], "name": present["name"], "in_trash": present["in_trash"]}
     if present["is_older"]:
         details["version"] = present["version"]
-    return errors.DuplicateError(f"The content of {name} is {where}, as {present['name']}.", details=details)
+    return errors.DuplicateError(
+        N_("The content of {name} is {_where}, as {present}."),
+        name=name,
+        _where=where,
+        present=present["name"],
+        details=details,
+    )
 
 
 class DocumentMetadata:
@@ -509,13 +521,17 @@ class CollectionMoves:
         rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
         indexes = {index.id: index for index in map(to_index, rows)}
         if target_id not in indexes:
-            raise errors.NotFoundError(f"There is no index {target_id}. List the indexes and check the id.")
+            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=target_id)
         target = indexes[target_id]
         for source in (indexes[source_id] for source_id in sources):
             if (source.space, source.chunking) != (target.space, target.chunking):
                 raise errors.ConflictError(
-                    f"“{target.name}” is searched by another model or in other chunks than “{source.name}”. Upload the "
-                    "files there."
+                    N_(
+                        "“{target}” is searched by another model or in other chunks than “{source}”. Upload the files "
+                        "there."
+                    ),
+                    target=target.name,
+                    source=source.name,
                 )
 
     def _require_no_duplicate(self, connection: Connection, rows: Sequence[Row], target: uuid.UUID) -> None:
@@ -523,17 +539,20 @@ class CollectionMoves:
         twin = self._queries.run(connection, "twins", index_id=target, hashes=hashes).fetchone()
         if twin:
             raise errors.ConflictError(
-                f"The collection has the content of “{twin['name']}” already, there or in its trash. Leave it out."
+                N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
+                name=twin["name"],
             )
 
 
 def _require_movable(row: Row) -> None:
     if row["is_part"]:
-        raise errors.ConflictError(f"“{row['name']}” is part of a mail or an archive. Move that.")
+        raise errors.ConflictError(N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"])
     if row["follows_source"]:
-        raise errors.ConflictError(f"“{row['name']}” follows a file of a folder, which would bring it back.")
+        raise errors.ConflictError(
+            N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
+        )
     if types.DocumentStatus(row["status"]) in types.UNFINISHED:
-        raise errors.ConflictError(f"“{row['name']}” is being read. Move it when that is done.")
+        raise errors.ConflictError(N_("“{name}” is being read. Move it when that is done."), name=row["name"])
 
 
 MAX_ANNOTATIONS = 5000
@@ -572,7 +591,9 @@ class Annotations:
         )
         if not added:
             raise errors.ValidationError(
-                f"{document.name} has {MAX_ANNOTATIONS:,} notes and highlights, which is the most. Delete some."
+                N_("{name} has {count} notes and highlights, which is the most. Delete some."),
+                name=document.name,
+                count=f"{MAX_ANNOTATIONS:,}",
             )
         return _to_annotation(added[0])
 
@@ -588,7 +609,7 @@ class Annotations:
         self._documents.get(document_id)
         return self._queries.change(
             query,
-            errors.NotFoundError(f"There is no note {annotation_id} in this document. List its notes."),
+            errors.NotFoundError(N_("There is no note {id} in this document. List its notes."), id=annotation_id),
             document_id=document_id,
             id=annotation_id,
             **values,

@@ -9,6 +9,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server.database import Queries, Row, UserDatabase
 
 LEXEME_BYTES = 44.0
@@ -35,7 +36,7 @@ class Indexes:
                 self._queries.run(connection, "add_generation", **values, index_id=created["id"])
             row = self._queries.run(connection, "lock_by_name", **values).fetchone()
             if row is None:  # deleted by another process at this moment
-                raise errors.NotFoundError(f"The index {name!r} has just been deleted. Try again.")
+                raise errors.NotFoundError(N_("The index {name} has just been deleted. Try again."), name=repr(name))
             values["index_id"] = row["id"]
             if to_index(row).space != space:
                 occupied = self._queries.run(connection, "has_documents", **values).fetchone()
@@ -121,20 +122,28 @@ def to_index(row: Mapping[str, Any]) -> types.Index:
 
 def unknown_index(index_id: object) -> errors.NotFoundError:
     """Return the error for an id that no index of the user has."""
-    return errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
+    return errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
 
 
 def _named(row: Row | None, name: str) -> types.Index:
     if row is None:
-        raise errors.NotFoundError(f"There is no index {name!r}. List the indexes and check the name.")
+        raise errors.NotFoundError(
+            N_("There is no index {name}. List the indexes and check the name."), name=repr(name)
+        )
     return to_index(row)
 
 
 def _space_mismatch(index: types.Index, space: types.EmbeddingSpace) -> errors.IndexError:
     stored, asked = (f"{one.name} ({one.dimensions} dimensions)" for one in (index.space, space))
     return errors.IndexError(
-        f"The index {index.name!r} was embedded with {stored}, not with {asked}, and vectors of two models cannot be "
-        f"compared. Set RAG_EMBED_MODEL={index.space.name} to keep its model, or re-index it: "
-        f"pagelight reembed --index {shlex.quote(index.name)} --model {shlex.quote(space.name)}.",
+        N_(
+            "The index {name} was embedded with {model}, not with {other}, and vectors of two models cannot be "
+            "compared. Set {setting} to keep its model, or re-index it: {command}"
+        ),
+        name=repr(index.name),
+        model=stored,
+        other=asked,
+        setting=f"RAG_EMBED_MODEL={index.space.name}",
+        command=f"pagelight reembed --index {shlex.quote(index.name)} --model {shlex.quote(space.name)}.",
         details={"index": index.name, "stored": index.space.model_dump(), "asked": space.model_dump()},
     )

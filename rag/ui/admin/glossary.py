@@ -66,7 +66,7 @@ def synonyms() -> None:
 def _explanation(known: vocabulary.Vocabulary) -> str:
     what = _("Terms in one row mean the same: a question with one also finds the others.")
     others = [_(name) for field, name in OTHERS.items() if getattr(known, field)]
-    return f"{what} {_('The file also has {others}.').format(others=join_names(others))}" if others else what
+    return what + " " + _("The file also has {others}.").format(others=join_names(others)) if others else what
 
 
 def groups_of(rows: Iterable[Row]) -> list[list[str]]:

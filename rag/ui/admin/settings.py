@@ -298,7 +298,8 @@ def _choice_label(name: str, model: str) -> str:
     called = _(name) if name in (AUTOMATIC, QUOTES) else name
     if not model:
         return called
-    return f"{called}: {_('quotes only') if model == providers.EXTRACTIVE else model}"
+    name = _("quotes only") if model == providers.EXTRACTIVE else model
+    return f"{called}: {name}"
 
 
 def _models(sources: Sequence[types.FoundServer | types.VendorModels], *, embeds: bool) -> list[str]:
@@ -345,7 +346,7 @@ def _served_model(
     model: str, served: types.ServedModel, choice: types.ModelChoice, choose: Callable[[str | None], types.ModelChoice]
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{model}"):
-        where = f" :orange-badge[{_('not on this machine')}]" if served.is_elsewhere else ""
+        where = " :orange-badge[" + _("not on this machine") + "]" if served.is_elsewhere else ""
         work = _("embeds") if served.embeds else _("writes")
         st.markdown(f"{escape(served.name)} :gray[:small[{work}]]{where}", width="stretch")
         if model == choice.model:

@@ -33,7 +33,8 @@ def outcome(question: Mapping[str, Any] | None) -> str:
     if "mistake" in question:
         if question["status"] is None:
             return _("no document")
-        return _(MISTAKES[question["mistake"]]) if question["mistake"] else _("correct")
+        mistake = question["mistake"]
+        return _(MISTAKES[mistake]) if mistake else _("correct")
     return _("rank {rank}").format(rank=question["rank"]) if question["rank"] else _("not found")
 
 

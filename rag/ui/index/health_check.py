@@ -108,10 +108,11 @@ def _detail(document: types.AilingDocument) -> str:
     if document.failed_pages:
         listed = ", ".join(map(str, document.failed_pages[:SHOWN_PAGES]))
         more = " …" if len(document.failed_pages) > SHOWN_PAGES else ""
-        return f": {ngettext(len(document.failed_pages), 'page {pages}', 'pages {pages}').format(pages=listed + more)}"
+        template = ngettext(len(document.failed_pages), "page {pages}", "pages {pages}")
+        return ": " + template.format(pages=listed + more)
     if document.missing_vectors:
-        missing = document.missing_vectors
-        return f": {plural(missing, '{count} chunk without a vector', '{count} chunks without a vector')}"
+        without = plural(document.missing_vectors, "{count} chunk without a vector", "{count} chunks without a vector")
+        return f": {without}"
     if document.completeness:
         return f": {missing_text(document.completeness)}".replace("\n", "\n  ")  # a list within the list
     return ""

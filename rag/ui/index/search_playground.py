@@ -3,6 +3,7 @@
 import uuid
 from typing import Any, NamedTuple
 
+import pydantic
 import streamlit as st
 
 from rag import errors, retrieval, types
@@ -13,7 +14,7 @@ from rag.ui.index.query_understanding import show_understanding
 from rag.ui.language import _
 from rag.ui.numeric_tables import format_numbers, format_score
 from rag.ui.page_frame import error_boundary
-from rag.ui.translated_messages import translate_message
+from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 SCORE = st.column_config.NumberColumn(width=54)
@@ -96,13 +97,13 @@ def _settings(side: str) -> types.RetrievalOptions:
             _("Look-ups"),
             *(0, types.MAX_LOOKUPS),
             width=70,
-            help=_(types.RetrievalOptions.model_fields["lookups"].description or ""),
+            help=_description(types.RetrievalOptions, "lookups"),
             disabled=not session.engine().questions.has_language_model,
             key=f"lookups-{side}",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        described = types.RerankOptions.model_fields["enabled"].description
-        rerank = st.toggle(_("Rerank"), side != SIDES[0], help=_(described or ""), key=f"rerank-{side}")
+        described = _description(types.RerankOptions, "enabled")
+        rerank = st.toggle(_("Rerank"), side != SIDES[0], help=described, key=f"rerank-{side}")
         switches = {name: _switch(name, side) for name in SWITCHES}
     options = types.RetrievalOptions(
         top_k=int(top_k),
@@ -121,8 +122,15 @@ def _settings(side: str) -> types.RetrievalOptions:
 
 def _switch(name: str, side: str) -> bool:
     """Show a toggle for a search option, explained by its own description."""
-    field = types.RetrievalOptions.model_fields[name]
-    return st.toggle(_(name.capitalize()), field.default, help=_(field.description or ""), key=f"{name}-{side}")
+    default = types.RetrievalOptions.model_fields[name].default
+    return st.toggle(
+        _(name.capitalize()), default, help=_description(types.RetrievalOptions, name), key=f"{name}-{side}"
+    )
+
+
+def _description(options: type[pydantic.BaseModel], name: str) -> str:
+    description = options.model_fields[name].description
+    return _(description) if description else ""
 
 
 # --- what one search found --------------------------------------------------------------------------
@@ -219,7 +227,7 @@ def _why_not(request: types.SearchRequest) -> None:
         try:
             st.session_state["why"] = session.engine().questions.explain(request, passage)
         except errors.Error as error:
-            st.error(escape(translate_message(error.message)), icon=":material/error:")
+            st.error(escape(translate_error(error)), icon=":material/error:")
             return
     explanation: types.Explanation | None = st.session_state.get("why")
     if explanation:

@@ -1,5 +1,6 @@
 """`pagelight doctor`: check that everything Pagelight needs is there."""
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from enum import StrEnum

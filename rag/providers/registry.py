@@ -163,8 +163,8 @@ class Registry:
             if model.dimensions not in {None, space.dimensions} and not model.reducible:
                 raise errors.EmbeddingCapabilityError(
                     N_(
-                        "{label}'s {model} has {count} dimensions, not {dimensions}. Choose another embedding model, or "
-                        "re-index."
+                        "{label}'s {model} has {count} dimensions, not {dimensions}. Choose another embedding model, "
+                        "or re-index."
                     ),
                     label=provider.label,
                     model=model.name,

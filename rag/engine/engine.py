@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from rag import answering, lazy_imports, retrieval, types, vocabulary
 from rag.config import Config, load_config
-from rag.engine.conversations.chats import Chats
-from rag.engine.conversations.saved_answers import Answers
+from rag.engine.conversations.chats import Answers, Chats
 from rag.engine.indexes.indexes import Indexes
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders
@@ -16,14 +15,13 @@ from rag.engine.ingestion.sync import OnFile
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.jobs.worker_tasks import WorkerTasks
 from rag.engine.library.annotations import Annotations
-from rag.engine.library.document_metadata import Catalogue
-from rag.engine.library.documents import Documents
+from rag.engine.library.documents import Catalogue, Documents
 from rag.engine.library.files import Files
 from rag.engine.library.pages import Chunks, Pages
 from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
 from rag.engine.matrix.matrices import Matrices
-from rag.engine.operations import disk_space, status
+from rag.engine.operations import status
 from rag.engine.operations.cleanup import Cleanup
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings
@@ -125,7 +123,7 @@ class Installation:
     @property
     def disk_warnings(self) -> tuple[str, ...]:
         """Warnings about nearly full disks of this machine."""
-        return disk_space.warnings(disk_space.disk_spaces(self.config))
+        return status.warnings(status.disk_spaces(self.config))
 
     def warm_up(self) -> None:
         """Connect to the database and load models and vocabularies, so that the first question does not wait."""

@@ -24,7 +24,7 @@ from rag.api import create_app, limits
 from rag.api.ask import AskRequest
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.evaluation.retrieval_validation import validate
+from rag.engine.retrieval_api import validate
 from rag.types import Document, Hit, PageInfo, ValidationRequest
 from tests import pdfs, sources, vendors
 from tests.acceptance import api

@@ -124,7 +124,7 @@ def _data_folder(folder: Path) -> Result:
 
 
 def _disks(config: Config) -> Iterator[Check]:
-    from rag.engine.operations import disk_space
+    from rag.engine.operations import status
 
     states = {types.DiskState.GOOD: State.GOOD, types.DiskState.LOW: State.WARNING, types.DiskState.FULL: State.BROKEN}
     words = {
@@ -132,7 +132,7 @@ def _disks(config: Config) -> Iterator[Check]:
         types.DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
         types.DiskState.FULL: ". Uploads are refused until there is room.",
     }
-    for space in disk_space.disk_spaces(config):
+    for space in status.disk_spaces(config):
         message = f"{output.size(space.free_bytes)} free in {space.path}{words[space.state]}"
         yield Check(f"Disk ({space.place})", states[space.state], message)
 

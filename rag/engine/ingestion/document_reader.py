@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion, types, vocabulary
 from rag.engine.library.attachments import Attachments
-from rag.engine.matrix import fill_scheduling
+from rag.engine.matrix import matrices
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.messages import N_
@@ -124,7 +124,7 @@ class DocumentReader:
         document = self._workspace.store.documents.get(document_id)
         if document.status is types.DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
-                fill_scheduling.refill_for_document(self._workspace, document)
+                matrices.refill_for_document(self._workspace, document)
         return document
 
     @contextlib.contextmanager

@@ -14,8 +14,7 @@ from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRO
 from rag.engine.ingestion.folders import CONFINED, Folders
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.library.documents import Documents
-from rag.engine.matrix import fill_scheduling
-from rag.engine.matrix.cell_filling import fill
+from rag.engine.matrix import matrices
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
@@ -156,7 +155,7 @@ class Jobs:
             raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
         self._workspace.store.jobs.finish(job.id, self._run_kind(job, started.request, steps))
         if job.kind == "matrix":  # cells may have been added after the job read the matrix
-            fill_scheduling.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
+            matrices.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
 
     def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
         """Record a failure; transient ones are retried later, a limited number of times."""
@@ -180,7 +179,7 @@ class Jobs:
                 return self._sync_folder(parse(types.ReindexRequest, wanted), report, steps, confined=confined)
             case "matrix":
                 matrix_id = uuid.UUID(request["matrix_id"])
-                return fill(self._workspace, self._questions, matrix_id, report, steps.pause)
+                return matrices.fill(self._workspace, self._questions, matrix_id, report, steps.pause)
 
     def _reindex(self, job: types.Job, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Sync the folders, and re-read all documents that existed when the job began."""

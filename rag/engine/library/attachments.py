@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 
 from rag import errors, types
-from rag.engine.library.originals import Originals, sha256_of
+from rag.engine.library.files import Originals, sha256_of
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 

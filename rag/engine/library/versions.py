@@ -1,16 +1,219 @@
-"""Versions of documents: list and compare them, and follow quotes into later versions."""
+"""Versions of documents: list and compare them by paragraph, and follow quotes into later versions."""
 
 import builtins
+import difflib
+import heapq
+import itertools
+import re
+import unicodedata
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from rapidfuzz import fuzz, process
+
 from rag import errors, types
-from rag.engine.library.file_names import display_name
-from rag.engine.library.originals import sha256_of
-from rag.engine.library.version_diff import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
+from rag.engine.library.files import display_name, sha256_of
 from rag.engine.workspace import Workspace
 from rag.messages import N_
+
+SAME_PARAGRAPH = 60.0
+"""Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a changed paragraph. Any two of 200
+sentences of English prose are 30 to 50 alike."""
+SAME_WORDS = 80.0
+"""Minimum similarity (rapidfuzz's partial ratio, 0..100) of a changed quote; unrelated paragraphs reach 50 to 60."""
+CANDIDATES = 20
+"""Number of paragraphs, those with most of a quote's words, that are compared letter by letter, which is slow."""
+NEIGHBOURS = 20
+"""Number of paragraphs before and after that are compared; comparing all would take quadratic time."""
+BOILERPLATE_PAGES = 3
+"""A text on this many pages and half of all, ignoring numbers, is a header or footer."""
+
+_LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]$")
+_NUMBER = re.compile(r"\d+")
+_NOT_WORDS = re.compile(r"[\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A text block, or a table row, on one page."""
+
+    lines: tuple[types.Line, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """The text without white space and line-end hyphens, so that line breaks do not matter."""
+        return "".join(_keys(self.lines))
+
+    @cached_property
+    def text(self) -> str:
+        """The readable text."""
+        return " ".join(line.text for line in self.lines)
+
+    @property
+    def page_number(self) -> int:
+        """The page of the first line."""
+        return self.lines[0].page_number
+
+    @property
+    def pattern(self) -> str:
+        """The key with numbers masked, which repeated headers and footers share."""
+        return _NUMBER.sub("#", self.key)
+
+    def to_text(self) -> types.ParagraphText:
+        """Return the paragraph for a diff."""
+        return types.ParagraphText(page_number=self.page_number, text=self.text, regions=_regions(self.lines))
+
+
+@dataclass(frozen=True)
+class QuoteMatch:
+    """What became of a quote, and the lines where it is now."""
+
+    change: types.Change
+    lines: tuple[types.Line, ...] = ()
+
+    @property
+    def regions(self) -> tuple[types.Region, ...]:
+        """The boxes of the lines."""
+        return _regions(self.lines)
+
+
+def paragraphs_of(passages: Iterable[types.Passage]) -> list[Paragraph]:
+    """Return the paragraphs of chunks in reading order, each line once though chunks overlap."""
+    lines = {(line.number, line.text, line.bbox): line for passage in passages for line in passage.lines}
+    ordered = sorted(lines.values(), key=lambda line: line.number)
+    groups: list[list[types.Line]] = []
+    for line in ordered:
+        if not groups or line.starts_block or types.BlockKind.TABLE in (line.kind, groups[-1][-1].kind):
+            groups.append([])
+        groups[-1].append(line)
+    return [Paragraph(tuple(group)) for group in groups]
+
+
+# --- diffs ---
+
+
+def diff_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[types.ParagraphChange], int]:
+    """Return the paragraphs that differ, in the order of `new`, and the number of equal ones.
+
+    Headers and footers are ignored.
+    """
+    before, after = _without_boilerplate(old), _without_boilerplate(new)
+    matcher = difflib.SequenceMatcher(None, [one.key for one in before], [one.key for one in after])
+    changes: list[types.ParagraphChange] = []
+    unchanged = 0
+    for tag, start, end, new_start, new_end in matcher.get_opcodes():
+        if tag == "equal":
+            unchanged += end - start
+        else:
+            changes += _match_paragraphs(before[start:end], after[new_start:new_end])
+    return changes, unchanged
+
+
+def _without_boilerplate(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
+    pages: dict[str, set[int]] = defaultdict(set)
+    for paragraph in paragraphs:
+        pages[paragraph.pattern].add(paragraph.page_number)
+    least = max(BOILERPLATE_PAGES, len({paragraph.page_number for paragraph in paragraphs}) / 2)
+    return [paragraph for paragraph in paragraphs if len(pages[paragraph.pattern]) < least]
+
+
+def _match_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[types.ParagraphChange]:
+    """Match each old paragraph with the most similar new one, in the same order."""
+    place = 0
+    for number, paragraph in enumerate(old):
+        around = number * len(new) // len(old)
+        near = range(max(place, around - NEIGHBOURS), min(len(new), max(place, around) + NEIGHBOURS + 1))
+        texts = {candidate: new[candidate].text for candidate in near}
+        best = process.extractOne(paragraph.text, texts, scorer=fuzz.ratio, score_cutoff=SAME_PARAGRAPH)
+        if best is None:
+            yield types.ParagraphChange(kind="removed", old=paragraph.to_text())
+            continue
+        yield from _added(new[place : best[2]])
+        yield types.ParagraphChange(kind="changed", old=paragraph.to_text(), new=new[best[2]].to_text())
+        place = best[2] + 1
+    yield from _added(new[place:])
+
+
+def _added(paragraphs: Iterable[Paragraph]) -> Iterator[types.ParagraphChange]:
+    return (types.ParagraphChange(kind="added", new=paragraph.to_text()) for paragraph in paragraphs)
+
+
+# --- quotes ---
+
+
+class QuoteFinder:
+    """The full text of a version, to search for quotes of another version."""
+
+    def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
+        self._paragraphs = paragraphs
+        self._lines = [line for paragraph in paragraphs for line in paragraph.lines]
+        keys = [key for paragraph in paragraphs for key in _keys(paragraph.lines)]
+        self._starts = list(itertools.accumulate(map(len, keys), initial=0))
+        self._text = "".join(keys)
+        self._words = [_words(paragraph.text) for paragraph in paragraphs]
+        self._vocabularies = [frozenset(words.split()) for words in self._words]
+
+    def find(self, words: str, page_number: int) -> QuoteMatch:
+        """Find a quote: identical words nearest to its page, else the most similar paragraph."""
+        key = "".join(_keys_of(words.split("\n")))
+        exact = [self._lines_at(start, start + len(key)) for start in _positions(self._text, key)]
+        if exact:
+            return QuoteMatch(
+                types.Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number))
+            )
+        close = self._most_like(words)
+        return QuoteMatch(types.Change.REMOVED) if close is None else QuoteMatch(types.Change.CHANGED, close.lines)
+
+    def _lines_at(self, start: int, end: int) -> tuple[types.Line, ...]:
+        return tuple(self._lines[bisect_right(self._starts, start) - 1 : bisect_right(self._starts, end - 1)])
+
+    def _most_like(self, text: str) -> Paragraph | None:
+        """Return the paragraph most similar to `text`, ignoring numbers, which change most often."""
+        words = _words(text)
+        asked = set(words.split())
+        long_enough = (place for place, own in enumerate(self._words) if words and 2 * len(own) >= len(words))
+        near = heapq.nlargest(CANDIDATES, long_enough, key=lambda place: len(asked & self._vocabularies[place]))
+        candidates = {place: self._words[place] for place in near}
+        likely = process.extract(words, candidates, scorer=fuzz.partial_ratio, score_cutoff=SAME_WORDS, limit=None)
+        if not likely:
+            return None
+        _, _, place = max(likely, key=lambda one: (one[1], fuzz.partial_ratio(text, self._paragraphs[one[2]].text)))
+        return self._paragraphs[place]
+
+
+def _positions(text: str, key: str) -> Iterator[int]:
+    """Yield the positions of `key` in `text`; none if it is empty."""
+    place = text.find(key) if key else -1
+    while place >= 0:
+        yield place
+        place = text.find(key, place + 1)
+
+
+def _keys(lines: Sequence[types.Line]) -> list[str]:
+    return _keys_of([line.text for line in lines])
+
+
+def _keys_of(texts: Sequence[str]) -> list[str]:
+    """Return each line without white space, and without a hyphen where the next line continues the word."""
+    keys = []
+    for text, following in itertools.zip_longest(texts, texts[1:], fillvalue=""):
+        goes_on = following[:1].isalpha() and not following[:1].isupper()
+        joined = _LINE_HYPHEN.sub("", text.rstrip()) if goes_on else text
+        keys.append("".join(unicodedata.normalize("NFKC", joined).split()))
+    return keys
+
+
+def _words(text: str) -> str:
+    return _NOT_WORDS.sub(" ", text).strip().casefold()
+
+
+def _regions(lines: tuple[types.Line, ...]) -> tuple[types.Region, ...]:
+    return types.Passage(document_id=uuid.UUID(int=0), lines=lines).regions
 
 
 class Versions:

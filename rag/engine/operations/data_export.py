@@ -12,7 +12,7 @@ import pydantic_core
 
 from rag import errors, export, types
 from rag.contract import CitationBody
-from rag.engine.library.file_names import unique_names
+from rag.engine.library.files import unique_names
 from rag.engine.workspace import Workspace
 from rag.store.users.audit_log import Subject
 

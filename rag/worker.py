@@ -40,7 +40,7 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
 
     `concurrency` is the number of parallel jobs, by default that of the settings.
     """
-    installation.worker_tasks.use_background_timeouts()
+    installation.store.use_background_timeouts()
     installation.recover_queue()
     installation.cleanup.finish_deletions()
     lanes = Lanes(installation, wait=wait, concurrency=concurrency)
@@ -75,9 +75,9 @@ def _recover_forever(installation: Installation, wake: Callable[[], None]) -> No
             if time.monotonic() - recovered > RECOVERY_SECONDS:
                 recovered = time.monotonic()
                 installation.recover_queue()
-                installation.cleanup.run_due()
+                installation.worker_tasks.clean_up()
                 wake()
-            elif installation.worker_tasks.is_due():
+            elif installation.store.document_scheduler.is_due():
                 wake()
         except errors.StoreError as error:
             logger.warning("%s", error)

@@ -46,7 +46,7 @@ def require_index(engine: "RAGEngine", name: str) -> None:
     Raises:
         errors.NotFoundError: the message lists the indexes.
     """
-    if engine.access.is_shared:  # then it is the shared collection that was named
+    if engine.is_shared:  # then it is the shared collection that was named
         return
     names = [types.DEFAULT_INDEX, *(index.name for index in engine.indexes.list() if index.name != types.DEFAULT_INDEX)]
     if name not in names:

@@ -59,7 +59,7 @@ class _Process:
         """Reopen the provider's models on next use."""
         with self._lock:
             if self._engine:
-                self._engine.installation.forget_provider(name)
+                self._engine.installation.models.forget_provider(name)
 
 
 _process = _Process()

@@ -21,8 +21,6 @@ RELEVANT_SCORE = 0.05
 BOX_SLACK_PT = 1.0
 """Distance by which a box may exceed its page."""
 
-Search = Callable[[str], Sequence[types.Hit]]
-FindDocument = Callable[[uuid.UUID], types.Document | None]
 Named = Mapping[str, Collection[uuid.UUID]]
 
 CHECKS: Mapping[str, Callable[[types.QueryValidation], bool]] = {
@@ -36,9 +34,9 @@ CHECKS: Mapping[str, Callable[[types.QueryValidation], bool]] = {
 
 def validate(
     request: types.ValidationRequest,
-    search: Search,
+    search: Callable[[str], Sequence[types.Hit]],
     *,
-    document: FindDocument,
+    document: Callable[[uuid.UUID], types.Document | None],
     named: Named,
     relevance: Callable[[str, str], float],
 ) -> types.ValidationResponse:
@@ -148,7 +146,7 @@ def _mean(values: Iterable[float]) -> float:
 VALIDATION_SECONDS = 60.0
 
 
-class Collections:
+class RetrievalApi:
     """One user's indexes as collections."""
 
     def __init__(self, workspace: Workspace, *, max_seconds: float = VALIDATION_SECONDS) -> None:

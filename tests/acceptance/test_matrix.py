@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from rag import worker
+from rag import vocabulary, worker
 from rag.engine import RAGEngine
 from rag.ui import session
 from tests import pdfs
@@ -57,7 +57,7 @@ def test_a_matrix_is_begun_from_a_template_filled_and_deleted(app: AppTest, engi
     opened(app)
     assert "No matrix yet" in [heading.value for heading in app.subheader]
     press(app, "New matrix")
-    template = engine.matrices.templates()[0]
+    template = vocabulary.question_sets()[0]
     app.pills[0].set_value(template.title).run()
     press(app, "Ask")
     (begun,) = engine.matrices.list()

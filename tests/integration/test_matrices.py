@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import openpyxl
 import pytest
 
-from rag import errors, worker
+from rag import errors, vocabulary, worker
 from rag.engine import RAGEngine
 from rag.types import LIKELY_THRESHOLD, FilledMatrix, ShownCell
 from tests import pdfs
@@ -275,7 +275,7 @@ def test_it_goes_with_its_answers_and_is_nobody_elses(engine: RAGEngine, ids: li
 
 
 def test_templates_are_questions_that_can_be_asked(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    templates = {template.title: template.questions for template in engine.matrices.templates()}
+    templates = {template.title: template.questions for template in vocabulary.question_sets()}
     assert {"10-K basics", "Contract terms"} <= templates.keys()
     for title, questions in templates.items():
         matrix = engine.matrices.create({"name": title, "documentIds": ids, "questions": questions})

@@ -80,7 +80,7 @@ def search_conversations(
 @router.post("/conversations", status_code=201)
 def start_conversation(sender: Writer, body: NewConversation) -> types.Conversation:
     """Start a chat."""
-    engine = sender.engine.access.index(body.index_name)
+    engine = sender.engine.for_index(body.index_name)
     for document_id in body.document_ids:
         engine.documents.get(document_id)
     return engine.chats.start(body.title, index_name=body.index_name, document_ids=body.document_ids)

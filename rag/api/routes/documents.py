@@ -86,7 +86,7 @@ def upload(
 
     It can be searched as soon as it is `searchable`: by words, and by meaning for `vectorCount` of its `chunkCount`.
     """
-    document, is_new = sender.engine.access.index(form.index_name or types.DEFAULT_INDEX).documents.upload(
+    document, is_new = sender.engine.for_index(form.index_name or types.DEFAULT_INDEX).documents.upload(
         form.file.file,
         form.file.filename or "unnamed",
         index_name=form.index_name or types.DEFAULT_INDEX,
@@ -145,7 +145,7 @@ def list_documents(
 @router.patch("/documents/{document_id}")
 def edit_document(sender: Writer, document_id: uuid.UUID, body: types.DocumentEdit) -> types.Document:
     """Edit a document's name, title, author, date or tags, or disable it; omitted fields stay unchanged."""
-    return sender.engine.catalogue.edit(document_id, body)
+    return sender.engine.documents.edit(document_id, body)
 
 
 @router.get("/documents/{document_id}")

@@ -34,13 +34,13 @@ def list_tags(
     sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX
 ) -> tuple[types.TagCount, ...]:
     """List the tags of an index's documents with their counts."""
-    return tuple(sender.engine.catalogue.tags(index_name))
+    return tuple(sender.engine.documents.tags(index_name))
 
 
 @router.post("/tags")
 def tag_documents(sender: Writer, body: TaggingRequest) -> TaggingResponse:
     """Add tags to documents and remove others."""
-    touched = sender.engine.catalogue.tag(body.document_ids, add=body.add, remove=body.remove)
+    touched = sender.engine.documents.tag(body.document_ids, add=body.add, remove=body.remove)
     return TaggingResponse(document_ids=tuple(touched))
 
 

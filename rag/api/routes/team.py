@@ -44,7 +44,7 @@ class ForgottenAudit(types.Model):
 @router.get("/shared")
 def list_shared(sender: Reader) -> SharedList:
     """List the collections that others share with the user now. Use their ids wherever an index is named."""
-    return SharedList(items=tuple(sender.engine.sharing.with_me()))
+    return SharedList(items=tuple(sender.engine.sharing.shared_with_me()))
 
 
 @router.get("/shares")
@@ -56,13 +56,13 @@ def list_shares(sender: Writer) -> ShareList:
 @router.put("/shares")
 def share(sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX) -> ShareList:
     """Share a collection with a user or a group, or change their permission. Only curators and admins may."""
-    return ShareList(items=tuple(sender.engine.sharing.give(body, index_name)))
+    return ShareList(items=tuple(sender.engine.sharing.share(body, index_name)))
 
 
 @router.post("/shares/withdraw")
 def withdraw_share(sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX) -> ShareList:
     """Stop sharing a collection with a user or a group, at once."""
-    return ShareList(items=tuple(sender.engine.sharing.withdraw(body, index_name)))
+    return ShareList(items=tuple(sender.engine.sharing.unshare(body, index_name)))
 
 
 @router.get("/audit", response_model=AuditList, responses={200: {"content": {"text/csv": {}}}})

@@ -210,7 +210,7 @@ def _engine_checks(config: Config, *, fix: bool, unconfirmed: bool) -> Iterator[
     where = "RAG_DATABASE_URL" if config.rag_database_url else f"embedded, {config.database_dir}"
     try:
         with open_engine() as engine:
-            health = engine.installation.health()
+            health = engine.installation.store.health()
             message = f"PostgreSQL {health.server_version}, pgvector {health.vector_version}, schema {health.migration}"
             yield Check("Database", State.GOOD, f"{message} ({where})")
             yield _check("Isolation of users", lambda: _isolation(engine, config))
@@ -224,7 +224,7 @@ def _isolation(engine: "RAGEngine", config: Config) -> Result:
     """Check that row-level security separates users, and say how the owner opens the database by hand."""
     from rag.store.server import embedded
 
-    walls = engine.installation.cleanup.walls()
+    walls = engine.installation.store.row_security()
     if walls.unprotected:
         return State.BROKEN, f"no row-level security on {', '.join(walls.unprotected)}. Restart Pagelight to set it up"
     if not walls.has_roles:

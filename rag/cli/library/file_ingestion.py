@@ -228,7 +228,7 @@ def _read_parts(engine: "RAGEngine", container: types.Document, on_progress: typ
     wanted = types.UNFINISHED | {types.DocumentStatus.NEEDS_PASSWORD}
     while unread := [
         part
-        for part in engine.files.parts(container.id)
+        for part in engine.documents.attachments(container.id)
         if part.status in wanted and not part.deleted_at and part.id not in seen
     ]:
         for part in unread:

@@ -3,6 +3,7 @@
 import builtins
 import contextlib
 import datetime as dt
+import functools
 import itertools
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -130,7 +131,11 @@ class Chats:
         Raises NotFoundError if there is no such chat.
         """
         conversation = self.get(conversation_id)
-        earlier = self._earlier_turns(conversation_id, before)[-answering.CONDENSED_MESSAGES :]
+        if before is None:
+            earlier = self.messages(conversation_id, last=answering.CONDENSED_MESSAGES)
+        else:
+            turns = itertools.takewhile(lambda turn: turn.id != before, self.messages(conversation_id))
+            earlier = [*turns][-answering.CONDENSED_MESSAGES :]
         narrowed = {"top_k": top_k} if top_k else {}
         scope = conversation.document_ids if document_ids is None else tuple(document_ids)
         generation = types.GenerationOptions(model=model)
@@ -149,11 +154,6 @@ class Chats:
         options = models.with_context_budget(types.AnswerOptions(), models.language_model(generation))
         more = max(top_k / types.RetrievalOptions().top_k, 1.0)
         return options.model_copy(update={"max_context_tokens": int((options.max_context_tokens or 0) * more)})
-
-    def _earlier_turns(self, conversation_id: uuid.UUID, turn: uuid.UUID | None) -> Sequence[types.ChatMessage]:
-        if turn is None:
-            return self.messages(conversation_id, last=answering.CONDENSED_MESSAGES)
-        return list(itertools.takewhile(lambda message: message.id != turn, self.messages(conversation_id)))
 
     def ask(
         self,
@@ -231,43 +231,228 @@ def _history(turns: Sequence[types.ChatMessage]) -> Iterator[types.Message]:
 
 SAME_CLAIM = 60.0
 """Minimum similarity (0..100) of a changed sentence, whose figures may differ."""
+TITLE_CHARS = 80
+HIDDEN_ANSWER = "This answer is about a document that is not there any more, or that you may not read."
+"""Shown instead of an answer that the user may not read."""
 
 
-def rerun(
-    workspace: Workspace, chats: Chats, questions: Questions, conversation_id: uuid.UUID, message_id: uuid.UUID
-) -> types.Rerun:
-    """Answer the question of a saved answer again with the same options, and compare. Nothing is saved.
+class ExportedFile(NamedTuple):
+    """A file to download."""
 
-    Raises NotFoundError if there is no such answer. And as `Questions.answer`.
-    """
-    question, kept, before = find_answer(chats.messages(conversation_id), message_id)
-    after = questions.answer(_same_request(chats, conversation_id, question, before))
-    claims = compare_claims(before, after)
-    return types.Rerun(
-        asked_at=kept.created_at,
-        same=before.status == after.status and all(one.state == "same" for one in claims),
-        differences=differences(before, after, workspace),
-        claims=claims,
-        response=after,
-    )
+    name: str
+    mime_type: str
+    content: bytes
 
 
-def _same_request(
-    chats: Chats, conversation_id: uuid.UUID, question: str, before: types.AnswerResponse
-) -> types.AnswerRequest:
-    """Return the original request; defaults are used for an answer without provenance."""
-    made = before.provenance
-    if made is None:
-        request = chats.request(conversation_id, before.question or question)
-        options = request.options.model_copy(update={"use_cache": False})
-        return request.model_copy(update={"history": (), "options": options})
-    return types.AnswerRequest(
-        index_name=str(made.index_id),
-        question=made.question,
-        retrieval=types.RetrievalOptions.model_validate(made.retrieval.model_dump(exclude_none=True)),
-        generation=types.GenerationOptions.model_validate(made.writing),
-        options=types.AnswerOptions.model_validate({**made.answering, "use_cache": False}),
-    )
+class Answers:
+    """One user's saved answers."""
+
+    def __init__(self, workspace: Workspace, chats: Chats, questions: Questions) -> None:
+        self._workspace = workspace
+        self._chats = chats
+        self._questions = questions
+
+    def later_places(self, messages: Sequence[types.ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, types.LaterPlace]]:
+        """Return what became of quotes in later versions, by the turn's id and the citation's number."""
+        answers = {message.id: message.response for message in messages if message.response}
+        return dict(zip(answers, Versions(self._workspace).later_places([*answers.values()]), strict=True))
+
+    def rate(
+        self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: types.Rating | None, reason: str | None = None
+    ) -> None:
+        """Save the user's rating of an answer and the reason; None removes it.
+
+        Raises ValidationError if the reason is too long, NotFoundError if there is no such answer.
+        """
+        given = parse(types.Feedback, {"rating": rating, "reason": reason})
+        self._workspace.store.conversations.rate(conversation_id, message_id, given.rating, given.reason)
+
+    def export(
+        self,
+        conversation_id: uuid.UUID,
+        format_name: export.ExportFormat,
+        message_id: uuid.UUID | None = None,
+        *,
+        say: export.Translate = str,
+    ) -> ExportedFile:
+        """Export a conversation, or one answer with its question, as a file with the evidence of each claim.
+
+        `say` translates the file's own words.
+
+        Raises:
+            errors.NotFoundError: there is no such conversation or answer, or it has no answer yet.
+            errors.UnreadableFileError: the file cannot be created.
+        """
+        title, messages = self._turns(conversation_id, message_id)
+        chosen = export.FORMATS[format_name]
+        report = _report(self._workspace, title, messages, say, with_pictures=chosen.with_pictures)
+        if not report.turns:
+            raise errors.NotFoundError(N_("There is no answer to export yet. Ask a question first."))
+        content = export.write(report, format_name, say)
+        subject = Subject("conversation", str(conversation_id), title)
+        self._workspace.store.audit.add("answer.export", subject, format=format_name, answers=len(report.turns))
+        return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)
+
+    def marked(
+        self, conversation_id: uuid.UUID, message_id: uuid.UUID, document_id: uuid.UUID, *, whole: bool = False
+    ) -> MarkedCopy:
+        """Return the quoted pages of a document, or with `whole` all pages, with highlights and notes.
+
+        The export is recorded in the audit log. Raises NotFoundError if there is no such answer, it quotes nothing of
+        the document, or the document is gone.
+        """
+        _, _, response = find_answer(self._chats.messages(conversation_id), message_id)
+        pages = Pages(self._workspace)
+        copy = pages.marked(response, document_id, whole=whole)
+        pages.download(document_id, copy)
+        return copy
+
+    def rerun(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> types.Rerun:
+        """Answer the question of a saved answer again with the same options, and compare. Nothing is saved.
+
+        Raises NotFoundError if there is no such answer. And as `Questions.answer`.
+        """
+        question, turn, before = find_answer(self._chats.messages(conversation_id), message_id)
+        made = before.provenance
+        if made is None:
+            request = self._chats.request(conversation_id, before.question or question)
+            options = request.options.model_copy(update={"use_cache": False})
+            request = request.model_copy(update={"history": (), "options": options})
+        else:
+            request = types.AnswerRequest(
+                index_name=str(made.index_id),
+                question=made.question,
+                retrieval=types.RetrievalOptions.model_validate(made.retrieval.model_dump(exclude_none=True)),
+                generation=types.GenerationOptions.model_validate(made.writing),
+                options=types.AnswerOptions.model_validate({**made.answering, "use_cache": False}),
+            )
+        after = self._questions.answer(request)
+        claims = compare_claims(before, after)
+        return types.Rerun(
+            asked_at=turn.created_at,
+            same=before.status == after.status and all(claim.state == "same" for claim in claims),
+            differences=differences(before, after, self._workspace),
+            claims=claims,
+            response=after,
+        )
+
+    def _turns(
+        self, conversation_id: uuid.UUID, message_id: uuid.UUID | None
+    ) -> tuple[str, Sequence[types.ChatMessage]]:
+        title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
+        if message_id is None:
+            return title, messages
+        question, kept, _ = find_answer(messages, message_id)
+        asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
+        return question or title, [*asked[-1:], kept]
+
+    # --- writing ---
+
+    def writing(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Reserve a chat for one answer that is being written, and give whether it was free.
+
+        The chat is free again after the block, or when this process ends, however that ends.
+        """
+        return self._workspace.store.answer_locks.lock(conversation_id)
+
+    def is_being_written(self, conversation_id: uuid.UUID) -> bool:
+        """Return whether an answer is being written in a chat, in this process or another one."""
+        return self._workspace.store.answer_locks.is_locked(conversation_id)
+
+    # --- sharing ---
+
+    def share(self, conversation_id: uuid.UUID, request: types.LinkRequest | Mapping[str, Any]) -> types.AnswerLink:
+        """Share a conversation, or one of its answers, read-only with a user or a group.
+
+        They need read access to the collection, too.
+
+        Raises:
+            errors.ValidationError: the request is malformed, or names the user.
+            errors.NotFoundError: there is no such conversation or answer.
+        """
+        parsed = parse(types.LinkRequest, request)
+        if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
+            raise errors.ValidationError(N_("This is your own conversation. Name somebody else."))
+        return self._workspace.store.answer_links.give(conversation_id, parsed)
+
+    def shares(self, conversation_id: uuid.UUID | None = None) -> builtins.list[types.AnswerLink]:
+        """Return what the user shares, of one conversation or of all."""
+        return self._workspace.store.answer_links.list(conversation_id)
+
+    def unshare(self, link_id: uuid.UUID) -> None:
+        """End a share at once. Raises NotFoundError."""
+        if not self._workspace.store.answer_links.withdraw(link_id):
+            raise errors.NotFoundError(
+                N_("There is no link {id}. List what you show others and check the id."), id=link_id
+            )
+
+    def shared_with_me(self) -> builtins.list[types.SharedAnswer]:
+        """Return what is shared with the user, latest first."""
+        return self._workspace.store.answer_links.with_me()
+
+    def shared_turns(self, link_id: uuid.UUID) -> builtins.list[types.ChatMessage]:
+        """Return the turns of a share; an answer that the user may not read is replaced by a notice.
+
+        Raises NotFoundError if it is not shared with the user.
+        """
+        turns = self._workspace.store.answer_links.turns(link_id)
+        if not turns:
+            raise errors.NotFoundError(N_("This is not shown to you any more. Ask who gave you the link."))
+        return [
+            turn.message.model_copy(update={"content": HIDDEN_ANSWER}) if turn.held_back else turn.message
+            for turn in turns
+        ]
+
+
+def _report(
+    workspace: Workspace,
+    title: str,
+    messages: Sequence[types.ChatMessage],
+    say: export.Translate,
+    *,
+    with_pictures: bool,
+) -> export.Report:
+    """Return the answers among `messages` as a report. Evidence is from the version that was read, if it exists."""
+    ids = {hit.passage.document_id for turn in messages if turn.response for hit in turn.response.contexts}
+    versions = workspace.store.versions.list([*ids]) if ids else []
+    documents = {version.id: version for version in versions}
+
+    @functools.cache
+    def picture(document_id: uuid.UUID, region: types.Region) -> bytes | None:
+        """Return a picture of the region; None if the document is gone, was never rendered, or cannot be drawn."""
+        with contextlib.suppress(errors.NotFoundError, errors.UnreadableFileError, errors.ForbiddenError):
+            return Pages(workspace).place(document_id, region)
+        return None
+
+    def evidence_of(label: str, citation: types.Citation, hit: types.Hit) -> export.Evidence:
+        cited = evidence(label, citation, hit)
+        pictures = [picture(cited.document_id, region) for region in citation.regions if with_pictures]
+        update: dict[str, object] = {"pictures": tuple(filter(None, pictures))}
+        if document := documents.get(cited.document_id):
+            update |= {"version": document.version, "sha256": document.sha256}
+        return cited.model_copy(update=update)
+
+    turns: list[export.Turn] = []
+    question = ""
+    for message in messages:
+        if message.role == "user":
+            question = message.content
+        elif (response := message.response) is not None:
+            turns.append(
+                export.Turn(
+                    id=message.id,
+                    question=question,
+                    understood=response.question,
+                    answer=export.marked_answer(response, response.labels, say),
+                    summary=export.summary_of(response, say),
+                    status=response.status,
+                    model=response.model,
+                    at=message.created_at,
+                    claims=export.claims_of(response, evidence_of, say),
+                    provenance=response.provenance,
+                )
+            )
+    return export.Report(title=title, made_at=dt.datetime.now(dt.UTC), turns=tuple(turns))
 
 
 def find_answer(
@@ -318,242 +503,3 @@ def _claims(response: types.AnswerResponse) -> list[tuple[str, tuple[str, ...]]]
         for number, sentence in enumerate(shown.sentences)
         if sentence.support is not None or number in quotes
     ]
-
-
-TITLE_CHARS = 80
-
-
-class ExportedFile(NamedTuple):
-    """A file to download."""
-
-    name: str
-    mime_type: str
-    content: bytes
-
-
-class Reports:
-    """Exports one user's conversations."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._pages = Pages(workspace)
-
-    def file(
-        self, title: str, messages: Sequence[types.ChatMessage], format_name: export.ExportFormat, say: export.Translate
-    ) -> ExportedFile:
-        """Export the answers among `messages`, each with its question; `say` translates the file's own words.
-
-        Raises:
-            errors.NotFoundError: there is no answer among them.
-            errors.UnreadableFileError: the file cannot be created.
-        """
-        chosen = export.FORMATS[format_name]
-        report = self.report(title, messages, say, with_pictures=chosen.with_pictures)
-        if not report.turns:
-            raise errors.NotFoundError(N_("There is no answer to export yet. Ask a question first."))
-        content = export.write(report, format_name, say)
-        subject = Subject("conversation", str(messages[0].conversation_id), title)
-        self._workspace.store.audit.add("answer.export", subject, format=format_name, answers=len(report.turns))
-        return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)
-
-    def report(
-        self,
-        title: str,
-        messages: Sequence[types.ChatMessage],
-        say: export.Translate = str,
-        *,
-        with_pictures: bool = True,
-    ) -> export.Report:
-        """Return the answers among `messages` as a report. Evidence is from the version that was read, if it exists."""
-        cited = {hit.passage.document_id for one in messages if one.response for hit in one.response.contexts}
-        documents = self._documents(cited)
-        pictures: dict[tuple[uuid.UUID, types.Region], bytes | None] = {}
-
-        def evidence_of(label: str, citation: types.Citation, hit: types.Hit) -> export.Evidence:
-            found = evidence(label, citation, hit)
-            document = documents.get(found.document_id)
-            shown = [self._picture(found.document_id, region, pictures) for region in citation.regions if with_pictures]
-            update = {"pictures": tuple(picture for picture in shown if picture)}
-            return found.model_copy(update=update | (_version(document) if document else {}))
-
-        turns: list[export.Turn] = []
-        question = ""
-        for message in messages:
-            if message.role == "user":
-                question = message.content
-            elif message.response is not None:
-                claims = export.claims_of(message.response, evidence_of, say)
-                turns.append(_turn(question, message, message.response, claims, say))
-        return export.Report(title=title, made_at=dt.datetime.now(dt.UTC), turns=tuple(turns))
-
-    def _documents(self, ids: set[uuid.UUID]) -> Mapping[uuid.UUID, types.Document]:
-        found = self._workspace.store.versions.list([*ids]) if ids else []
-        return {one.id: one for one in found if one.id in ids}
-
-    def _picture(
-        self, document_id: uuid.UUID, region: types.Region, known: dict[tuple[uuid.UUID, types.Region], bytes | None]
-    ) -> bytes | None:
-        """Return a picture of the region; None if the document is gone, was never rendered, or cannot be drawn."""
-        key = (document_id, region)
-        if key not in known:
-            known[key] = None
-            with contextlib.suppress(errors.NotFoundError, errors.UnreadableFileError, errors.ForbiddenError):
-                known[key] = self._pages.place(document_id, region)
-        return known[key]
-
-
-def _version(document: types.Document) -> dict[str, object]:
-    return {"version": document.version, "sha256": document.sha256}
-
-
-def _turn(
-    question: str,
-    message: types.ChatMessage,
-    response: types.AnswerResponse,
-    claims: tuple[export.Claim, ...],
-    say: export.Translate,
-) -> export.Turn:
-    return export.Turn(
-        id=message.id,
-        question=question,
-        understood=response.question,
-        answer=export.marked_answer(response, response.labels, say),
-        summary=export.summary_of(response, say),
-        status=response.status,
-        model=response.model,
-        at=message.created_at,
-        claims=claims,
-        provenance=response.provenance,
-    )
-
-
-class Answers:
-    """One user's saved answers."""
-
-    def __init__(self, workspace: Workspace, chats: Chats, questions: Questions) -> None:
-        self._workspace = workspace
-        self._chats = chats
-        self._questions = questions
-
-    def later_places(self, messages: Sequence[types.ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, types.LaterPlace]]:
-        """Return what became of quotes in later versions, by the turn's id and the citation's number."""
-        answers = {message.id: message.response for message in messages if message.response}
-        return dict(zip(answers, Versions(self._workspace).later_places([*answers.values()]), strict=True))
-
-    def rate(
-        self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: types.Rating | None, reason: str | None = None
-    ) -> None:
-        """Save the user's rating of an answer and the reason; None removes it.
-
-        Raises ValidationError if the reason is too long, NotFoundError if there is no such answer.
-        """
-        given = parse(types.Feedback, {"rating": rating, "reason": reason})
-        self._workspace.store.conversations.rate(conversation_id, message_id, given.rating, given.reason)
-
-    def export(
-        self,
-        conversation_id: uuid.UUID,
-        format_name: export.ExportFormat,
-        message_id: uuid.UUID | None = None,
-        *,
-        say: export.Translate = str,
-    ) -> ExportedFile:
-        """Export a conversation, or one answer with its question, as a file with the evidence of each claim.
-
-        `say` translates the file's own words.
-
-        Raises:
-            errors.NotFoundError: there is no such conversation or answer, or it has no answer yet.
-            errors.UnreadableFileError: the file cannot be created.
-        """
-        title, messages = self._turns(conversation_id, message_id)
-        return Reports(self._workspace).file(title, messages, format_name, say)
-
-    def marked(
-        self, conversation_id: uuid.UUID, message_id: uuid.UUID, document_id: uuid.UUID, *, whole: bool = False
-    ) -> MarkedCopy:
-        """Return the quoted pages of a document, or with `whole` all pages, with highlights and notes.
-
-        The export is recorded in the audit log. Raises NotFoundError if there is no such answer, it quotes nothing of
-        the document, or the document is gone.
-        """
-        _, _, response = find_answer(self._chats.messages(conversation_id), message_id)
-        pages = Pages(self._workspace)
-        copy = pages.marked(response, document_id, whole=whole)
-        pages.taken(document_id, copy)
-        return copy
-
-    def rerun(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> types.Rerun:
-        """Answer the question of a saved answer again, and report differences. See `rerun`."""
-        return rerun(self._workspace, self._chats, self._questions, conversation_id, message_id)
-
-    def _turns(
-        self, conversation_id: uuid.UUID, message_id: uuid.UUID | None
-    ) -> tuple[str, Sequence[types.ChatMessage]]:
-        title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
-        if message_id is None:
-            return title, messages
-        question, kept, _ = find_answer(messages, message_id)
-        asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
-        return question or title, [*asked[-1:], kept]
-
-    # --- writing ---
-
-    def writing(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
-        """Reserve a chat for one answer that is being written, and give whether it was free.
-
-        The chat is free again after the block, or when this process ends, however that ends.
-        """
-        return self._workspace.store.answer_locks.lock(conversation_id)
-
-    def is_being_written(self, conversation_id: uuid.UUID) -> bool:
-        """Return whether an answer is being written in a chat, in this process or another one."""
-        return self._workspace.store.answer_locks.is_locked(conversation_id)
-
-    # --- sharing ---
-
-    def show(self, conversation_id: uuid.UUID, request: types.LinkRequest | Mapping[str, Any]) -> types.AnswerLink:
-        """Share a conversation, or one of its answers, read-only with a user or a group.
-
-        They need read access to the collection, too.
-
-        Raises:
-            errors.ValidationError: the request is malformed, or names the user.
-            errors.NotFoundError: there is no such conversation or answer.
-        """
-        parsed = parse(types.LinkRequest, request)
-        if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
-            raise errors.ValidationError(N_("This is your own conversation. Name somebody else."))
-        return self._workspace.store.answer_links.give(conversation_id, parsed)
-
-    def shown(self, conversation_id: uuid.UUID | None = None) -> builtins.list[types.AnswerLink]:
-        """Return what the user shares, of one conversation or of all."""
-        return self._workspace.store.answer_links.list(conversation_id)
-
-    def withdraw(self, link_id: uuid.UUID) -> None:
-        """End a share at once. Raises NotFoundError."""
-        if not self._workspace.store.answer_links.withdraw(link_id):
-            raise errors.NotFoundError(
-                N_("There is no link {id}. List what you show others and check the id."), id=link_id
-            )
-
-    def with_me(self) -> builtins.list[types.SharedAnswer]:
-        """Return what is shared with the user, latest first."""
-        return self._workspace.store.answer_links.with_me()
-
-    def shown_turns(self, link_id: uuid.UUID) -> builtins.list[types.ChatMessage]:
-        """Return the turns of a share; an answer that the user may not read is replaced by a notice.
-
-        Raises NotFoundError if it is not shared with the user.
-        """
-        turns = self._workspace.store.answer_links.turns(link_id)
-        if not turns:
-            raise errors.NotFoundError(N_("This is not shown to you any more. Ask who gave you the link."))
-        return [
-            turn.message.model_copy(update={"content": HIDDEN_ANSWER}) if turn.held_back else turn.message
-            for turn in turns
-        ]
-
-
-HIDDEN_ANSWER = "This answer is about a document that is not there any more, or that you may not read."
-"""Shown instead of an answer that the user may not read."""

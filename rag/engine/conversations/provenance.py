@@ -1,8 +1,7 @@
 """Provenance of answers: what an answer was made from, and what has changed since."""
 
 import datetime as dt
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
@@ -60,18 +59,17 @@ def differences(
         *_index_and_version_changes(old, new),
     ]
     if before.model != after.model:
-        found.append((types.DifferenceKind.MODEL, _model_change(before.model, after.model)))
+        if before.model == answering.EXTRACTIVE_MODEL:
+            message = N_("the documents were quoted, now the model was {model}").format(model=after.model)
+        elif after.model == answering.EXTRACTIVE_MODEL:
+            message = N_("the model was {model}, now the documents were quoted").format(model=before.model)
+        else:
+            message = N_("the model was {model}, now the model was {latest}").format(
+                model=before.model, latest=after.model
+            )
+        found.append((types.DifferenceKind.MODEL, message))
     found += ((types.DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
     return tuple(types.Difference(kind=kind, message=message) for kind, message in found)
-
-
-def _model_change(before: str, after: str) -> str:
-    template = N_("the model was {model}, now the model was {latest}")
-    if before == answering.EXTRACTIVE_MODEL:
-        return N_("the documents were quoted, now the model was {model}").format(model=after)
-    if after == answering.EXTRACTIVE_MODEL:
-        template = N_("the model was {model}, now the documents were quoted")
-    return template.format(model=before, latest=after)
 
 
 def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
@@ -85,7 +83,8 @@ def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[s
         elif present.deleted_at is not None:
             yield N_("{name} is in the trash").format(name=used.name)
         elif present.superseded_by is not None:
-            latest = _latest(present, by_id)
+            line = (one for one in versions if one.lineage_id == present.lineage_id and one.superseded_by is None)
+            latest = next(line, present)
             yield N_("{name} has version {latest} now, where version {version} was read").format(
                 name=used.name, latest=latest.version, version=used.version
             )
@@ -93,11 +92,6 @@ def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[s
             yield N_("{name} is left out of searches").format(name=used.name)
         elif present.indexed_at is not None and present.indexed_at > old.at:
             yield N_("{name} was read again").format(name=used.name)
-
-
-def _latest(document: types.Document, by_id: Mapping[uuid.UUID, types.Document]) -> types.Document:
-    of_line = [one for one in by_id.values() if one.lineage_id == document.lineage_id and one.superseded_by is None]
-    return of_line[0] if of_line else document
 
 
 def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
@@ -121,44 +115,31 @@ def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[st
 def _index_and_version_changes(
     old: types.Provenance, new: types.Provenance
 ) -> Iterator[tuple[types.DifferenceKind, str]]:
+    kind = types.DifferenceKind
     if old.space != new.space:
-        yield (
-            types.DifferenceKind.INDEX,
-            N_("the index is of {model}, was of {earlier}").format(model=new.space.name, earlier=old.space.name),
-        )
+        message = N_("the index is of {model}, was of {earlier}")
+        yield kind.INDEX, message.format(model=new.space.name, earlier=old.space.name)
     elif old.generation != new.generation:
-        yield (
-            types.DifferenceKind.INDEX,
-            N_("the index is in generation {generation}, was in {earlier}").format(
-                generation=new.generation, earlier=old.generation
-            ),
-        )
+        message = N_("the index is in generation {generation}, was in {earlier}")
+        yield kind.INDEX, message.format(generation=new.generation, earlier=old.generation)
     if old.prompt_version != new.prompt_version:
-        yield (
-            types.DifferenceKind.PROMPT,
-            N_("the instructions are version {version}, were {earlier}").format(
-                version=new.prompt_version, earlier=old.prompt_version
-            ),
-        )
+        message = N_("the instructions are version {version}, were {earlier}")
+        yield kind.PROMPT, message.format(version=new.prompt_version, earlier=old.prompt_version)
     if old.program_version != new.program_version:
-        yield (
-            types.DifferenceKind.PROGRAM,
-            N_("Pagelight is version {version}, was {earlier}").format(
-                version=new.program_version, earlier=old.program_version
-            ),
-        )
+        message = N_("Pagelight is version {version}, was {earlier}")
+        yield kind.PROGRAM, message.format(version=new.program_version, earlier=old.program_version)
 
 
 def _parameter_changes(old: types.Provenance, new: types.Provenance) -> Iterator[str]:
     for group, name in PARAMETERS.items():
         before: dict[str, Any] = getattr(old, group)
         after: dict[str, Any] = getattr(new, group)
-        for key in sorted({*before, *after}):
-            if before.get(key) != after.get(key):
+        for option in sorted({*before, *after}):
+            value, earlier = after.get(option), before.get(option)
+            if value != earlier:
                 yield N_("{group} option {name} is {value}, was {earlier}").format(
-                    group=name, name=key, value=_format_value(after.get(key)), earlier=_format_value(before.get(key))
+                    group=name,
+                    name=option,
+                    value="not set" if value is None else value,
+                    earlier="not set" if earlier is None else earlier,
                 )
-
-
-def _format_value(value: object) -> str:
-    return "not set" if value is None else str(value)

@@ -1,9 +1,9 @@
-"""Build and sync indexes from folders, and ingest_files single files."""
+"""Build and sync indexes from folders, and ingest single files."""
 
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 
 from rag import errors, providers, types
@@ -44,7 +44,16 @@ class Folders:
         started = time.perf_counter()
         with self._open(request.source) as folder:
             index, again = self._target_index(request)
-            intake = self._file_ingestion(request, index, again=again)
+            intake = FileIngestion(
+                self._workspace,
+                index,
+                max_chunks=request.options.max_chunks,
+                skip_failures=request.options.skip_parse_failures,
+                again=again,
+                once=self._once,
+                auth=request.auth,
+                options=request.embedding.provider_options,
+            )
             limit = request.options.max_files
             reports: list[types.FileReport] = []
             # Releases the lock on the index also if `on_file` raises.
@@ -53,8 +62,13 @@ class Folders:
                     reports.append(report)
                     if on_file:
                         on_file(report)
-            if remove:
-                self._save_followed(request, folder, index)
+            if remove:  # the index follows the folder, by an address without password that is valid everywhere
+                source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
+                followed = request.model_copy(update={"source": source})
+                kept = followed.model_dump(mode="json", include={"source", "options"})
+                self._workspace.store.indexes.follow(
+                    index.id, folder.prefix, {**kept, CONFINED: True} if self._confined else kept
+                )
         usage = types.Usage(latency_ms=(time.perf_counter() - started) * 1000)
         return types.SyncReport(index=index, files=tuple(reports), usage=usage)
 
@@ -81,13 +95,6 @@ class Folders:
                 unreadable.append(error)
         return reports, unreadable
 
-    def _save_followed(self, request: types.IndexRequest, folder: SourceFolder, index: types.Index) -> None:
-        """Save that the index follows the folder, by an address without password that is valid everywhere."""
-        source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
-        asked = request.model_copy(update={"source": source}).model_dump(mode="json", include={"source", "options"})
-        kept = {**asked, CONFINED: True} if self._confined else asked
-        self._workspace.store.indexes.follow(index.id, folder.prefix, kept)
-
     def _open(self, source: types.Source) -> AbstractContextManager[SourceFolder]:
         config, recursive = self._workspace.config, source.include_subfolders
         roots = AllowedFolders(config.folder_roots) if self._confined else None
@@ -96,18 +103,6 @@ class Folders:
             return providers.DriveFolder(address, config, include_subfolders=recursive)
         return nullcontext(Folder(source.folder_id, include_subfolders=recursive, roots=roots))
 
-    def _file_ingestion(self, request: types.IndexRequest, index: types.Index, *, again: bool) -> FileIngestion:
-        return FileIngestion(
-            self._workspace,
-            index,
-            max_chunks=request.options.max_chunks,
-            skip_failures=request.options.skip_parse_failures,
-            again=again,
-            once=self._once,
-            auth=request.auth,
-            options=request.embedding.provider_options,
-        )
-
     def ingest_files(self, paths: Sequence[Path], index: types.Index) -> list[types.FileReport]:
         """Ingest files one after the other; a failed file does not stop the others."""
         intake = FileIngestion(self._workspace, index)
@@ -115,31 +110,24 @@ class Folders:
 
     def _target_index(self, request: types.IndexRequest) -> tuple[types.Index, bool]:
         """Return the index to fill, and whether its chunking changes, which requires re-reading everything."""
-        existing = self._existing_index(request)
-        space = self._embedding_space(request, existing)
-        chunking = request.chunking or (existing.chunking if existing else self._workspace.config.rag_chunking)
-        # fail here if it cannot be used
-        self._workspace.models.embedder(space, request.auth, request.embedding.provider_options)
-        name = existing.name if existing else request.index.index_name
-        index = self._workspace.store.indexes.ensure(name, space, chunking)
-        return index, existing is not None and existing.chunking != chunking
-
-    def _existing_index(self, request: types.IndexRequest) -> types.Index | None:
+        indexes, models, config = self._workspace.store.indexes, self._workspace.models, self._workspace.config
+        existing: types.Index | None = None
         if request.index.index_file_id:
-            return self._workspace.find_index(request.index.index_file_id)
-        try:
-            return self._workspace.store.indexes.get(request.index.index_name)
-        except errors.NotFoundError:
-            return None
-
-    def _embedding_space(self, request: types.IndexRequest, existing: types.Index | None) -> types.EmbeddingSpace:
-        asked = request.embedding
-        if asked.provider or asked.model:
-            name = ":".join(part for part in (asked.provider, asked.model) if part)
-            space = self._workspace.models.find_space(name, request.auth)
-        elif existing and (existing.name != types.DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
+            existing = self._workspace.find_index(request.index.index_file_id)
+        else:
+            with suppress(errors.NotFoundError):
+                existing = indexes.get(request.index.index_name)
+        embedding = request.embedding
+        if embedding.provider or embedding.model:
+            name = ":".join(part for part in (embedding.provider, embedding.model) if part)
+            space = models.find_space(name, request.auth)
+        elif existing and (existing.name != types.DEFAULT_INDEX or not config.rag_embed_model):
             space = existing.space  # the setting applies to the default index and new ones
         else:
-            space = self._workspace.models.default_space()
-        size = asked.provider_options.dimensions
-        return space.model_copy(update={"dimensions": size}) if size else space
+            space = models.default_space()
+        if size := embedding.provider_options.dimensions:
+            space = space.model_copy(update={"dimensions": size})
+        chunking = request.chunking or (existing.chunking if existing else config.rag_chunking)
+        models.embedder(space, request.auth, embedding.provider_options)  # fail here if it cannot be used
+        index = indexes.ensure(existing.name if existing else request.index.index_name, space, chunking)
+        return index, existing is not None and existing.chunking != chunking

@@ -4,7 +4,7 @@ import os
 import unicodedata
 import uuid
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 
@@ -27,7 +27,7 @@ _FILE_ERRORS = (errors.SourceError, errors.ValidationError)
 """Errors of one file that do not affect the next."""
 
 
-def run_once(_ingest_once: str, work: Callable[[], Any]) -> Any:
+def run_once(_step: str, work: Callable[[], Any]) -> Any:
     """Run `work`, without remembering it."""
     return work()
 
@@ -90,51 +90,41 @@ class FileIngestion:
             errors.SourceError: the folder cannot be read.
             errors.IndexError: another process is ingesting files into this index.
         """
-        with self._exclusive():
-            present = self._sources.find(self._index.id, prefix=folder.prefix)
-            selected = {file.id: file for file in _selected_files(folder, source, present)}
-            known: dict[str, list[types.Document]] = {}
-            for document in present:
-                known.setdefault(_file_id(document, selected), []).append(document)
-            shown = {
-                old.id: types.shown_source(file.id, file.path)
-                for file in selected.values()
-                for old in known.get(file.id, ())
-            }
-            self._sources.show(shown)
-            files = list(selected.values())
-            for file in files[:max_files]:
-                yield self._ingest_once(folder, file, known.get(file.id, []))
-            for file in files[max_files:]:
-                yield _skipped(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
-            if remove:
-                yield from self._trash_removed(folder, present, selected)
-
-    @contextmanager
-    def _exclusive(self) -> Iterator[None]:
         with self._documents.lock(uuid.uuid5(self._index.id, "intake")) as claimed:
             if not claimed:
                 raise errors.IndexError(
                     f"Another process is taking files into the index {self._index.name!r}. Wait until it is done.",
                     details={"in_use": True},
                 )
-            yield
+            present = self._sources.find(self._index.id, prefix=folder.prefix)
+            selected = {file.id: file for file in _selected_files(folder, source, present)}
+            documents: dict[str, list[types.Document]] = {}
+            for document in present:
+                documents.setdefault(_file_id(document, selected), []).append(document)
+            labels = {
+                document.id: types.shown_source(file.id, file.path)
+                for file in selected.values()
+                for document in documents.get(file.id, ())
+            }
+            self._sources.show(labels)
+            files = list(selected.values())
+            for file in files[:max_files]:
+                yield self._ingest_once(folder, file, documents.get(file.id, []))
+            for file in files[max_files:]:
+                yield _skipped(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
+            if remove:
+                yield from self._trash_removed(folder, present, selected)
 
     def _ingest_once(
         self, folder: SourceFolder, file: types.SourceFile, present: Sequence[types.Document]
     ) -> types.FileReport:
         step = str(uuid.uuid5(self._index.id, f"{folder.prefix}\n{file.id}"))
-        taken = self._once(step, lambda: self._try_file(file, folder.fetch(file), present).model_dump(mode="json"))
-        report = types.FileReport.model_validate({**taken, "source": file.id})
-        self._count_chunks(report)
+        outcome = self._once(step, lambda: self._try_file(file, folder.fetch(file), present).model_dump(mode="json"))
+        report = types.FileReport.model_validate({**outcome, "source": file.id})
+        if self._chunks_left is not None and report.document_id is not None and report.state != "failed":
+            with suppress(errors.NotFoundError):  # purged meanwhile; a file that was ingested before counts, too
+                self._chunks_left = max(0, self._chunks_left - self._documents.get(report.document_id).chunk_count)
         return report
-
-    def _count_chunks(self, report: types.FileReport) -> None:
-        """Count the chunks of a file, also if it was ingested before."""
-        if self._chunks_left is None or report.document_id is None or report.state == "failed":
-            return
-        with suppress(errors.NotFoundError):  # purged meanwhile
-            self._chunks_left = max(0, self._chunks_left - self._documents.get(report.document_id).chunk_count)
 
     def _try_file(
         self, file: types.SourceFile, fetched: AbstractContextManager[Path], present: Sequence[types.Document]
@@ -247,7 +237,10 @@ class FileIngestion:
         """Make `document`, which was `known` or has just been read, replace its `older` versions."""
         in_sight = known is not None and known.status is types.DocumentStatus.READY and _is_current(known)
         if older:
-            self._supersede(document, older)
+            # The older versions stay readable. Documents with files in them are trashed along with these.
+            has_parts = any(part.mime_type in types.CONTAINERS or part.parts for part in (document, *older))
+            take_over = self._sources.supersede if has_parts else self._versions.take_over
+            take_over(document.id, [version.id for version in older])
         elif not in_sight:
             self._documents.restore([document.id])
         state: types.FileState = "added"
@@ -256,15 +249,13 @@ class FileIngestion:
         made = 0 if document is known else document.chunk_count
         return _report(file, state, document_id=document.id, chunks=made)
 
-    def _supersede(self, document: types.Document, older: Sequence[types.Document]) -> None:
-        """Supersede older versions, which stay readable; trash older documents with the files in them."""
-        has_parts = any(one.mime_type in types.CONTAINERS or one.parts for one in (document, *older))
-        take_over = self._sources.supersede if has_parts else self._versions.take_over
-        take_over(document.id, [one.id for one in older])
-
     def _report_unread(self, file: types.SourceFile, document: types.Document) -> types.FileReport:
         """Report a file that could not be read; its document is kept for a retry unless it replaces another."""
-        code, reason = _failure_of(document)
+        code, reason = "busy", "Another process is reading it."
+        if document.status is types.DocumentStatus.FAILED:
+            code, reason = document.error_code or errors.SourceError.code, document.error or ""
+        elif document.status is types.DocumentStatus.NEEDS_PASSWORD:
+            code, reason = errors.PasswordError.code, f"{document.name} is encrypted. Upload it with its password."
         is_limit = code == errors.LimitError.code
         if document.deleted_at is not None or (is_limit and document.indexed_at is None):
             self._documents.trash([document.id])
@@ -301,16 +292,6 @@ def _file_id(document: types.Document, present: Collection[str]) -> str:
 
 def _composed(source: str) -> str:
     return unicodedata.normalize("NFC", source)
-
-
-def _failure_of(document: types.Document) -> tuple[str, str]:
-    match document.status:
-        case types.DocumentStatus.FAILED:
-            return document.error_code or errors.SourceError.code, document.error or ""
-        case types.DocumentStatus.NEEDS_PASSWORD:
-            return errors.PasswordError.code, f"{document.name} is encrypted. Upload it with its password."
-        case _:
-            return "busy", "Another process is reading it."
 
 
 def _report(file: types.SourceFile, state: types.FileState, **more: Any) -> types.FileReport:

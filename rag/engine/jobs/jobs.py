@@ -19,7 +19,7 @@ from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints, Started
+from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints
 
 logger = logging.getLogger(__name__)
 
@@ -140,29 +140,22 @@ class Jobs:
             return jobs.get(job_id)
         try:
             with system_errors():
-                self._execute(
-                    jobs.get(job_id), started, Checkpoints(self._workspace.store.checkpoints, job_id, between)
-                )
+                if started.attempts > MAX_ATTEMPTS:
+                    raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
+                job = jobs.get(job_id)
+                steps = Checkpoints(self._workspace.store.checkpoints, job_id, between)
+                jobs.finish(job_id, self._run_kind(job, started.request, steps))
+                if job.kind == "matrix":  # cells may have been added after the job read the matrix
+                    matrices.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:
             logger.warning("job %s failed: %s", job_id, error.code)
-            self._record_failure(job_id, error)
+            # transient failures are retried later, a limited number of times
+            is_transient = isinstance(error, TRANSIENT_ERRORS) or error.details.get("in_use")
+            if not is_transient or not jobs.postpone(job_id, error.code, error.message):
+                jobs.fail(job_id, error.code, error.message)
         return jobs.get(job_id)
-
-    def _execute(self, job: types.Job, started: Started, steps: Checkpoints) -> None:
-        if started.attempts > MAX_ATTEMPTS:
-            raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
-        self._workspace.store.jobs.finish(job.id, self._run_kind(job, started.request, steps))
-        if job.kind == "matrix":  # cells may have been added after the job read the matrix
-            matrices.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
-
-    def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
-        """Record a failure; transient ones are retried later, a limited number of times."""
-        jobs = self._workspace.store.jobs
-        is_passing = isinstance(error, TRANSIENT_ERRORS) or error.details.get("in_use")
-        if not is_passing or not jobs.postpone(job_id, error.code, error.message):
-            jobs.fail(job_id, error.code, error.message)
 
     def _run_kind(self, job: types.Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
         """Return the job's result."""
@@ -174,12 +167,10 @@ class Jobs:
             case "reindex":
                 return self._reindex(job, report, steps)
             case "sync":
-                confined = bool(request.get(CONFINED))
-                wanted = {name: value for name, value in request.items() if name != CONFINED}
-                return self._sync_folder(parse(types.ReindexRequest, wanted), report, steps, confined=confined)
+                return self._sync_folder(request, report, steps)
             case "matrix":
                 matrix_id = uuid.UUID(request["matrix_id"])
-                return matrices.fill(self._workspace, self._questions, matrix_id, report, steps.pause)
+                return matrices.Matrices(self._workspace, self._questions).fill_cells(matrix_id, report, steps.pause)
 
     def _reindex(self, job: types.Job, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Sync the folders, and re-read all documents that existed when the job began."""
@@ -212,15 +203,14 @@ class Jobs:
             return "gone"
         return "failed"
 
-    def _sync_folder(
-        self, request: types.ReindexRequest, report: types.OnProgress, steps: Checkpoints, *, confined: bool
-    ) -> dict[str, Any]:
-        """Sync the index with the folder of the request."""
+    def _sync_folder(self, saved: Mapping[str, Any], report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
+        """Sync the index with the folder of the saved request."""
+        request = parse(types.ReindexRequest, {name: value for name, value in saved.items() if name != CONFINED})
         if request.source is None:
             raise errors.ValidationError(N_("The job names no folder. Start it again with a source."))
+        folders = Folders(self._workspace, confined=bool(saved.get(CONFINED)), once=steps.once)
         target = types.IndexTarget(index_name=request.index_name)
         wanted = types.IndexRequest(source=request.source, index=target)
-        folders = Folders(self._workspace, confined=confined, once=steps.once)
         synced = folders.ingest_folder(wanted, remove=True, on_file=_file_counter(report))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
 

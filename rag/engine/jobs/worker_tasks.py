@@ -1,6 +1,7 @@
 """Tasks of a worker for all users: reading documents, lane by lane, and running jobs."""
 
 import contextlib
+import logging
 import time
 from collections.abc import Callable, Iterator
 
@@ -18,8 +19,13 @@ YIELD_SECONDS = 5.0
 POLL_SECONDS = 0.5
 TIME_SLICE_SECONDS = 15.0
 """Time slice of a job while a job of another user, none of whose jobs is running, waits."""
+ORPHAN_SECONDS = 6 * 3600.0
+"""Interval between searches for orphans."""
 WORKER_ORIGIN = types.RequestOrigin("worker")
 """Origin of audit log entries: a worker acts for the user."""
+
+
+logger = logging.getLogger(__name__)
 
 
 class _StoppingError(Exception):
@@ -51,10 +57,7 @@ class WorkerTasks:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-
-    def use_background_timeouts(self) -> None:
-        """Use the longer database timeouts of a worker, where no user waits."""
-        self._resources.store.use_background_timeouts()
+        self._cleaned_at: float | None = None
 
     def listen(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
         """Call `on_hint` for new work until SIGINT or SIGTERM; without `wait`, only for hints already queued."""
@@ -89,9 +92,16 @@ class WorkerTasks:
             self._count_step(before, done, lane)
             return done
 
-    def is_due(self) -> bool:
-        """Whether the time to retry something has come."""
-        return self._resources.store.document_scheduler.is_due()
+    def clean_up(self) -> None:
+        """Finish deletions, and delete orphans from time to time. Raises StoreError."""
+        cleanup = self._resources.cleanup
+        cleanup.finish_deletions()
+        self._resources.store.rate_limits.forget()
+        if self._cleaned_at is None or time.monotonic() - self._cleaned_at >= ORPHAN_SECONDS:
+            self._cleaned_at = time.monotonic()
+            report = cleanup.find_orphans(delete=True)
+            if report.count or report.unconfirmed:
+                logger.info("orphans: %s", report.model_dump(exclude_defaults=True))
 
     def read_pictures(self) -> bool:
         """Recognise the text in one document's pictures; False if none wait, or there is more urgent work."""

@@ -11,17 +11,13 @@ import unicodedata
 import uuid
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import BinaryIO, cast
 
 from rag import errors, parsing, tracing, types
-from rag.engine.library.attachments import Attachments
-from rag.engine.library.documents import Documents
 from rag.engine.operations import status
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.providers import WebDownloader
 from rag.store import DiskUsage
 from rag.store.users.audit_log import Subject
 
@@ -43,19 +39,17 @@ def display_name(name: str) -> str:
 
 def unique_names(names: Sequence[str]) -> list[str]:
     """Return a file name for each of `names`, safe on every file system and unique ignoring case."""
-    numbers: dict[str, int] = {}
-    return [_unused(safe_name(name), numbers) for name in names]
-
-
-def _unused(name: str, numbers: dict[str, int]) -> str:
-    """Return `name`, numbered if it is taken; `numbers` has the last number of each name."""
-    stem, suffix = _parts(name)
-    first, candidate = _case_folded(name), name
-    while _case_folded(candidate) in numbers:
-        numbers[first] += 1
-        candidate = f"{stem} ({numbers[first]}){suffix}"
-    numbers[_case_folded(candidate)] = 1
-    return candidate
+    numbers: dict[str, int] = {}  # the last number of each name
+    unique = []
+    for name in map(safe_name, names):
+        stem, suffix = _parts(name)
+        candidate = name
+        while (key := _case_folded(candidate)) in numbers:
+            numbers[_case_folded(name)] += 1
+            candidate = f"{stem} ({numbers[_case_folded(name)]}){suffix}"
+        numbers[key] = 1
+        unique.append(candidate)
+    return unique
 
 
 def _case_folded(name: str) -> str:
@@ -129,6 +123,10 @@ class Originals:
             is_locked = parsing.needs_password(path)
             waits = is_locked and password is None
             document_id = document_id or uuid.uuid4()
+            label = types.shown_source(source, source_path or name) if source else None
+            if container:
+                outer = container.shown_source or container.name
+                label = f"{outer}{types.CONTAINER_SEPARATOR}{source_path or name}"
             try:
                 with self._draft(document_id):
                     self._put(document_id, path, password, display_name(name))
@@ -140,7 +138,7 @@ class Originals:
                         sha256=sha256 or sha256_of(path),
                         size=path.stat().st_size,
                         source=source,
-                        shown_source=_source_label(source, source_path or name, container),
+                        shown_source=label,
                         status=types.DocumentStatus.NEEDS_PASSWORD if waits else types.DocumentStatus.QUEUED,
                         follows_source=follows_source,
                         in_trash=in_trash,
@@ -151,12 +149,19 @@ class Originals:
                         quota_bytes=self._workspace.config.quota_bytes,
                     )
             except errors.DuplicateError as error:
-                mended = self._with_restored_file(error, path, password)
-                if mended is None:
+                restored = self._with_restored_file(error, path, password)
+                if restored is None:
                     raise
-                return mended
+                return restored
             except errors.Error as error:
-                return self._confirm_saved(document_id, error)
+                if not error.details.get("uncertain"):
+                    raise
+                # The connection broke before the database said whether the row was saved. Until that is known the
+                # files are kept: a row without files would block uploading it again.
+                try:
+                    return self._workspace.store.documents.get(document_id)
+                except (errors.NotFoundError, errors.StoreError):
+                    raise error from None
 
     def _put(self, document_id: uuid.UUID, path: Path, password: str | None, name: str) -> None:
         if password is not None and parsing.needs_password(path):
@@ -164,18 +169,6 @@ class Originals:
                 self._workspace.files.put(document_id, "rendition", decrypted)
         with tracing.span("store", document=document_id, bytes=path.stat().st_size):
             self._workspace.files.put(document_id, "original", path)
-
-    def _confirm_saved(self, document_id: uuid.UUID, error: errors.Error) -> types.Document:
-        """Return the new document if it was saved, though the connection to the database broke before it said so.
-
-        Until that is known the files are kept: a row without files would block uploading it again.
-        """
-        if not error.details.get("uncertain"):
-            raise error
-        try:
-            return self._workspace.store.documents.get(document_id)
-        except (errors.NotFoundError, errors.StoreError):
-            raise error from None
 
     def _with_restored_file(
         self, error: errors.DuplicateError, path: Path, password: str | None
@@ -222,13 +215,14 @@ class Originals:
 
     def _file_totals(self, document_ids: Sequence[uuid.UUID]) -> DiskUsage:
         """Count the files of documents and their bytes; failing storage does not count."""
-        found = [DiskUsage(0, 0)]
+        files = size = 0
         for document_id in document_ids:
             with contextlib.suppress(errors.StoreError):
-                found.append(self._workspace.files.disk_usage(document_id))
-        return DiskUsage(sum(one.files for one in found), sum(one.bytes for one in found))
+                usage = self._workspace.files.disk_usage(document_id)
+                files, size = files + usage.files, size + usage.bytes
+        return DiskUsage(files, size)
 
-    @contextmanager
+    @contextlib.contextmanager
     def _draft(self, document_id: uuid.UUID) -> Iterator[None]:
         """Delete the files if the block fails before their row is saved, or that is unknown after a lost connection."""
         self._workspace.store.pending_deletions.draft(document_id)
@@ -267,7 +261,7 @@ class Originals:
         status.require_free_space(self._workspace.config, size)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _decrypted(path: Path, password: str, name: str) -> Iterator[Path]:
     """Provide the decrypted file while the block runs. Raises PasswordError."""
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
@@ -276,7 +270,7 @@ def _decrypted(path: Path, password: str, name: str) -> Iterator[Path]:
         yield decrypted
 
 
-@contextmanager
+@contextlib.contextmanager
 def as_file(content: FileContent) -> Iterator[Path]:
     """Provide `content` as a file on disk, in a temporary one if needed."""
     if isinstance(content, Path):
@@ -300,61 +294,25 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _source_label(source: str | None, path: str, container: types.Document | None) -> str | None:
-    if container:
-        return f"{container.shown_source or container.name}{types.CONTAINER_SEPARATOR}{path}"
-    return types.shown_source(source, path) if source else None
-
-
 class Files:
     """The files of one user's documents."""
 
-    def __init__(self, workspace: Workspace, documents: Documents) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._documents = documents
 
     def original(self, document_id: uuid.UUID) -> Path:
         """Return the path of the uploaded file."""
         return self._workspace.files.local_path(document_id, "original")
 
-    def taken(self, document_id: uuid.UUID) -> bytes:
+    def download(self, document_id: uuid.UUID) -> bytes:
         """Return the uploaded file for download, which is recorded in the audit log. Raises as `archive`."""
         content = self.original(document_id).read_bytes()
-        self._note([self._workspace.store.documents.get(document_id)])
+        self._audit([self._workspace.store.documents.get(document_id)])
         return content
 
     def rendition(self, document_id: uuid.UUID) -> Path:
         """Return the path of the PDF that is parsed, shown and highlighted."""
         return self._workspace.files.local_path(document_id, "rendition")
-
-    def fetch(
-        self,
-        address: str,
-        *,
-        index_name: str = types.DEFAULT_INDEX,
-        on_same_name: types.OnSameName = "keep",
-        web: WebDownloader | None = None,
-    ) -> types.Document:
-        """Download a file from a public URL and add it as a document. `web` fetches it.
-
-        Raises as `documents.add`, and:
-            errors.ValidationError: it is no http or https URL.
-            errors.ForbiddenError: its host is not public, or RAG_WEB_ADDRESSES is off.
-            errors.LimitError: the file is too large, or takes too long.
-            errors.SourceError: it cannot be fetched.
-        """
-        if not self._workspace.config.rag_web_addresses:
-            raise errors.ForbiddenError(
-                N_(
-                    "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser "
-                    "and upload it."
-                )
-            )
-        fetcher = web or WebDownloader(self._workspace.config.rag_parsing.max_file_mb)
-        with fetcher.fetch(address) as file:
-            return self._documents.add(
-                file.path, file.name, index_name=index_name, source=address, on_same_name=on_same_name
-            )
 
     def archive(self, document_ids: Sequence[uuid.UUID]) -> BinaryIO:
         """Return the originals of documents as an open ZIP file, recorded in the audit log.
@@ -364,16 +322,12 @@ class Files:
         documents = [self._workspace.store.documents.get(document_id) for document_id in document_ids]
         packed = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for document, name in zip(documents, unique_names([one.name for one in documents]), strict=True):
+            for document, name in zip(documents, unique_names([document.name for document in documents]), strict=True):
                 archive.write(self.original(document.id), name)
         packed.seek(0)
-        self._note(documents)
+        self._audit(documents)
         return packed
 
-    def _note(self, taken: Sequence[types.Document]) -> None:
-        subjects = [Subject("document", str(one.id), one.name) for one in taken]
+    def _audit(self, documents: Sequence[types.Document]) -> None:
+        subjects = [Subject("document", str(document.id), document.name) for document in documents]
         self._workspace.store.audit.add("export", *subjects, owner=self._workspace.user_id, format="original")
-
-    def parts(self, *document_ids: uuid.UUID) -> list[types.Document]:
-        """Return the attachments of mails and archives, recursively, including those in the trash."""
-        return Attachments(self._workspace).of(*document_ids)

@@ -94,7 +94,7 @@ class Pages:
         write = parsing.annotated_pdf if whole else parsing.annotated_excerpt
         return MarkedCopy(found, write(rendition, found))
 
-    def taken(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
+    def download(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
         """Return a marked copy's content for download, which is recorded in the audit log. Raises NotFoundError."""
         subject = Subject("document", str(document_id), self._workspace.store.documents.get(document_id).name)
         self._workspace.store.audit.add("export", subject, owner=self._workspace.user_id, format="marked")

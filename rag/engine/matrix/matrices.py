@@ -21,6 +21,11 @@ from rag.store.users.audit_log import Subject
 
 logger = logging.getLogger(__name__)
 
+MAX_CHARS = 600
+"""Maximum length of a cell's answer."""
+MODEL_SENTENCES = 2
+"""Number of sentences of a language model's answer."""
+
 
 def job_of(workspace: Workspace, matrix: types.Matrix) -> types.Job | None:
     """Return the current or last job that fills the matrix, or None."""
@@ -59,111 +64,193 @@ def refill_for_document(workspace: Workspace, document: types.Document) -> None:
         start(workspace, matrix)
 
 
-MAX_CHARS = 600
-"""Maximum length of a cell's answer."""
-MODEL_SENTENCES = 2
-"""Number of sentences of a language model's answer."""
+class Matrices:
+    """One user's matrices, over the user's own documents."""
 
-Place = tuple[uuid.UUID | None, int]
+    def __init__(self, workspace: Workspace, questions: Questions) -> None:
+        self._workspace = workspace
+        self._questions = questions
+
+    def list(self) -> builtins.list[types.Matrix]:
+        """Return all matrices, latest first."""
+        return self._workspace.store.matrices.list()
+
+    def create(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.Matrix:
+        """Create a matrix; a worker fills it.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: a document is missing, in the trash, or another user's.
+        """
+        parsed = parse(types.MatrixRequest, request)
+        lineages = self._lineages(parsed.document_ids)
+        matrix = self._workspace.store.matrices.create(parsed.name, parsed.questions, lineages)
+        self.fill(matrix.id)
+        return self._workspace.store.matrices.get(matrix.id)
+
+    def ask(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.FilledMatrix:
+        """Answer a matrix in this process without saving it. Documents that are not read yet have no cells.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: see `create`.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        parsed = parse(types.MatrixRequest, request)
+        lineages = self._lineages(parsed.document_ids)
+        documents = self._workspace.store.matrices.documents(lineages)
+        cells = [
+            types.SavedCell(cell=self._answer_cell(document, number, question))
+            for document in documents
+            if document.status is types.DocumentStatus.READY
+            for number, question in enumerate(parsed.questions)
+        ]
+        matrix = types.Matrix(
+            id=uuid.uuid4(),
+            user_id=self._workspace.user_id,
+            name=parsed.name,
+            questions=parsed.questions,
+            lineage_ids=tuple(lineages),
+            created_at=dt.datetime.now(dt.UTC),
+        )
+        shown = _shown_cells(parsed.questions, documents, cells)
+        return types.FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
+
+    def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
+        """Change the name, documents or questions. New cells are filled; answers to unchanged questions are kept.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such matrix or document; see `create`.
+        """
+        parsed = parse(types.MatrixEdit, request)
+        lineages = None if parsed.document_ids is None else self._lineages(parsed.document_ids)
+        matrices = self._workspace.store.matrices
+        matrices.edit(matrix_id, name=parsed.name, questions=parsed.questions, lineage_ids=lineages)
+        if (parsed.document_ids or parsed.questions) and self.get(matrix_id).to_ask:
+            self.fill(matrix_id)
+        return matrices.get(matrix_id)
+
+    def _lineages(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[uuid.UUID]:
+        store = self._workspace.store
+        found = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
+        lineages = [*dict.fromkeys(document.lineage_id or document.id for document in found)]
+        if len(store.matrices.documents(lineages)) < len(lineages):
+            raise errors.NotFoundError(
+                N_("A matrix is of documents of your own that are not in the trash. Choose others.")
+            )
+        return lineages
+
+    def fill(self, matrix_id: uuid.UUID) -> types.Job:
+        """Start filling empty and outdated cells, or return the job that does so. Raises NotFoundError."""
+        return start(self._workspace, self._workspace.store.matrices.get(matrix_id))
+
+    def fill_cells(self, matrix_id: uuid.UUID, report: types.OnProgress, pause: Callable[[], None]) -> dict[str, Any]:
+        """Answer empty and outdated cells in this process. Documents that are not read yet are skipped.
+
+        Each answer is saved at once, so that an interrupted job resumes where it was. `pause` is called before each
+        question.
+
+        Returns:
+            The numbers of cells `answered`, `notFound` and `failed`; `waiting`, the names of skipped documents.
+
+        Raises:
+            errors.NotFoundError: the matrix is gone.
+            errors.CancelledError: the job was cancelled.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        store = self._workspace.store.matrices
+        matrix = store.get(matrix_id)
+        documents = store.documents(matrix.lineage_ids)
+        cells = {(saved.cell.lineage_id, saved.cell.question): saved for saved in store.cells(matrix_id)}
+        counts = {"answered": 0, "not_found": 0, "failed": 0}
+        total, done = len(documents) * len(matrix.questions), 0
+        for document in documents:
+            for number, question in enumerate(matrix.questions):
+                report("cells", done, total)
+                done += 1
+                saved = cells.get((document.lineage_id or document.id, number))
+                if saved is not None and _is_fresh(saved, document):
+                    counts[saved.cell.status] += 1
+                elif document.status is types.DocumentStatus.READY:
+                    pause()
+                    cell = self._answer_cell(document, number, question)
+                    try:
+                        store.put(matrix_id, question, cell)
+                    except errors.NotFoundError:  # its question or document was removed meanwhile
+                        store.get(matrix_id)
+                    counts[cell.status] += 1
+        report("cells", total, total)
+        return {
+            "answered": counts["answered"],
+            "notFound": counts["not_found"],
+            "failed": counts["failed"],
+            "waiting": [document.name for document in documents if document.status is not types.DocumentStatus.READY],
+        }
+
+    def _answer_cell(self, document: types.Document, number: int, question: types.MatrixQuestion) -> types.MatrixCell:
+        """Answer one question from one document. Raises ProviderError."""
+        request = types.AnswerRequest(
+            index_name=str(document.index_id),
+            question=question.text,
+            retrieval=types.RetrievalOptions(filters=types.Filters(document_ids=(document.id,))),
+        )
+        try:
+            response = self._questions.answer(request)
+            item = answer_fit.requested_item(question.text)
+            names = [item.place] if item and item.place else []
+            # the pages of the document's own statement with the requested line item
+            pages = vocabulary.own_pages(self._workspace.store.pages.landmarks(document.id, names))
+            content = _answer_fields(question.text, response, pages)
+        except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
+            content = {"status": "failed", "reason": error.message}
+        return types.MatrixCell(
+            lineage_id=document.lineage_id or document.id,
+            question=number,
+            document_id=document.id,
+            version=document.version,
+            sha256=document.sha256,
+            answered_at=dt.datetime.now(dt.UTC),
+            **content,
+        )
+
+    def job(self, matrix_id: uuid.UUID) -> types.Job | None:
+        """Return the current or last job that fills the matrix. Raises NotFoundError."""
+        return job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
+
+    def cancel(self, matrix_id: uuid.UUID) -> types.Job | None:
+        """Stop filling after the current question, until `fill` or an edit. Answers are kept. Raises NotFoundError."""
+        job = self.job(matrix_id)
+        return self._workspace.store.jobs.cancel(job.id) if job else None
+
+    def get(self, matrix_id: uuid.UUID) -> types.FilledMatrix:
+        """Return the matrix with its answers and their conflicts. Raises NotFoundError."""
+        store = self._workspace.store.matrices
+        matrix = store.get(matrix_id)
+        documents = store.documents(matrix.lineage_ids)
+        return types.FilledMatrix(
+            matrix=matrix,
+            documents=tuple(documents),
+            cells=tuple(_shown_cells(matrix.questions, documents, store.cells(matrix_id))),
+            job=job_of(self._workspace, matrix),
+        )
+
+    def delete(self, matrix_id: uuid.UUID) -> None:
+        """Delete the matrix and its answers, and cancel its job. Raises NotFoundError."""
+        self.cancel(matrix_id)
+        self._workspace.store.matrices.delete(matrix_id)
+
+    def export(self, matrix_id: uuid.UUID, format_name: types.MatrixFormat, *, say: export.Translate = str) -> bytes:
+        """Export as CSV or XLSX, safe against formula injection; `say` translates headings. Raises NotFoundError."""
+        filled = self.get(matrix_id)
+        self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))
+        write = export.matrix_xlsx if format_name == "xlsx" else export.matrix_csv
+        return write(filled, say)
 
 
-def is_fresh(kept: types.SavedCell | None, document: types.Document) -> bool:
+def _is_fresh(saved: types.SavedCell, document: types.Document) -> bool:
     """Whether a cell was answered from the document's current content."""
-    return kept is not None and kept.cell.status != "failed" and kept.cell.sha256 == document.sha256
-
-
-def fill(
-    workspace: Workspace,
-    questions: Questions,
-    matrix_id: uuid.UUID,
-    report: types.OnProgress,
-    pause: Callable[[], None],
-) -> dict[str, Any]:
-    """Answer empty and outdated cells. Documents that are not read yet are skipped.
-
-    `pause` is called before each question.
-
-    Returns:
-        The numbers of cells `answered`, `notFound` and `failed`; `waiting`, the names of skipped documents.
-
-    Raises:
-        errors.NotFoundError: the matrix is gone.
-        errors.CancelledError: the job was cancelled.
-        errors.ProviderError: a provider refuses or is down.
-    """
-    store = workspace.store.matrices
-    matrix = store.get(matrix_id)
-    documents = store.documents(matrix.lineage_ids)
-    kept: dict[Place, types.SavedCell] = {
-        (one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)
-    }
-    counts = {"answered": 0, "not_found": 0, "failed": 0}
-    total, done = len(documents) * len(matrix.questions), 0
-    for document in documents:
-        for number, question in enumerate(matrix.questions):
-            report("cells", done, total)
-            done += 1
-            present = kept.get((document.lineage_id, number))
-            if present is not None and is_fresh(present, document):
-                counts[present.cell.status] += 1
-            elif document.status is types.DocumentStatus.READY:
-                pause()
-                cell = answer_cell(workspace, questions, document, number, question)
-                _save(workspace, matrix_id, question, cell)
-                counts[cell.status] += 1
-    report("cells", total, total)
-    waiting = [document.name for document in documents if document.status is not types.DocumentStatus.READY]
-    return {
-        "answered": counts["answered"],
-        "notFound": counts["not_found"],
-        "failed": counts["failed"],
-        "waiting": waiting,
-    }
-
-
-def _save(workspace: Workspace, matrix_id: uuid.UUID, question: types.MatrixQuestion, cell: types.MatrixCell) -> None:
-    """Save a cell, unless its question or document was removed meanwhile."""
-    try:
-        workspace.store.matrices.put(matrix_id, question, cell)
-    except errors.NotFoundError:
-        workspace.store.matrices.get(matrix_id)
-
-
-def answer_cell(
-    workspace: Workspace, questions: Questions, document: types.Document, number: int, question: types.MatrixQuestion
-) -> types.MatrixCell:
-    """Answer one question from one document. Raises ProviderError."""
-    request = types.AnswerRequest(
-        index_name=str(document.index_id),
-        question=question.text,
-        retrieval=types.RetrievalOptions(filters=types.Filters(document_ids=(document.id,))),
-    )
-    try:
-        response = questions.answer(request)
-    except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
-        return _cell(document, number, {"status": "failed", "reason": error.message})
-    return _cell(
-        document, number, _answer_fields(question.text, response, _statements(workspace, document, question.text))
-    )
-
-
-def _statements(workspace: Workspace, document: types.Document, question: str) -> Statements:
-    """Return the pages of the document's own statement with the requested line item."""
-    item = answer_fit.requested_item(question)
-    names = [item.place] if item and item.place else []
-    return vocabulary.own_pages(workspace.store.pages.landmarks(document.id, names))
-
-
-def _cell(document: types.Document, number: int, content: dict[str, Any]) -> types.MatrixCell:
-    return types.MatrixCell(
-        lineage_id=document.lineage_id or document.id,
-        question=number,
-        document_id=document.id,
-        version=document.version,
-        sha256=document.sha256,
-        answered_at=dt.datetime.now(dt.UTC),
-        **content,
-    )
+    return saved.cell.status != "failed" and saved.cell.sha256 == document.sha256
 
 
 def _answer_fields(question: str, response: types.AnswerResponse, statements: Statements) -> dict[str, Any]:
@@ -265,125 +352,6 @@ def _row_text(row: types.QuotedRow) -> str:
     return text[:MAX_CHARS]
 
 
-class Matrices:
-    """One user's matrices, over the user's own documents."""
-
-    def __init__(self, workspace: Workspace, questions: Questions) -> None:
-        self._workspace = workspace
-        self._questions = questions
-
-    def templates(self) -> tuple[types.MatrixTemplate, ...]:
-        """Return question sets for common kinds of documents."""
-        return vocabulary.question_sets()
-
-    def list(self) -> builtins.list[types.Matrix]:
-        """Return all matrices, latest first."""
-        return self._workspace.store.matrices.list()
-
-    def create(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.Matrix:
-        """Create a matrix; a worker fills it.
-
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: a document is missing, in the trash, or another user's.
-        """
-        parsed = parse(types.MatrixRequest, request)
-        lineages = self._lineages(parsed.document_ids)
-        matrix = self._workspace.store.matrices.create(parsed.name, parsed.questions, lineages)
-        self.fill(matrix.id)
-        return self._workspace.store.matrices.get(matrix.id)
-
-    def ask(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.FilledMatrix:
-        """Answer a matrix in this process without saving it. Documents that are not read yet have no cells.
-
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: see `create`.
-            errors.ProviderError: a provider refuses or is down.
-        """
-        parsed = parse(types.MatrixRequest, request)
-        lineages = self._lineages(parsed.document_ids)
-        documents = self._workspace.store.matrices.documents(lineages)
-        cells = [
-            types.SavedCell(cell=answer_cell(self._workspace, self._questions, document, number, question))
-            for document in documents
-            if document.status is types.DocumentStatus.READY
-            for number, question in enumerate(parsed.questions)
-        ]
-        matrix = types.Matrix(
-            id=uuid.uuid4(),
-            user_id=self._workspace.user_id,
-            name=parsed.name,
-            questions=parsed.questions,
-            lineage_ids=tuple(lineages),
-            created_at=dt.datetime.now(dt.UTC),
-        )
-        shown = _shown_cells(parsed.questions, documents, cells)
-        return types.FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
-
-    def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
-        """Change the name, documents or questions. New cells are filled; answers to unchanged questions are kept.
-
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such matrix or document; see `create`.
-        """
-        parsed = parse(types.MatrixEdit, request)
-        lineages = None if parsed.document_ids is None else self._lineages(parsed.document_ids)
-        matrices = self._workspace.store.matrices
-        matrices.edit(matrix_id, name=parsed.name, questions=parsed.questions, lineage_ids=lineages)
-        if (parsed.document_ids or parsed.questions) and self.get(matrix_id).to_ask:
-            self.fill(matrix_id)
-        return matrices.get(matrix_id)
-
-    def _lineages(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[uuid.UUID]:
-        store = self._workspace.store
-        found = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
-        lineages = [*dict.fromkeys(document.lineage_id or document.id for document in found)]
-        if len(store.matrices.documents(lineages)) < len(lineages):
-            raise errors.NotFoundError(
-                N_("A matrix is of documents of your own that are not in the trash. Choose others.")
-            )
-        return lineages
-
-    def fill(self, matrix_id: uuid.UUID) -> types.Job:
-        """Start filling empty and outdated cells, or return the job that does so. Raises NotFoundError."""
-        return start(self._workspace, self._workspace.store.matrices.get(matrix_id))
-
-    def job(self, matrix_id: uuid.UUID) -> types.Job | None:
-        """Return the current or last job that fills the matrix. Raises NotFoundError."""
-        return job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
-
-    def cancel(self, matrix_id: uuid.UUID) -> types.Job | None:
-        """Stop filling after the current question, until `fill` or an edit. Answers are kept. Raises NotFoundError."""
-        job = self.job(matrix_id)
-        return self._workspace.store.jobs.cancel(job.id) if job else None
-
-    def get(self, matrix_id: uuid.UUID) -> types.FilledMatrix:
-        """Return the matrix with its answers and their conflicts. Raises NotFoundError."""
-        store = self._workspace.store.matrices
-        matrix = store.get(matrix_id)
-        documents = store.documents(matrix.lineage_ids)
-        return types.FilledMatrix(
-            matrix=matrix,
-            documents=tuple(documents),
-            cells=tuple(_shown_cells(matrix.questions, documents, store.cells(matrix_id))),
-            job=job_of(self._workspace, matrix),
-        )
-
-    def delete(self, matrix_id: uuid.UUID) -> None:
-        """Delete the matrix and its answers, and cancel its job. Raises NotFoundError."""
-        self.cancel(matrix_id)
-        self._workspace.store.matrices.delete(matrix_id)
-
-    def export(self, matrix_id: uuid.UUID, format_name: types.MatrixFormat, *, say: export.Translate = str) -> bytes:
-        """Export as CSV or XLSX, safe against formula injection; `say` translates headings. Raises NotFoundError."""
-        filled = self.get(matrix_id)
-        self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))
-        write = export.matrix_xlsx if format_name == "xlsx" else export.matrix_csv
-        return write(filled, say)
-
-
 def _shown_cells(
     questions: Sequence[types.MatrixQuestion], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
 ) -> list[types.ShownCell]:
@@ -395,7 +363,7 @@ def _shown_cells(
         types.ShownCell(
             cell=one.cell,
             previous=one.previous,
-            is_stale=one.cell.status != "failed" and not is_fresh(one, present[one.cell.lineage_id]),
+            is_stale=one.cell.status != "failed" and not _is_fresh(one, present[one.cell.lineage_id]),
             conflict=_conflict_with_previous(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
         )
         for one in found

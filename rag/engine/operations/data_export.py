@@ -52,7 +52,8 @@ class Export:
             errors.NotFoundError: there is no such index.
             errors.SourceError: the folder cannot be written.
         """
-        indexes = self._workspace.store.indexes.list()
+        store = self._workspace.store
+        indexes = store.indexes.list()
         if index_name is not None:
             indexes = [index for index in indexes if index_name in {index.name, str(index.id)}]
             if not indexes:
@@ -72,11 +73,14 @@ class Export:
                 folder / "chunks.jsonl", self._chunks([document for _, document in documents], vectors, on_progress)
             )
             conversations = _write_lines(
-                folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))
+                folder / "conversations.jsonl",
+                (
+                    _conversation(index, conversation, store.conversations.messages(conversation.id))
+                    for index in indexes
+                    for conversation in store.conversations.list(index.id)
+                ),
             )
-        self._workspace.store.audit.add(
-            "export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors
-        )
+        store.audit.add("export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors)
         missing_names = tuple(document.name for _, document in documents if document.id in missing)
         return ExportReport(len(documents), chunks, conversations, missing_names)
 
@@ -113,11 +117,6 @@ class Export:
                 yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
             on_progress("documents", done, len(documents))
 
-    def _conversations(self, index: types.Index) -> Iterator[dict[str, Any]]:
-        store = self._workspace.store.conversations
-        for conversation in store.list(index.id):
-            yield _conversation(index, conversation, store.messages(conversation.id))
-
 
 @contextmanager
 def _export_folder(folder: Path) -> Iterator[None]:
@@ -130,7 +129,9 @@ def _export_folder(folder: Path) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            _empty(folder)
+            shutil.rmtree(folder / DOCUMENTS_FOLDER, ignore_errors=True)
+            for path in folder.glob("*.jsonl"):
+                path.unlink()
             if not was_there:
                 folder.rmdir()
             raise
@@ -140,12 +141,6 @@ def _export_folder(folder: Path) -> Iterator[None]:
             "free space.",
             details={"path": str(folder)},
         ) from error
-
-
-def _empty(folder: Path) -> None:
-    shutil.rmtree(folder / DOCUMENTS_FOLDER, ignore_errors=True)
-    for path in folder.glob("*.jsonl"):
-        path.unlink()
 
 
 def _write_lines(path: Path, lines: Iterable[object]) -> int:
@@ -196,21 +191,20 @@ def _message(message: types.ChatMessage) -> dict[str, Any]:
             {"text": sentence.text, "support": sentence.support, "reason": export.reason_of(sentence)}
             for sentence in response.sentences
         ],
-        "citations": [_citation(CitationBody.of(*cited)) for cited in response.cited],
-    }
-
-
-def _citation(citation: CitationBody) -> dict[str, Any]:
-    return {
-        "citationId": citation.citation_id,
-        "sentence": citation.sentence,
-        "documentId": citation.file_id,
-        "documentName": citation.file_name,
-        "page": citation.page,
-        "pageLabel": citation.page_label,
-        "slide": citation.slide,
-        "cells": citation.cells,
-        "quote": citation.quote,
-        "verdict": citation.verdict,
-        "regions": citation.regions,
+        "citations": [
+            {
+                "citationId": citation.citation_id,
+                "sentence": citation.sentence,
+                "documentId": citation.file_id,
+                "documentName": citation.file_name,
+                "page": citation.page,
+                "pageLabel": citation.page_label,
+                "slide": citation.slide,
+                "cells": citation.cells,
+                "quote": citation.quote,
+                "verdict": citation.verdict,
+                "regions": citation.regions,
+            }
+            for citation in (CitationBody.of(*cited) for cited in response.cited)
+        ],
     }

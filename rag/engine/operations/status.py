@@ -63,14 +63,17 @@ def _reserve(config: Config, place: str) -> int:
 
 def warnings(found: Iterable[types.DiskSpace]) -> tuple[str, ...]:
     """Return warnings without paths, as any user may see them."""
-    return tuple(_warning(space) for space in found if space.state is not types.DiskState.GOOD)
-
-
-def _warning(space: types.DiskSpace) -> str:
-    template = N_("The disk is nearly full: {left} MB left {_where}. Make room soon.")
-    if space.state is types.DiskState.FULL:
-        template = N_("The disk is nearly full: {left} MB left {_where}. Uploads are refused until there is room.")
-    return template.format(left=_megabytes(space.free_bytes), _where=PLACE_NAMES[space.place])
+    templates = {
+        types.DiskState.LOW: N_("The disk is nearly full: {left} MB left {_where}. Make room soon."),
+        types.DiskState.FULL: N_(
+            "The disk is nearly full: {left} MB left {_where}. Uploads are refused until there is room."
+        ),
+    }
+    return tuple(
+        templates[space.state].format(left=_megabytes(space.free_bytes), _where=PLACE_NAMES[space.place])
+        for space in found
+        if space.state in templates
+    )
 
 
 def _megabytes(count: int) -> str:
@@ -107,12 +110,7 @@ def read(store: Store, config: Config) -> types.Status:
     """Return the current state. Raises StoreError if the database cannot be reached."""
     figures = store.monitoring
     database = figures.database().model_copy(update={"is_embedded": config.rag_database_url is None})
-    workers, lanes, indexes, spaces = (
-        figures.workers(),
-        figures.lanes(),
-        figures.indexes(),
-        disk_spaces(config),
-    )
+    workers, lanes, indexes, spaces = figures.workers(), figures.lanes(), figures.indexes(), disk_spaces(config)
     return types.Status(
         version=metadata.version("pagelight"),
         at=dt.datetime.now(dt.UTC),
@@ -155,14 +153,13 @@ def _warnings(
 def last_backup(store: Store) -> types.BackupRecord | None:
     """Return the last backup, and whether its file still exists."""
     record = store.monitoring.last_backup()
-    return record.model_copy(update={"is_present": _is_file(Path(record.path))}) if record else None
-
-
-def _is_file(path: Path) -> bool:
+    if record is None:
+        return None
     try:
-        return path.is_file()
+        is_present = Path(record.path).is_file()
     except OSError:  # an unmounted disk
-        return False
+        is_present = False
+    return record.model_copy(update={"is_present": is_present})
 
 
 def record_backup(store: Store, path: Path, manifest: types.BackupManifest) -> None:

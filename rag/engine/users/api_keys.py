@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from rag import errors, types
 from rag.config import Config
-from rag.engine.resources import Resources
+from rag.engine.resources import Administration
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 from rag.store import ApiKeys, Store
@@ -60,13 +60,8 @@ class UserKeys:
         return self._workspace.store.api_keys.revoke(key_id)
 
 
-class AllKeys:
+class AllKeys(Administration):
     """The keys of all users, for admins."""
-
-    def __init__(self, resources: Resources, actor: str | None, origin: types.RequestOrigin) -> None:
-        self._resources = resources
-        self._actor = actor
-        self._origin = origin
 
     def list(self) -> builtins.list[types.ApiKey]:
         """Return all users' keys without secrets, latest first."""
@@ -80,17 +75,14 @@ class AllKeys:
         expires_at: dt.datetime | None = None,
     ) -> tuple[types.ApiKey, str]:
         """Create a key for a user. Returns it and its secret. Raises as `Keys.create`."""
-        return _create_key(self._of(user_id), name, permissions, expires_at)
+        return _create_key(self._of(user_id).api_keys, name, permissions, expires_at)
 
     def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke any user's key. Raises NotFoundError."""
         owner = next((key.user_id for key in self.list() if key.id == key_id), None)
         if owner is None:
             raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
-        return self._of(owner).revoke(key_id)
-
-    def _of(self, user_id: str) -> ApiKeys:
-        return self._resources.store.of(user_id, self._origin, actor=self._actor).api_keys
+        return self._of(owner).api_keys.revoke(key_id)
 
 
 def _create_key(

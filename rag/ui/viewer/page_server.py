@@ -73,7 +73,7 @@ def _endpoint(installation: Installation, answer: Handler) -> Callable[[Request]
         document_id: uuid.UUID = request.path_params["document_id"]
         try:
             engine = ticket_store.engine(installation, request.headers.get(TICKET, ""))
-            found = answer(engine.access.document(document_id), document_id, request, body)
+            found = answer(engine.for_document(document_id), document_id, request, body)
         except errors.Error as error:
             status = next((STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES), 503)
             with use_language(request.headers.get("accept-language")):

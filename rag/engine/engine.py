@@ -38,7 +38,7 @@ from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
 from rag.engine.workspace import SharedWorkspace, Workspace
-from rag.store import Caches, OrphanCleanup, Store
+from rag.store import OrphanCleanup, Store, UserStore
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
 
@@ -231,7 +231,7 @@ class RAGEngine:
         self.retrieval_api = RetrievalApi(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
-        self.keys = api_keys.UserKeys(workspace)
+        self.keys = api_keys.UserKeys(lambda: workspace.store.api_keys)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
         self.annotations = Annotations(workspace)
@@ -250,9 +250,9 @@ class RAGEngine:
         return self._workspace.origin
 
     @property
-    def caches(self) -> Caches:
-        """Cached embeddings, rewrites and answers."""
-        return self._workspace.store.caches
+    def store(self) -> UserStore:
+        """The user's rows by noun, for what needs nothing else, such as `caches` and `answer_locks`."""
+        return self._workspace.store
 
     def __enter__(self) -> Self:
         return self

@@ -132,7 +132,7 @@ def test_a_collection_goes_by_its_id_too(engine: RAGEngine, web: httpx.Client) -
 
 def test_queries_run_three_times_unless_told_otherwise(engine: RAGEngine) -> None:
     def lookups() -> int:
-        return sum(cache.hits + cache.misses for cache in engine.caches.stats() if cache.kind == "embeddings")
+        return sum(cache.hits + cache.misses for cache in engine.store.caches.stats() if cache.kind == "embeddings")
 
     before = lookups()
     engine.retrieval_api.validate({"test_queries": ["refund"]})

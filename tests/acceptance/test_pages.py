@@ -321,7 +321,7 @@ def test_what_another_process_writes_is_shown_until_it_breaks_off(app: AppTest, 
     chat = engine.chats.start("Copper", document_ids=[document.id])
     engine.chats.append(chat.id, "user", "By how many percent did copper prices rise in 2021?")
     app.query_params["chat"] = str(chat.id)
-    with engine.answers.writing(chat.id):
+    with engine.store.answer_locks.lock(chat.id):
         assert "Reading" in written(app.run())
         assert app.chat_input[0].disabled
         engine.chats.append(chat.id, "assistant", "They rose by [S1] a lot")
@@ -1122,12 +1122,12 @@ def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
     engine.search({"query": "copper prices"})
     open_page(app, "index")
     shown = app.dataframe[0].value.set_index("cache")
-    entries = {cache.kind: cache.entries for cache in engine.caches.stats() if cache.entries}
+    entries = {cache.kind: cache.entries for cache in engine.store.caches.stats() if cache.entries}
     assert shown.loc["Embeddings", "entries"] == entries["embeddings"] > 0
     assert shown.loc["Suggested questions", "entries"] == entries["suggestions"] == 1
     (clear,) = [button for button in app.button if button.label == "Clear caches"]
     clear.click().run()
-    assert not any(cache.entries for cache in engine.caches.stats())
+    assert not any(cache.entries for cache in engine.store.caches.stats())
 
 
 def suggested(app: AppTest, document: Document) -> list[str]:

@@ -237,7 +237,7 @@ def test_an_unfinished_answer_is_shown_to_nobody_else(shown: Shown) -> None:
     link = shown.ada.answers.share(shown.chat, {"grantee": "bob"})
     shown.ada.chats.append(shown.chat, "user", "What of the secret merger?")
     turn = shown.ada.chats.append(shown.chat, "assistant", "It is planned for")
-    shown.ada.chats.replace_answer(shown.chat, turn.id, "It is planned for May.")
+    shown.ada.store.conversations.replace_answer(shown.chat, turn.id, "It is planned for May.")
     assert shown.ada.chats.messages(shown.chat)[-1].is_unfinished
     bob = shown.of("bob").answers
     assert [turn.content for turn in bob.shared_turns(link.id)][2:] == ["What of the secret merger?"]
@@ -254,11 +254,11 @@ def test_an_unfinished_answer_is_neither_exported_nor_history(shown: Shown) -> N
 
 
 def test_one_answer_at_a_time_is_written_in_a_chat(shown: Shown) -> None:
-    answers = shown.ada.answers
-    with answers.writing(shown.chat) as is_free, answers.writing(shown.chat) as is_free_again:
+    locks = shown.ada.store.answer_locks
+    with locks.lock(shown.chat) as is_free, locks.lock(shown.chat) as is_free_again:
         assert (is_free, is_free_again) == (True, False)
-        assert answers.is_being_written(shown.chat)
-    assert not answers.is_being_written(shown.chat)
+        assert locks.is_locked(shown.chat)
+    assert not locks.is_locked(shown.chat)
 
 
 def test_an_answer_about_what_is_thrown_away_is_held_back(shown: Shown) -> None:

@@ -134,6 +134,6 @@ def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.
 def edit_message(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID, body: MessageEdit) -> None:
     """Rate an answer, or continue the chat from this turn instead of its alternatives."""
     if body.shown:
-        sender.engine.chats.choose(conversation_id, message_id)
+        sender.engine.store.conversations.choose(conversation_id, message_id)
     if body.model_fields_set & {"rating", "reason"}:
         sender.engine.answers.rate(conversation_id, message_id, body.rating, body.reason)

@@ -7,7 +7,6 @@ import functools
 import itertools
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
 from rapidfuzz import fuzz
@@ -66,10 +65,10 @@ class Chats:
         if not words:
             return []
         index = self._workspace.requested_index(index_name)
-        found = self._workspace.store.conversations.search(
+        chats = self._workspace.store.conversations.search(
             index.id, words, most=MAX_FOUND, with_lost=index_name == types.DEFAULT_INDEX
         )
-        return [one.model_copy(update={"excerpt": _excerpt(one.excerpt, words)}) for one in found]
+        return [chat.model_copy(update={"excerpt": _excerpt(chat.excerpt, words)}) for chat in chats]
 
     def get(self, conversation_id: uuid.UUID) -> types.Conversation:
         """Return a chat. Raises NotFoundError."""
@@ -106,12 +105,6 @@ class Chats:
         return self._workspace.store.conversations.append(
             conversation_id, role=role, content=content, response=response, beside=beside
         )
-
-    def replace_answer(
-        self, conversation_id: uuid.UUID, message_id: uuid.UUID, answer: types.AnswerResponse | str
-    ) -> None:
-        """Replace a saved answer by the checked one, or an unfinished one by more of its text. Raises NotFoundError."""
-        self._workspace.store.conversations.replace_answer(conversation_id, message_id, answer)
 
     def request(
         self,
@@ -172,10 +165,6 @@ class Chats:
         request = self.request(conversation_id, question, filters=filters, before=beside, top_k=top_k, model=model)
         response = self._questions.answer(request)
         return self._workspace.store.conversations.append_both(conversation_id, question, response, beside=beside)
-
-    def choose(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> None:
-        """Continue from a turn instead of its alternatives. Raises NotFoundError."""
-        self._workspace.store.conversations.choose(conversation_id, message_id)
 
     def update(self, conversation_id: uuid.UUID, *, title: str | None = None, pinned: bool | None = None) -> None:
         """Rename a chat, or pin or unpin it; None changes nothing. Raises ValidationError and NotFoundError."""
@@ -345,19 +334,6 @@ class Answers:
         question, kept, _ = find_answer(messages, message_id)
         asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
         return question or title, [*asked[-1:], kept]
-
-    # --- writing ---
-
-    def writing(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
-        """Reserve a chat for one answer that is being written, and give whether it was free.
-
-        The chat is free again after the block, or when this process ends, however that ends.
-        """
-        return self._workspace.store.answer_locks.lock(conversation_id)
-
-    def is_being_written(self, conversation_id: uuid.UUID) -> bool:
-        """Return whether an answer is being written in a chat, in this process or another one."""
-        return self._workspace.store.answer_locks.is_locked(conversation_id)
 
     # --- sharing ---
 

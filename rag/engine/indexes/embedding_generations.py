@@ -198,11 +198,9 @@ class EmbeddingGenerations:
 
         Raises IndexError if the named one is active.
         """
-        dropped = (
-            [other for other in self.list() if other.state is not types.GenerationState.ACTIVE]
-            if generation is None
-            else [self._numbered(generation)]
-        )
+        dropped = [other for other in self.list() if other.state is not types.GenerationState.ACTIVE]
+        if generation is not None:
+            dropped = [self._numbered(generation)]
         for inactive in dropped:
             self._store.generations.drop(inactive)
         return dropped

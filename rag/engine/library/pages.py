@@ -37,10 +37,10 @@ class Pages:
 
     def text(self, document_id: uuid.UUID, page_numbers: Sequence[int]) -> types.Passage:
         """Return the lines of pages, each once though chunks overlap."""
-        asked = [(document_id, number) for number in page_numbers]
-        found = self._workspace.store.chunks.page_lines(asked)
+        pages = [(document_id, number) for number in page_numbers]
+        lines = self._workspace.store.chunks.page_lines(pages)
         return types.Passage(
-            document_id=document_id, lines=tuple(line for page in asked for line in found.get(page, ()))
+            document_id=document_id, lines=tuple(line for page in pages for line in lines.get(page, ()))
         )
 
     def image(
@@ -90,9 +90,9 @@ class Pages:
         `say` translates the notes. Raises NotFoundError if it quotes nothing of this document, or the document is gone.
         """
         rendition = self._workspace.files.local_path(document_id, "rendition")
-        found = _highlights(response, document_id, say)
+        highlights = _highlights(response, document_id, say)
         write = parsing.annotated_pdf if whole else parsing.annotated_excerpt
-        return MarkedCopy(found, write(rendition, found))
+        return MarkedCopy(highlights, write(rendition, highlights))
 
     def download(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
         """Return a marked copy's content for download, which is recorded in the audit log. Raises NotFoundError."""
@@ -176,9 +176,8 @@ class Chunks:
 
     def get(self, chunk_id: uuid.UUID) -> types.Chunk:
         """Return a chunk, of a document in the trash or not. Raises NotFoundError."""
-        found = self._workspace.store.chunks.get([chunk_id])
-        if not found:
-            raise errors.NotFoundError(
-                N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
-            )
-        return found[0][0]
+        for chunk, *_ in self._workspace.store.chunks.get([chunk_id]):
+            return chunk
+        raise errors.NotFoundError(
+            N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
+        )

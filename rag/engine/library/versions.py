@@ -161,7 +161,7 @@ class QuoteFinder:
     def find(self, words: str, page_number: int) -> QuoteMatch:
         """Find a quote: identical words nearest to its page, else the most similar paragraph."""
         key = "".join(_keys_of(words.split("\n")))
-        exact = [self._lines_at(start, start + len(key)) for start in _positions(self._text, key)]
+        exact = [self._lines_at(match.start(), match.start() + len(key)) for match in _overlapping(key, self._text)]
         if exact:
             return QuoteMatch(
                 types.Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number))
@@ -186,12 +186,9 @@ class QuoteFinder:
         return self._paragraphs[place]
 
 
-def _positions(text: str, key: str) -> Iterator[int]:
-    """Yield the positions of `key` in `text`; none if it is empty."""
-    place = text.find(key) if key else -1
-    while place >= 0:
-        yield place
-        place = text.find(key, place + 1)
+def _overlapping(key: str, text: str) -> Iterator[re.Match[str]]:
+    """Return where `key` is in `text`, also where it overlaps itself; nowhere if it is empty."""
+    return re.finditer(f"(?={re.escape(key)})", text) if key else iter(())
 
 
 def _keys(lines: Sequence[types.Line]) -> list[str]:
@@ -224,13 +221,14 @@ class Versions:
 
     def list(self, document_id: uuid.UUID) -> list[types.Document]:
         """Return all versions of a document, latest first; those in the trash only if it is. Raises NotFoundError."""
-        found = self._workspace.store.versions.list([document_id])
-        asked = next((one for one in found if one.id == document_id), None)
-        if asked is None:
-            raise errors.NotFoundError(
-                N_("There is no document {id}. List the documents and check the id."), id=document_id
-            )
-        return [one for one in found if one.deleted_at is None or asked.deleted_at is not None]
+        versions = self._workspace.store.versions.list([document_id])
+        for document in versions:
+            if document.id == document_id:
+                in_trash = document.deleted_at is not None
+                return [version for version in versions if version.deleted_at is None or in_trash]
+        raise errors.NotFoundError(
+            N_("There is no document {id}. List the documents and check the id."), id=document_id
+        )
 
     def of_same_name(self, path: Path, name: str, index_name: str = types.DEFAULT_INDEX) -> types.Document | None:
         """Return the document that a file may be a new version of: it has the same name but other content.
@@ -263,12 +261,12 @@ class Versions:
             errors.ConflictError: it is the first version.
         """
         versions = self.list(document_id)
-        place = next(place for place, one in enumerate(versions) if one.id == document_id)
-        if place + 1 == len(versions):
-            raise errors.ConflictError(
-                N_("{name} has no earlier version. Name what to compare it with."), name=versions[place].name
-            )
-        return versions[place + 1]
+        for version, earlier in itertools.pairwise(versions):
+            if version.id == document_id:
+                return earlier
+        raise errors.ConflictError(
+            N_("{name} has no earlier version. Name what to compare it with."), name=versions[-1].name
+        )
 
     def diff(self, old_id: uuid.UUID, new_id: uuid.UUID) -> types.VersionDiff:
         """Compare two documents by paragraph; they need not be versions of one document.
@@ -277,7 +275,8 @@ class Versions:
             errors.NotFoundError: there is no such document.
             errors.ConflictError: one has no text yet, or is in the trash.
         """
-        old, new = (self._workspace.store.documents.get(one) for one in (old_id, new_id))
+        documents = self._workspace.store.documents
+        old, new = documents.get(old_id), documents.get(new_id)
         changes, unchanged = diff_paragraphs(self._paragraphs(old), self._paragraphs(new))
         return types.VersionDiff(
             old_id=old.id,
@@ -307,12 +306,25 @@ class Versions:
         Leaves out quotes from current documents, and from documents that are gone or in the trash.
         """
         latest = self.latest({hit.passage.document_id for response in responses for hit in response.contexts})
-        texts = {
-            new.id: QuoteFinder(self._paragraphs(new)) for new in {new.id: new for _, new in latest.values()}.values()
-        }
+        current = {new.id: new for _, new in latest.values()}
+        texts = {document_id: QuoteFinder(self._paragraphs(document)) for document_id, document in current.items()}
+
+        def place(citation: types.Citation, hit: types.Hit) -> types.LaterPlace:
+            old, new = latest[hit.passage.document_id]
+            match = texts[new.id].find(citation.quote or hit.chunk.text, citation.lines_in(hit)[0].page_number)
+            return types.LaterPlace(
+                document_id=new.id,
+                version=old.version,
+                latest_version=new.version,
+                change=match.change,
+                page_number=match.lines[0].page_number if match.lines else None,
+                text=" ".join(line.text for line in match.lines) or None,
+                regions=match.regions,
+            )
+
         return [
             {
-                number: _later_place(citation, hit, texts, *latest[hit.passage.document_id])
+                number: place(citation, hit)
                 for number, (citation, hit) in enumerate(response.cited)
                 if hit.passage.document_id in latest
             }
@@ -322,28 +334,13 @@ class Versions:
     def latest(self, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[types.Document, types.Document]]:
         """Map each older version among `ids` to itself and the current version."""
         versions = self._workspace.store.versions.list([*ids], in_trash=False) if ids else []
-        present = {one.lineage_id: one for one in versions if one.superseded_by is None and one.indexed_at is not None}
-        return {
-            one.id: (one, present[one.lineage_id])
-            for one in versions
-            if one.id in ids and one.superseded_by is not None and one.lineage_id in present
+        current = {
+            version.lineage_id: version
+            for version in versions
+            if version.superseded_by is None and version.indexed_at is not None
         }
-
-
-def _later_place(
-    citation: types.Citation,
-    hit: types.Hit,
-    texts: Mapping[uuid.UUID, QuoteFinder],
-    old: types.Document,
-    new: types.Document,
-) -> types.LaterPlace:
-    found = texts[new.id].find(citation.quote or hit.chunk.text, citation.lines_in(hit)[0].page_number)
-    return types.LaterPlace(
-        document_id=new.id,
-        version=old.version,
-        latest_version=new.version,
-        change=found.change,
-        page_number=found.lines[0].page_number if found.lines else None,
-        text=" ".join(line.text for line in found.lines) or None,
-        regions=found.regions,
-    )
+        return {
+            version.id: (version, current[version.lineage_id])
+            for version in versions
+            if version.id in ids and version.superseded_by is not None and version.lineage_id in current
+        }

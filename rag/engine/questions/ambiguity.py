@@ -36,7 +36,7 @@ class WhichDocument:
         self._workspace = workspace
         self._space = space
 
-    def ask(
+    def disambiguate(
         self, query: "retrieval.Query", documents: Callable[[], Iterable[types.Document]], options: types.AnswerOptions
     ) -> types.AnswerResponse | None:
         """Return the question back with a passage of each document; None if it is clear enough which is meant.

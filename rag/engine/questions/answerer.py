@@ -248,7 +248,7 @@ class Answerer:
         options = self.search.options
         if options.mode != "hybrid" or options.by_ranks:
             return None
-        return WhichDocument(self.workspace, self.index.space).ask(query, self._documents, self.options)
+        return WhichDocument(self.workspace, self.index.space).disambiguate(query, self._documents, self.options)
 
     # --- from the passages to the verified answer ---------------------------------------------------
 

@@ -67,7 +67,7 @@ class Accounts(Administration):
 
         Raises ValidationError if a group's name is empty, too long or not printable.
         """
-        self._of(user_id).account.set_groups(sorted({_valid_group(name) for name in groups}))
+        self._of(user_id).account.set_groups(sorted(set(map(_valid_group, groups))))
         return self.get(user_id)
 
     def set_quota(self, user_id: str, megabytes: int | None) -> types.Storage:

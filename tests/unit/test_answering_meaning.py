@@ -7,7 +7,7 @@ import pytest
 
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounded, Grounder
-from rag.answering.verification.meaning import (
+from rag.answering.verification.judges import (
     NOTHING_PROMPTED,
     VERDICTS_SCHEMA,
     EntailmentJudge,

@@ -10,10 +10,10 @@ from rag import prompts, types
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.named_entities import is_term
-from rag.answering.verification.entailment import GENERIC_NAMES, UNRELATED, Judgement
 from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.quote_matching import QuotablePassage, Quote
+from rag.answering.verification.word_comparison import GENERIC_NAMES, UNRELATED, Judgement
 
 MAX_EVIDENCE_CHARS = 1400
 """Limit of the evidence, about 300 tokens: the entailment model's time grows with it."""

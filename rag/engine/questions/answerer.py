@@ -20,7 +20,7 @@ from rag.answering.verification import citations
 from rag.answering.verification.checkable_statements import is_refusal
 from rag.answering.verification.citations import ParsedAnswer
 from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.meaning import Prompted
+from rag.answering.verification.judges import Prompted
 from rag.engine.conversations.provenance import provenance
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages

@@ -1,7 +1,7 @@
 """Judge whether evidence proves a claim: its words, figures, years, units, names and polarity.
 
 `judge` returns the verdict for a claim against pieces of evidence. It compares the claim with each piece as a whole
-and, if none proves it, clause by clause. Facts that the words alone do not settle are vetoed by `entailment_checks`.
+and, if none proves it, clause by clause. Facts that the words alone do not settle are vetoed by `wording_checks`.
 """
 
 import functools
@@ -30,9 +30,9 @@ from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
 from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds, table_figures
-from rag.answering.verification.entailment_checks import failed_checks
 from rag.answering.verification.evidence import Evidence, Weights, combine
 from rag.answering.verification.figure_places import FigureCheck
+from rag.answering.verification.wording_checks import failed_checks
 
 MIN_HELD = 0.8
 """Share of a claim's words, weighted by rarity, from which the evidence speaks of the same; all prove it."""

@@ -22,7 +22,7 @@ class Labels:
         """Format a time, to the minute."""
         return self.say(f"{moment.astimezone(dt.UTC):{MOMENT}}")
 
-    def taken(self, report: Report) -> str:
+    def exported_at(self, report: Report) -> str:
         """Return the line with the export time."""
         return self.say(f"Exported from Pagelight on {report.made_at.astimezone(dt.UTC):{MOMENT}}")
 
@@ -46,11 +46,13 @@ class Labels:
         """Return the mark of a claim and the reason."""
         return " — ".join(filter(None, [claim.mark, claim.reason]))
 
-    def place(self, one: Evidence) -> str:
+    def place(self, evidence: Evidence) -> str:
         """Format the place: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
-        version = self.say(f"version {one.version}") if one.version is not None else None
-        place = ", ".join(part for part in (one.document, version, one.cells, self.say(one.page_name)) if part)
-        return f"{place} ({', '.join(map(self.say, one.set_apart))})" if one.set_apart else place
+        version = self.say(f"version {evidence.version}") if evidence.version is not None else None
+        place = ", ".join(
+            part for part in (evidence.document, version, evidence.cells, self.say(evidence.page_name)) if part
+        )
+        return f"{place} ({', '.join(map(self.say, evidence.set_apart))})" if evidence.set_apart else place
 
     def made_from(self, turn: Turn) -> Iterator[str]:
         """Yield the lines of the provenance, none if it was not recorded."""

@@ -266,9 +266,9 @@ class Grounder:
     def _quotes_of(self, result: _Compared, verdict: MeaningVerdict) -> QuotesBySource:
         """Return the sentences that a verdict rests on; sources without one keep the quotes of the comparison."""
         quotes: dict[str, list[Quote]] = {}
-        for place in verdict.places:
-            quote = self._sources.passage(place.citation_id).quote_at(result.statement, place.span)
-            quotes.setdefault(place.citation_id, []).append(quote)
+        for sentence in verdict.sentences:
+            quote = self._sources.passage(sentence.citation_id).quote_at(result.statement, sentence.span)
+            quotes.setdefault(sentence.citation_id, []).append(quote)
         for words in verdict.words:
             named = [words.citation_id] if words.citation_id in self._sources.ids else []
             for source in dict.fromkeys([*named, *result.quotes, *self._sources.ids]):
@@ -324,7 +324,7 @@ class Grounder:
         if verdict is None or not self._sources.invalid or checkable_statements.said_kinds(result.statement):
             return result, verdict
         texts = [words.text for words in verdict.words]
-        if any(self._search.find_all(source, texts) for source in self._sources.ids) or verdict.places:
+        if any(self._search.find_all(source, texts) for source in self._sources.ids) or verdict.sentences:
             return result, verdict
         invalid = {
             source: quotes for source in self._sources.invalid if (quotes := self._search.find_all(source, texts))

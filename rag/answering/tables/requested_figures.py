@@ -10,7 +10,6 @@ from rag.answering.tables.question_wording import StatedDefinition, expression, 
 from rag.answering.text.sentences import split_sentences
 from rag.answering.text.term_weights import word_set
 from rag.vocabulary import (
-    Expression,
     Figure,
     Formula,
     Operand,
@@ -97,7 +96,8 @@ class FigureRequest:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """The known line items it needs."""
-        names = [part.figure for expression in _expressions(self) for part in expression if isinstance(part, Operand)]
+        parsed = self.formula.parsed if self.formula else ()
+        names = [part.figure for expression in parsed for part in expression if isinstance(part, Operand)]
         found = (find_figure(name) for name in dict.fromkeys([*names, self.measure]))
         return tuple(figure for figure in found if figure)
 
@@ -166,7 +166,8 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
     asked = _parse_request(wording.question, names)
     if asked is None:
         return None
-    asked = replace(asked, places=_places(question))
+    match = _PLACES.search(question)
+    asked = replace(asked, places=_NUMBERS[match["places"].lower()] if match else None)
     return _as_defined(asked, wording.definition) if wording.definition else asked
 
 
@@ -198,7 +199,11 @@ def _parse_request(question: str, names: Iterable[str]) -> FigureRequest | None:
         return FigureRequest(share, "", asked, is_fiscal)
     if found:
         return None
-    with_level = _asks_level_too(rest, known)
+    # One part names the figure and another asks for its change alone: "and how did it change".
+    parts = _PARTS.split(rest)
+    changes = [part for part in parts if _CHANGE.search(part)]
+    names_it = any(_content(part, known) for part in parts if part not in changes)
+    with_level = names_it and bool(changes) and not any(_content(_CHANGE.sub(" ", part), known) for part in changes)
     return FigureRequest(None, measure, asked, is_fiscal, with_level=with_level) if measure else None
 
 
@@ -211,19 +216,6 @@ def _said_beside(formula: Formula, words: str, question: str, names: frozenset[s
     )
     shorts = {term.lower() for term in formula.terms}
     return _content(_CHANGE.sub(" ", sentence.replace(words, " ")), names | shorts)
-
-
-def _asks_level_too(question: str, names: frozenset[str]) -> bool:
-    """Return whether one part names the figure and another asks for its change alone: "and how did it change"."""
-    parts = _PARTS.split(question)
-    changes = [part for part in parts if _CHANGE.search(part)]
-    names_it = any(_content(part, names) for part in parts if part not in changes)
-    return names_it and bool(changes) and not any(_content(_CHANGE.sub(" ", part), names) for part in changes)
-
-
-def _places(question: str) -> int | None:
-    match = _PLACES.search(question)
-    return _NUMBERS[match["places"].lower()] if match else None
 
 
 def _without(text: str, spans: Sequence[types.Span]) -> str:
@@ -275,10 +267,6 @@ def _core(text: str, names: frozenset[str]) -> str:
         return ""
     start = said[0] - 1 if said[0] and words[said[0] - 1].lower() == "total" else said[0]
     return " ".join(words[start : said[-1] + 1]).removesuffix("'s")
-
-
-def _expressions(asked: FigureRequest) -> tuple[Expression, ...]:
-    return asked.formula.parsed if asked.formula else ()
 
 
 def identifying_words(label: str) -> list[str]:

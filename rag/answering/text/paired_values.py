@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag.answering.text.analyzed_text import Text, analyze
-from rag.answering.text.numbers import Number, is_month, is_same
+from rag.answering.text.numbers import Number, is_day, is_same
 
 _RESPECTIVELY = re.compile(r"\b(?:respectively|beziehungsweise|bzw|respectivement|respectivamente)\b", re.IGNORECASE)
 _BETWEEN_LABELS = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s+and\s+", re.IGNORECASE)
@@ -51,12 +51,7 @@ def _labels(own: Text, values: Sequence[Number]) -> list[Text]:
 
 def _values(text: Text) -> list[Number]:
     """Return the figures that are neither years nor days of a month."""
-    return [number for number in text.figures if number.year is None and not _is_day(number, text)]
-
-
-def _is_day(number: Number, text: Text) -> bool:
-    before = text.text[: number.start].split()
-    return bool(before) and is_month(before[-1].casefold())
+    return [number for number in text.figures if number.year is None and not is_day(number, text.text)]
 
 
 def _has(value: Number, said: Sequence[Number]) -> bool:

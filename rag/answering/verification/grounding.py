@@ -352,8 +352,9 @@ class Grounder:
                     complete[source] = [*outside, Quote(span, quote.verdict)]
         missing = self._missing_numbers(statement, complete, judgement)
         for source, own in complete.items():
-            for quote in dict.fromkeys(own) or (None,):
-                yield self.cite(index, source, quote, missing)
+            shown: list[Quote | None] = [*dict.fromkeys(own)]
+            for citation in shown or [None]:
+                yield self.cite(index, source, citation, missing)
 
     def _missing_numbers(self, statement: str, quotes: QuotesBySource, judgement: Judgement) -> tuple[str, ...]:
         """Return numbers that no quote has; for a proved claim, document titles may supply the year."""

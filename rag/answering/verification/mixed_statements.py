@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rag.answering.text import paired_values
 from rag.answering.text.analyzed_text import Text
-from rag.answering.verification.coordination import Conjunct, Figure, FigureKind, conjuncts, key_of
+from rag.answering.verification.coordination import Conjunct, FigureKind, StatedFigure, conjuncts, key_of
 
 FAMILY_PREFIX_CHARS = 5
 """Length of the common prefix of related words: "produced", "production"."""
@@ -34,7 +34,7 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(" .")
 
 
-def _is_mixed_up(figure: Figure, said: Conjunct, stated: Sequence[Conjunct]) -> bool:
+def _is_mixed_up(figure: StatedFigure, said: Conjunct, stated: Sequence[Conjunct]) -> bool:
     """Return whether, wherever the figure occurs, the claim has parts of another statement instead."""
     holders = [member for member in stated if figure.stands_in(member.own_figures)]
     return bool(holders) and all(
@@ -47,7 +47,7 @@ def _is_mixed_up(figure: Figure, said: Conjunct, stated: Sequence[Conjunct]) -> 
     )
 
 
-def _rival_conjuncts(figure: Figure, holder: Conjunct, stated: Iterable[Conjunct]) -> Iterator[Conjunct]:
+def _rival_conjuncts(figure: StatedFigure, holder: Conjunct, stated: Iterable[Conjunct]) -> Iterator[Conjunct]:
     """Yield the statements with figures of the same kind as the holder's."""
     for member in stated:
         if member is holder or figure.stands_in(member.figures):

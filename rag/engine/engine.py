@@ -9,11 +9,7 @@ from rag import answering, lazy_imports, retrieval, types, vocabulary
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.saved_answers import Answers
-from rag.engine.evaluation.evaluator import EvaluationRuns
-from rag.engine.evaluation.question_sets import QuestionSets
-from rag.engine.indexes.glossary import Glossary
 from rag.engine.indexes.indexes import Indexes
-from rag.engine.indexes.statistics_and_health import HealthChecks, IndexStatistics
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders
 from rag.engine.ingestion.sync import OnFile
@@ -45,7 +41,7 @@ from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
-from rag.store import Caches, Health, PartialFiles, RateLimits
+from rag.store import Caches, Health, RateLimits
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
 
@@ -164,11 +160,10 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         store = self._resources.store  # migrates the schema, so that every archive has a known one
-        drafts = PartialFiles(self.config.drafts_dir)
-        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, partial_files=drafts)
+        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.add(
-            "export", Subject("backup", name=path.name), documents=manifest.rows("documents"), files=len(manifest.files)
+            "export", Subject("backup", name=path.name), documents=manifest.rows["documents"], files=len(manifest.files)
         )
         return manifest
 
@@ -237,19 +232,14 @@ class RAGEngine:
         self.questions = Questions(workspace)
         self.chats = Chats(workspace, self.questions)
         self.answers = Answers(workspace, self.chats, self.questions)
-        self.indexes = Indexes(workspace)
+        self.indexes = Indexes(workspace, self.documents)
         self.collections = Collections(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
         self.keys = api_keys.UserKeys(workspace)
-        self.glossary = Glossary(workspace)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
         self.annotations = Annotations(workspace)
-        self.question_sets = QuestionSets(workspace)
-        self.evaluation_runs = EvaluationRuns(workspace)
-        self.statistics = IndexStatistics(workspace)
-        self.health_checks = HealthChecks(workspace, self.documents)
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)

@@ -1,10 +1,12 @@
 """One user's rows, files, models and queue."""
 
 import uuid
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rag import errors, types
 from rag.engine.resources import Resources
+from rag.messages import N_
 from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -19,7 +21,7 @@ class Workspace:
     def __init__(self, resources: Resources, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> None:
         """Bind a user; `origin` is recorded in the audit log."""
         if not user_id:
-            raise errors.ValidationError("A user is needed: user_id is empty.")
+            raise errors.ValidationError(N_("A user is needed: user_id is empty."))
         self._resources = resources
         self.config = resources.config
         self.models = resources.models
@@ -27,7 +29,7 @@ class Workspace:
         self.user_id = user_id
         self.origin = origin
 
-    @property
+    @cached_property
     def store(self) -> UserStore:
         """The user's rows in the database, which is opened on first use."""
         return self._resources.store.of(self.user_id, self.origin)

@@ -24,6 +24,7 @@ from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import Quote
 from rag.answering.verification.quote_search import QuotesBySource, QuoteSearch
 from rag.answering.verification.word_comparison import Judgement, judge_figures
+from rag.messages import N_
 from rag.retrieval import Reranker
 
 Locate = Callable[[uuid.UUID, types.Passage, int, int], tuple[types.Region, ...]]
@@ -405,8 +406,11 @@ class Grounder:
             return self._locate(hit.passage.document_id, hit.passage, *span)
         except errors.SourceError as error:
             raise errors.GroundingError(
-                f"A quote cannot be located in {hit.document_name}, whose kept pages cannot be read any more. "
-                "Have the document read again.",
+                N_(
+                    "A quote cannot be located in {name}, whose kept pages cannot be read any more. Have the document "
+                    "read again."
+                ),
+                name=hit.document_name,
                 details={"document_id": str(hit.passage.document_id)},
             ) from error
 

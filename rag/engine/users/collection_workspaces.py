@@ -1,12 +1,14 @@
 """Workspaces that are narrowed to one collection: the user's own, or one that another user shares."""
 
 import uuid
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from rag import errors, types
 from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
+from rag.messages import N_
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
 
@@ -15,7 +17,7 @@ SHARED_PREFIX = "shared:"
 
 
 class SharedWorkspace(Workspace):
-    """The owner's rows and files as far as they are shared with `asker`; the asker's own chats, caches and glossary.
+    """The owner's rows and files as far as they are shared with `asker`; the asker's own chats and caches.
 
     The default index's name means the shared collection.
     """
@@ -34,7 +36,7 @@ class SharedWorkspace(Workspace):
         """Return the shared collection for the user of `own`. Raises NotFoundError if it is not shared with them."""
         return cls(own._resources, own.user_id, index_id, own.origin)
 
-    @property
+    @cached_property
     def store(self) -> SharedStore:
         """The shared rows; each transaction checks that they are still shared."""
         return self._shared
@@ -56,7 +58,7 @@ class SharedWorkspace(Workspace):
 
     def create_or_update_index(self, name: str) -> types.Index:
         """Raise ForbiddenError: only the owner can do this."""
-        raise errors.ForbiddenError(f"{name!r} would be another's index. Make it among your own.")
+        raise errors.ForbiddenError(N_("{name} would be another's index. Make it among your own."), name=repr(name))
 
     @property
     def is_admin(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server.database import Queries, UserDatabase
 
 
@@ -22,10 +23,7 @@ class SavedFilters:
 
     def get(self, name: str) -> types.SavedFilter:
         """Return a saved filter. Raises NotFoundError."""
-        row = self._queries.one("get", name=name)
-        if row is None:
-            raise _unknown(name)
-        return _to_filter(row)
+        return _to_filter(self._queries.get("get", _unknown(name), name=name))
 
     def put(self, name: str, filters: types.Filters) -> None:
         """Save filters under a name, replacing earlier ones."""
@@ -33,8 +31,7 @@ class SavedFilters:
 
     def delete(self, name: str) -> None:
         """Delete a saved filter. Raises NotFoundError."""
-        if not self._queries.write("delete", name=name):
-            raise _unknown(name)
+        self._queries.change("delete", _unknown(name), name=name)
 
 
 def _to_filter(row: Mapping[str, Any]) -> types.SavedFilter:
@@ -42,4 +39,6 @@ def _to_filter(row: Mapping[str, Any]) -> types.SavedFilter:
 
 
 def _unknown(name: str) -> errors.NotFoundError:
-    return errors.NotFoundError(f"There is no saved filter “{name}”. List the saved filters and check the name.")
+    return errors.NotFoundError(
+        N_("There is no saved filter “{name}”. List the saved filters and check the name."), name=name
+    )

@@ -29,7 +29,6 @@ EXTRACT_NOTE = "An extract: sentences of the document itself, chosen for how muc
 LIST_NOTE = "All {count} items of the list, in the document's own words."
 LIST_IN_PART_NOTE = "{shown} of {count} items of the list, in the document's own words."
 SIGNATURES_NOTE = "From the signatures in the document."
-PREAMBLE_NOTE = "From the beginning of the contract."
 """The headings of a list made without a language model."""
 
 WHICH_DOCUMENT_MESSAGE = "Which of the {count} documents? Name one, or choose it, and ask again."

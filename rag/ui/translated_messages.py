@@ -80,7 +80,6 @@ MESSAGES = (
     N_("All {count} items of the list, in the document's own words."),
     N_("{shown} of {count} items of the list, in the document's own words."),
     N_("From the signatures in the document."),
-    N_("From the beginning of the contract."),
     N_("The answer failed. Ask again; if it persists, check the log."),
     N_("The answer broke off before it was checked. Ask again."),
     N_("The same answer."),

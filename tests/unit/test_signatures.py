@@ -46,38 +46,6 @@ def test_a_signature_ends_with_its_page() -> None:
     assert read(found) == ["/s/ Ola Berg\nTreasurer"]
 
 
-@pytest.mark.parametrize(
-    ("text", "party", "signature"),
-    [
-        (
-            "ACME HARBOURS, INC.\nPer:\nName: Ola Berg\nTitle: Treasurer\nAccepted on 5 May",
-            "ACME HARBOURS, INC.",
-            "Name: Ola Berg\nTitle: Treasurer",
-        ),
-        (
-            "By: /s/ Ola Berg\nName: Ola Berg\nTitle: Treasurer\nFor Acme",
-            None,
-            "/s/ Ola Berg\nName: Ola Berg\nTitle: Treasurer",
-        ),
-        (
-            "ACME, INC.\tBRINE LTD\nBy:\t/s/ Ola Berg\tBy:\t/s/ Una Dahl\nTitle:\tTreasurer\tTitle:\tDirector",
-            "ACME, INC.\tBRINE LTD",
-            "By:\t/s/ Ola Berg\tBy:\t/s/ Una Dahl\nTitle:\tTreasurer\tTitle:\tDirector",
-        ),
-    ],
-)
-def test_the_printed_name_is_a_signature_or_part_of_one(text: str, party: str | None, signature: str) -> None:
-    passage = sources.hit(text).passage
-    [unit] = signatures(passage)
-    assert passage.text[slice(*unit.span)].endswith(signature)
-    assert unit.has_lines
-    assert (passage.text[slice(*unit.section)] if unit.section else None) == party
-
-
-def test_a_name_without_an_office_is_no_signature() -> None:
-    assert [*signatures(sources.hit("Name: Ola Berg\nAddress: 4 Quay Street").passage)] == []
-
-
 # --- who signed ---------------------------------------------------------------------------------------------------
 
 PAGES = (

@@ -24,7 +24,7 @@ from rag.answering.passages.blocks import read_blocks
 from rag.answering.passages.quotable_units import split_passage
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
-from rag.answering.text.sentences import one_line, separated_lines
+from rag.answering.text.sentences import one_line
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.retrieval import maximal_marginal_relevance
 
@@ -131,12 +131,11 @@ class Extract(NamedTuple):
 
 
 class KeySentence(NamedTuple):
-    """A chosen sentence: its chunk, span and section; `has_lines` as of `Unit`."""
+    """A chosen sentence: its chunk, span and section."""
 
     chunk: types.Chunk
     span: types.Span
     section: str
-    has_lines: bool = False
 
 
 @dataclass(frozen=True)
@@ -314,8 +313,7 @@ def to_statements(
             name = textwrap.shorten(key.section.replace("*", " "), MAX_LABEL_CHARS, placeholder=" …")
             parts.append(Label(f"**{name}**"))
         section = key.section
-        shown = separated_lines if key.has_lines else one_line
-        parts.append(Statement(shown(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
+        parts.append(Statement(one_line(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
     return parts
 
 

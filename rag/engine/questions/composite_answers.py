@@ -15,7 +15,6 @@ from rag.engine.questions.search import Search
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
-from rag.vocabulary.common_questions import asks_parties
 
 MAX_DOCUMENTS = 6
 """A question about more documents is answered by a search."""
@@ -127,9 +126,7 @@ class CompositeAnswers:
         if len(documents) != 1:
             return None
         unnamed = _without_names(question, question, named)
-        if asks_parties(unnamed):
-            found, note = signers_and_parties.find_parties(self._chunks(documents[0])), prompts.PREAMBLE_NOTE
-        elif signers_and_parties.asks_signers(unnamed):
+        if signers_and_parties.asks_signers(unnamed):
             found, note = signers_and_parties.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
         elif may_be_list and (asked := lists.requested_list(unnamed, documents[0].title or "")):
             found, note = lists.find_list(self._chunks(documents[0]), asked), prompts.LIST_NOTE

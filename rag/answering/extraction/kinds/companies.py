@@ -1,22 +1,16 @@
-"""Questions for the seat, address or business of a company, or the exchange that lists its stock."""
+"""Questions for the seat or the shares of a company, or the exchange that lists its stock."""
 
 import re
-from collections.abc import Iterable
 
 from rag import types
 from rag.answering.extraction.kinds.base import AskedKind, StatedKind
 from rag.answering.extraction.question_intent import ParsedQuestion
-from rag.answering.passages.addresses import addresses
-from rag.answering.passages.company_descriptions import DESCRIBES_BUSINESS
 from rag.answering.passages.quotable_units import Unit
-from rag.answering.text import term_weights
 from rag.vocabulary.common_questions import (
     SEAT,
-    asks_business,
     asks_exchange,
     asks_seat,
     asks_shares,
-    whose_address,
 )
 
 MAX_COLUMN_NAMES_CHARS = 300
@@ -27,12 +21,6 @@ _SITS = re.compile(
     r"\b(?:our|its|the\s+(?:company|group)['’]s|corporate|global|world|we\s+are)\s+(?:(?:corporate|global|world|company)\s+)?"
     rf"{SEAT}\b[^.;:]{{0,60}}?\b(?:in|at)\s+(?-i:[A-Z0-9])"
     r"|\b(?:unser\w*|ihr\w*|mit)\s+(?:haupt|firmen)?sitz\b[^.;:]{0,40}?\bin\s+(?-i:[A-ZÄÖÜ])",
-    re.IGNORECASE,
-)
-_ARTICLE = re.compile(r"^(?:the|der|die|das|den)\s+", re.IGNORECASE)
-_HAS_ADDRESS = re.compile(
-    r"\b(?:having|with|has|have|whose)\s+(?:(?:its|an?|their)\s+)?(?:[\w-]+\s+){0,2}(?:offices?|address|place\s+of\s+business)\s+"
-    r"(?:(?:is|are)\s+)?(?:located\s+)?(?:(?:in|at)\b|(?=\d))|\bmit\s+sitz\s+in\b",
     re.IGNORECASE,
 )
 _EXCHANGE = (
@@ -70,29 +58,10 @@ class ExchangeKind(AskedKind):
         return is_row or (not unit.cells and _LISTED.search(text) is not None)
 
 
-class AddressKind(StatedKind):
-    """Asks for the address of a party, named by `words`: a block of lines, or a sentence on its office."""
-
-    def units(self, hit: types.Hit) -> Iterable[Unit]:
-        """Return the addresses of this party."""
-        for unit in addresses(hit.passage):
-            named = hit.passage.text[unit.section.start : unit.span.end] if unit.section else ""
-            if self.words <= {*term_weights.words(named)}:
-                yield unit
-
-    def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:
-        """Return whether a unit is one of `units`, which alone have lines, or such a sentence."""
-        return unit.has_lines or super().answers(hit, unit, text)
-
-
 def of_company(question: ParsedQuestion) -> AskedKind | None:
     """Return the kind of a question about a whole company."""
-    if party := whose_address(question.text):
-        return AddressKind(_HAS_ADDRESS, frozenset(term_weights.words(_ARTICLE.sub("", party))))
     if asks_seat(question.text):
         return StatedKind(_SITS, label=_OF_SEAT, is_each_documents_own=True)
-    if asks_business(question.text):
-        return StatedKind(DESCRIBES_BUSINESS)
     if asks_shares(question.text):
         return StatedKind(_OUTSTANDING, is_each_documents_own=True)
     return ExchangeKind() if asks_exchange(question.text) else None

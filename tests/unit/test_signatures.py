@@ -3,7 +3,7 @@
 import pytest
 
 from rag.answering.extraction.lists import FoundList
-from rag.answering.extraction.signers_and_parties import asks_signers, find_signers
+from rag.answering.extraction.signers import asks_signers, find_signers
 from rag.answering.passages.signatures import signatures
 from rag.types import Passage
 from tests import sources

@@ -34,7 +34,7 @@ _DIRECTOR = re.compile(
 """The office of a member of the board, unlike a director of a department."""
 
 
-def may_ask_persons(question: str) -> bool:
+def may_ask_signers(question: str) -> bool:
     """Return whether `question` may be one for signers; quick, so that documents are looked up for few."""
     return _MAY_ASK.search(question) is not None
 

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.extraction.kinds import asked_kind
+from rag.answering.extraction.answer_kinds import asked_kind
 from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, quoted_row, words_at

@@ -11,8 +11,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.extraction.main_sections import quotas
-from rag.answering.extraction.summary import KeySentence
+from rag.answering.extraction.summary import KeySentence, quotas
 from rag.answering.passages.blocks import Block, read_blocks
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import split_sentences, without_bullet

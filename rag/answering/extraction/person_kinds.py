@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rag import types
-from rag.answering.extraction.kinds.base import AskedKind
+from rag.answering.extraction.answer_kinds import AskedKind
 from rag.answering.extraction.question_intent import ParsedQuestion
 from rag.answering.passages.bylines import byline
 from rag.answering.passages.quotable_units import Unit

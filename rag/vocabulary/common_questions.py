@@ -49,16 +49,6 @@ def asks_seat(question: str) -> bool:
     return _ASKS_SEAT.fullmatch(question.strip()) is not None
 
 
-def asks_shares(question: str) -> bool:
-    """Return whether `question` asks how many shares a company has now."""
-    return _ASKS_SHARES.fullmatch(question.strip()) is not None
-
-
-def asks_exchange(question: str) -> bool:
-    """Return whether `question` asks where a company's securities are listed, or under which symbol."""
-    return _ASKS_EXCHANGE.fullmatch(question.strip()) is not None
-
-
 def document_terms(question: str) -> tuple[str, ...]:
     """Return terms that documents use where they answer such a question: "What does Acme do?" has none of its own."""
     return next((terms for pattern, terms in _TERMS if pattern.fullmatch(question.strip())), ())

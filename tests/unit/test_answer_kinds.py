@@ -355,49 +355,6 @@ def test_other_lines_below_a_title_name_no_authors(blocks: list[sources.Block]) 
     assert answer("Who are the authors?", *blocks) == []
 
 
-# --- exchanges --------------------------------------------------------------------------------------------------
-
-SECURITIES = "Title of each class Trading Symbol which registered\nName of each exchange on"
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "On which stock exchange is the stock listed?",
-        "What is the company's trading symbol?",
-        "Where are the shares traded?",
-    ],
-)
-def test_the_row_below_the_names_of_exchange_and_symbol_answers(question: str) -> None:
-    row = "Common Stock, $.01 Par Value BRNE The NASDAQ Global Select Market"
-    assert answer(question, SECURITIES, row, "Securities registered under Section 12(g): None") == [row]
-
-
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("What is the ticker symbol?", "Our stock is traded on the Tokyo Stock Exchange under the symbol “BRNE”."),
-        ("An welcher Börse ist die Aktie notiert?", "Die Aktie ist an der Frankfurter Wertpapierbörse notiert."),
-    ],
-)
-def test_a_sentence_says_where_the_stock_is_listed(question: str, text: str) -> None:
-    assert answer(question, text, "We own 12 ferries.") == [text]
-
-
-@pytest.mark.parametrize(
-    "text", ["Trading in our stock may stop.", "The Securities and Exchange Commission regulates us."]
-)
-def test_what_names_no_exchange_is_no_answer(text: str) -> None:
-    assert answer("On which exchange is the stock listed?", SECURITIES, text) == []
-
-
-def test_the_shares_of_now_are_not_the_average_of_a_year() -> None:
-    now = "As of May 4, 2021, there were 12,345,678 shares of common stock outstanding."
-    average = "The weighted average of shares outstanding was 12,300,000."
-    assert answer("How many shares are outstanding?", average, now) == [now]
-    assert answer("How many shares are outstanding?", average) == []
-
-
 # --- headings and titles ------------------------------------------------------------------------------------------
 
 

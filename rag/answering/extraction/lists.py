@@ -126,16 +126,14 @@ def find_list(chunks: Sequence[types.Chunk], asked: AskedList) -> FoundList | No
 def _key_terms(blocks: Sequence[Block], parts: Sequence[Block]) -> FoundList | None:
     """Return how the parts begin that most contracts turn on, or the first parts if there are few such."""
     ends = [*(part.number for part in parts[1:]), math.inf]
-    told = [(part, _beginning(blocks, part, end)) for part, end in zip(parts, ends, strict=False)]
-    ranked = sorted((part for part, text in told if text), key=lambda part: not _KEY_TERM.search(part.text))
-    items = [_shown(text)._replace(section=part.text) for part, text in told if text and part in ranked[:MAX_KEY_TERMS]]
+    beginnings = []  # of each part that says something: itself, else the first text below its title
+    for part, end in zip(parts, ends, strict=False):
+        texts = (block for block in blocks if part.number <= block.number < end and not block.is_heading)
+        if text := next((block for block in texts if len(block.text.split()) >= MIN_WORDS), None):
+            beginnings.append((part, text))
+    ranked = sorted((part for part, _ in beginnings), key=lambda part: not _KEY_TERM.search(part.text))
+    items = [_shown(text)._replace(section=part.text) for part, text in beginnings if part in ranked[:MAX_KEY_TERMS]]
     return FoundList(items, len(ranked)) if items else None
-
-
-def _beginning(blocks: Sequence[Block], part: Block, end: float) -> Block | None:
-    """Return a part that says something itself, else the first text below its title."""
-    below = (block for block in blocks if part.number <= block.number < end and not block.is_heading)
-    return next((block for block in below if len(block.text.split()) >= MIN_WORDS), None)
 
 
 def _stems(text: str) -> frozenset[str]:

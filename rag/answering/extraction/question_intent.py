@@ -336,16 +336,14 @@ def _gives_quantity(question: str, text: str) -> bool:
     counted = _COUNTED.search(question)
     if counted and not _OF_UNITS.match(counted["things"]):
         things = counted["things"]
-        return _gives_multiple(text) if _TIMES.match(things) else _gives_count(question, things, text)
+        if _TIMES.match(things):
+            return _MULTIPLE.search(text) is not None or any(number.unit == TIMES for number in find_numbers(text))
+        return _gives_count(question, things, text)
     if _LASTS.search(question):
         return _DURATION.search(text) is not None or _LENGTH.search(text) is not None
     if _HOW_OFTEN.search(question):
         return _FREQUENCY.search(text) is not None
     return bool({*_NUMBER.findall(text)} - {*_NUMBER.findall(question)}) or _SPELLED.search(text) is not None
-
-
-def _gives_multiple(text: str) -> bool:
-    return _MULTIPLE.search(text) is not None or any(number.unit == TIMES for number in find_numbers(text))
 
 
 def _gives_count(question: str, things: str, text: str) -> bool:

@@ -205,17 +205,15 @@ def key_sentences(
         centre = _mean([vectors[chunk.id] for chunk in own]) + centroid
         near = sorted(own, key=lambda chunk: -float(vectors[chunk.id] @ centre))[:CHUNKS_PER_SECTION]
         sentences = [sentence for chunk in near for sentence in _sentences(chunk, name, repeated)]
-        opening = [] if chosen else _opening(own, name, repeated)
+        opening = list[KeySentence]()
+        if not chosen:  # the document's first sentence that stands for itself
+            told_here = (sentence for chunk in own for sentence in _sentences(chunk, name, repeated))
+            alone = (sentence.key for sentence in told_here if not _DEPENDENT.match(sentence.text))
+            opening = [*itertools.islice(alone, 1)]
         known = {one_line(_text(key)) for key in (*chosen, *opening)}
         taken = opening + _best(sentences, quota - len(opening), known)
         chosen += sorted(taken, key=lambda key: (key.chunk.ordinal, key.span.start))
     return chosen
-
-
-def _opening(chunks: Sequence[types.Chunk], section: str, repeated: frozenset[str]) -> list[KeySentence]:
-    """Return the first sentence that stands for itself."""
-    found = (sentence for chunk in chunks for sentence in _sentences(chunk, section, repeated))
-    return [*itertools.islice((sentence.key for sentence in found if not _DEPENDENT.match(sentence.text)), 1)]
 
 
 def _text(key: KeySentence) -> str:

@@ -9,8 +9,8 @@ from rapidfuzz import fuzz
 from rag import answering, prompts, providers, retrieval, types, vocabulary
 from rag.answering.conversation.suggested_questions import in_document
 from rag.answering.extraction import answer_fit, question_intent, summary
-from rag.answering.extraction.extractive_answer import MAX_ANSWERS
 from rag.answering.extraction.answer_kinds import asked_kind
+from rag.answering.extraction.extractive_answer import MAX_ANSWERS
 from rag.engine.questions.document_mentions import find_mentions
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag import errors
+from rag.messages import N_
 
 MAX_UNPACKED_BYTES = 2 << 30
 """Maximum total size of an unpacked office file; pictures and films make up most of large ones."""
@@ -37,7 +38,7 @@ def opened(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
             yield archive
     except FAILURES as error:
         raise errors.UnreadableFileError(
-            f"“{name}” is damaged. Open it in another program and save it again."
+            N_("“{name}” is damaged. Open it in another program and save it again."), name=name
         ) from error
 
 
@@ -52,7 +53,8 @@ def _check_directory(file: BinaryIO, name: str) -> None:
     size = _directory_bytes(file)
     if size > MAX_DIRECTORY_BYTES:
         raise errors.UnreadableFileError(
-            f"“{name}” has more files in it than can be listed. Split it into smaller archives.",
+            N_("“{name}” has more files in it than can be listed. Split it into smaller archives."),
+            name=name,
             details={"directory_bytes": size},
         )
 

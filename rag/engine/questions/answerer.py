@@ -31,6 +31,7 @@ from rag.engine.questions.whole_documents import whole_documents
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
+from rag.messages import N_
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -295,9 +296,13 @@ class Answerer:
         room = providers.remaining_tokens(llm, *(one.content or "" for one in prompt_messages(llm, question, "")))
         if room < MIN_SOURCE_TOKENS:
             raise errors.ConfigError(
-                f"{self.model} takes too little at once: with the question, the instructions and "
-                f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with "
-                "a larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
+                N_(
+                    "{model} takes too little at once: with the question, the instructions and {count} tokens for the "
+                    "answer there is no room for a source. Choose a model with a larger context window, have its "
+                    "server give it more, or ask for a shorter answer (maxOutputTokens)."
+                ),
+                model=self.model,
+                count=f"{llm.metadata.num_output:,}",
             )
         in_time = providers.reading_budget(llm) or budget
         return build_fitting_context(hits, budget_tokens=min(budget, in_time), room=room, documents=documents)

@@ -16,6 +16,7 @@ from rag.engine.questions.search import Search
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
+from rag.messages import N_
 
 MAX_DOCUMENTS = 6
 """A question about more documents is answered by a search."""
@@ -279,13 +280,22 @@ class CompositeAnswers:
         year = next(year for year, answer in answers.items() if answer.status == "ok")
         missing = next(other for other in answers if other != year)
         citation, hit = answers[year].cited[0]
-        place = f"{hit.document_name}, {hit.page_name(citation.lines_in(hit)[0].page_number)}"
         text = answers[year].sentences[citation.sentence].text
         message = self._request.options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE
         return types.AnswerResponse(
             status="insufficient_context",
             answer=message,
-            hint=f"Found for {year}: {text} ({place}). In the passages read, no {measure} of {missing} was recognised.",
+            hint=N_(
+                "Found for {year}: {told} ({document}, {_page}). In the passages read, no {measure} of {other} was "
+                "recognised."
+            ).format(
+                year=year,
+                told=text,
+                document=hit.document_name,
+                _page=hit.page_name(citation.lines_in(hit)[0].page_number),
+                measure=measure,
+                other=missing,
+            ),
             nearest=(hit,),
             model=answering.EXTRACTIVE_MODEL,
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rag import answering, retrieval, types
 from rag.engine.questions.answerer import Answerer
+from rag.messages import N_
 
 MAX_PLACES = 50
 """Maximum number of chunks to trace."""
@@ -33,17 +34,22 @@ def explain(answerer: Answerer, passage: str) -> types.Explanation:
     searches = (store.chunks.with_words(scope.index_id, text, MAX_PLACES) for text in dict.fromkeys(texts))
     places = next(filter(None, searches), [])
     if not places:
-        message = (
-            "No chunk of the index has these words. Copy them as they stand in the document; "
-            "look at the page's text in the index if they may have been read differently."
+        message = N_(
+            "No chunk of the index has these words. Copy them as they stand in the document; look at the page's text "
+            "in the index if they may have been read differently."
         )
         documents = store.documents.list(scope.index_id)
         if waiting := [document.name for document in documents if document.chunk_count == 0]:
-            message += f" Not read so far, or without success: {', '.join(waiting[:5])}."
+            message = N_(
+                "No chunk of the index has these words. Copy them as they stand in the document; look at the page's "
+                "text in the index if they may have been read differently. Not read so far, or without success: "
+                "{names}."
+            ).format(names=", ".join(waiting[:5]))
         return types.Explanation(stage="not_indexed", message=message)
     live = [place for place in places if not place.in_trash]
     if not live:
-        return _explanation("trash", places[0], "The document is in the trash. Restore it to search in it again.")
+        message = N_("The document is in the trash. Restore it to search in it again.")
+        return _explanation("trash", places[0], message)
     response = answerer.search.run(retrieval.Query(question))
     trace = response.trace or types.SearchTrace(variants=(), candidates=())
     context = answerer.choose_sources(question, response.results)
@@ -56,7 +62,9 @@ def explain(answerer: Answerer, passage: str) -> types.Explanation:
         explanation = _explain_no_candidate(answerer, live)
     if explanation.stage != "given" and (whole := _given_whole(context, response, live, passage)):
         place, citation_id = whole
-        message = f"Its document is short enough to be given whole: it is read as {citation_id}."
+        message = N_("Its document is short enough to be given whole: it is read as {citation}.").format(
+            citation=citation_id
+        )
         explanation = _explanation("given", place, message, explanation.candidate)
     return explanation.model_copy(update={"rewritings": trace.rewritings})
 
@@ -69,27 +77,27 @@ def _explain_no_candidate(answerer: Answerer, live: Sequence[types.Finding]) -> 
     in_scope = store.chunks.in_scope(scope, ids)
     if not allowed:
         if store.documents.get(live[0].document_id).disabled:
-            return _explanation("filters", live[0], "Its document is disabled. Enable it.")
-        return _explanation("filters", live[0], "The filters shut its document out. Search without them.")
+            return _explanation("filters", live[0], N_("Its document is disabled. Enable it."))
+        return _explanation("filters", live[0], N_("The filters shut its document out. Search without them."))
     if not in_scope:
         place = next(place for place in live if place.chunk_id in allowed)
-        words = ", ".join(scope.must_include)
-        return _explanation("must_include", place, f"Its chunk does not have the required words: {words}.")
+        message = N_("Its chunk does not have the required words: {words}.")
+        return _explanation("must_include", place, message.format(words=", ".join(scope.must_include)))
     near = [place for place in live if place.chunk_id in in_scope]
     ranks = answerer.search.retriever().chunk_ranks(answerer.request.question, [place.chunk_id for place in near])
-    described = ", ".join(
-        f"{name} it is number {rank} (score {score or 0.0:.3f})"
+    meaning, words = (
+        N_("{_how} it is number {rank} (score {score})").format(_how=how, rank=rank, score=f"{score or 0.0:.3f}")
         if rank
-        else f"{name} it is beyond number {ranks.looked_at}"
-        for name, rank, score in (
-            ("by meaning", ranks.vector_rank, ranks.vector_score),
-            ("by words", ranks.lexical_rank, ranks.lexical_score),
+        else N_("{_how} it is beyond number {count}").format(_how=how, count=ranks.looked_at)
+        for how, rank, score in (
+            (N_("by meaning"), ranks.vector_rank, ranks.vector_score),
+            (N_("by words"), ranks.lexical_rank, ranks.lexical_score),
         )
     )
-    message = (
-        f"Neither search has it among its first {retrieval.POOL}: {described}. "
-        "Ask in the words of the document, or search for rewrites of the question."
-    )
+    message = N_(
+        "Neither search has it among its first {count}: {_meaning}, {_words}. Ask in the words of the document, or "
+        "search for rewrites of the question."
+    ).format(count=retrieval.POOL, _meaning=meaning, _words=words)
     return _explanation("candidates", near[0], message)
 
 
@@ -107,20 +115,25 @@ def _explain_candidate(
     if stage != "given":
         score = f"{candidate.final_score or 0.0:.3f}"
         message = {
-            "considered": f"Its fused score is only the {candidate.fused_rank}th best; so many are not looked at. "
-            "Raise top_k or rerank.",
-            "min_score": f"Its score {score} is below the least of {options.min_score}. Lower min_score.",
-            "top_k": f"Better places came first: only {options.top_k} are returned. Raise top_k.",
-            "trash": "It was deleted while it was searched.",
+            "considered": N_(
+                "Its fused score is only the {rank}th best; so many are not looked at. Raise top_k or rerank."
+            ).format(rank=candidate.fused_rank),
+            "min_score": N_("Its score {score} is below the least of {least}. Lower min_score.").format(
+                score=score, least=options.min_score
+            ),
+            "top_k": N_("Better places came first: only {count} are returned. Raise top_k.").format(
+                count=options.top_k
+            ),
+            "trash": N_("It was deleted while it was searched."),
         }[stage]
         return _explanation(stage, place, message, candidate)
     hit = response.results[(candidate.hit or 1) - 1]
     source = next((source for source in context.sources if source.hit.chunk.id == hit.chunk.id), None)
     if source is None or not _contains_passage(source, passage):
-        message = f"It is part of hit {candidate.hit}, but there was no room for it. Raise the budget of tokens."
-        return _explanation("context", place, message, candidate)
-    message = f"It is part of hit {candidate.hit} and is read as {source.citation_id}."
-    return _explanation("given", place, message, candidate)
+        message = N_("It is part of hit {number}, but there was no room for it. Raise the budget of tokens.")
+        return _explanation("context", place, message.format(number=candidate.hit), candidate)
+    message = N_("It is part of hit {number} and is read as {citation}.")
+    return _explanation("given", place, message.format(number=candidate.hit, citation=source.citation_id), candidate)
 
 
 def _explanation(

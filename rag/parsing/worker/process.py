@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing.metadata import Metadata
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.worker import cpu_clock, forks, protocol
@@ -207,24 +208,34 @@ class Results:
         """Return the error that explains the missing result."""
         if self._error:
             return self._error
-        page = f" at page {len(self.pages) + 1} of {self._total}" if self._total else ""
         details = {"exit_code": code, "pages_done": len(self.pages)}
         if self._idle or -code in EXTERNAL_SIGNALS:
-            message = f"“{name}” was not read to its end: {self._interruption()}."
-            return errors.ReadingInterruptedError(message, details=details)
-        reason = "it crashed the process that read it"
+            return errors.ReadingInterruptedError(
+                N_("“{name}” was not read to its end: {_reason}."),
+                name=name,
+                _reason=self._interruption(),
+                details=details,
+            )
+        reason = N_("it crashed the process that read it")
         if code == -signal.SIGPROF:
             seconds = self._config.timeout_seconds(self._total)
-            reason = f"reading it took more than {seconds:g} seconds of computing"
+            reason = N_("reading it took more than {seconds} seconds of computing").format(seconds=f"{seconds:g}")
+        template = N_("“{name}” cannot be read: {_reason}. Open it in another program, save it again, or split it.")
+        if self._total:
+            template = N_(
+                "“{name}” cannot be read: {_reason} at page {page} of {total}. Open it in another program, save it "
+                "again, or split it."
+            )
         return errors.UnreadableFileError(
-            f"“{name}” cannot be read: {reason}{page}. Open it in another program, save it again, or split it.",
-            details=details,
+            template, name=name, _reason=reason, page=len(self.pages) + 1, total=self._total, details=details
         )
 
     def _interruption(self) -> str:
         if self._idle:
-            return f"for {self._config.idle_seconds:g} seconds nothing came from its disk. Try again when it answers"
-        return "the system ended the process that read it, most likely for want of memory. Free some and try again"
+            return N_("for {seconds} seconds nothing came from its disk. Try again when it answers").format(
+                seconds=f"{self._config.idle_seconds:g}"
+            )
+        return N_("the system ended the process that read it, most likely for want of memory. Free some and try again")
 
 
 def _ignore(_done: object, _total: int) -> None:

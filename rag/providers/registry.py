@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from rag import errors, types
 from rag.config import Config
+from rag.messages import N_
 from rag.providers import clients, list_prices, local_servers
 from rag.providers.provider_catalogue import (
     FORMER,

@@ -28,7 +28,6 @@ from rag.store.library.documents import (
     Sources,
     Versions,
 )
-from rag.store.library.index_statistics import IndexStatistics
 from rag.store.library.indexes import Indexes
 from rag.store.library.page_text import Pages
 from rag.store.library.saved_filters import SavedFilters
@@ -83,13 +82,9 @@ class UserStore:
     api_keys = cached_property(lambda store: api_keys.ApiKeys(store.database))
     jobs = cached_property(lambda store: Jobs(store.database))
     checkpoints = cached_property(lambda store: JobCheckpoints(store.database))
-    glossary = cached_property(lambda store: Glossary(store.database))
     saved_filters = cached_property(lambda store: SavedFilters(store.database))
     annotations = cached_property(lambda store: Annotations(store.database, store.documents))
     matrices = cached_property(lambda store: Matrices(store.database))
-    evaluation_cases = cached_property(lambda store: EvaluationCases(store.database))
-    evaluation_runs = cached_property(lambda store: EvaluationRuns(store.database))
-    index_statistics = cached_property(lambda store: IndexStatistics(store.database))
     shares = cached_property(lambda store: Shares(store.database))
     audit = cached_property(lambda store: Audit(store.database))
 
@@ -130,11 +125,8 @@ class SharedStore(UserStore):
     answer_links = cached_property(lambda store: store.own.answer_links)
     account = cached_property(lambda store: store.own.account)
     logins = cached_property(lambda store: store.own.logins)
-    glossary = cached_property(lambda store: store.own.glossary)
     saved_filters = cached_property(lambda store: store.own.saved_filters)
     matrices = cached_property(lambda store: store.own.matrices)
-    evaluation_cases = cached_property(lambda store: store.own.evaluation_cases)
-    evaluation_runs = cached_property(lambda store: store.own.evaluation_runs)
     audit = cached_property(lambda store: store.own.audit)
 
 

@@ -21,7 +21,6 @@ from rag.config import Config, load_config
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-MIN_PYTHON = (3, 11)
 UNCONFIRMED = (
     "Most files belong to documents that this database does not know: check that RAG_STORAGE_URL and the database "
     "belong together. If they do, and the files may be deleted: pagelight doctor --fix --unconfirmed"
@@ -93,15 +92,8 @@ def doctor(fix: Fix = False, unconfirmed: Unconfirmed = False, as_json: AsJson =
         raise typer.Exit(1)
 
 
-def _print_check(check: Check) -> None:
-    mark, style = MARKS[check.state]
-    output.console().print(
-        Text.assemble((f"{mark} ", style), f"{check.name}: ", (check.message, "dim")), soft_wrap=True
-    )
-
-
 def _checks(config: Config, *, fix: bool, unconfirmed: bool) -> Iterator[Check]:
-    yield _check("Python", _python)
+    yield Check("Python", State.GOOD, ".".join(map(str, sys.version_info[:3])))
     yield _check("App", lambda: (State.GOOD, str(server.find_app())))
     yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
     yield from _disks(config)

@@ -52,7 +52,7 @@ READ = {"label", "help", "placeholder", "text", "caption"}
 SAME_EVERYWHERE = {"12, 13", "https://", "provider:model"}
 NO_WORDS = re.compile(r":material/\w*:|:[\w-]+\[")
 IN_ENGLISH = (
-    *("api/", "cli/", "mcp_server/", "ui/", "config.py", "foreign_pages.py", "access/gate.py"),
+    *("api/", "cli/", "evaluation/", "mcp_server/", "ui/", "config.py", "foreign_pages.py", "access/gate.py"),
     *(
         "engine/retrieval_api.py",
         "engine/operations/data_export.py",

@@ -2,7 +2,7 @@
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 from typing import TYPE_CHECKING
 
 from rag.parsing.ocr.tesseract import AUTO
@@ -148,7 +148,8 @@ def language_warning(text: str, language: str, installed: Set[str]) -> str | Non
     used = PACKAGED_LANGUAGES if language == PACKAGED else language.split("+")
     if not _has_words(text) or (found := identify(text)) in used:
         return None
-    names = "the packaged models" if language == PACKAGED else _listed(used)
+    listed = " and ".join(NAMES.get(code, code) for code in used)
+    names = "the packaged models" if language == PACKAGED else listed
     with_what = f"Its pictures were recognised with {names} only"
     if found is None:
         return f"{with_what}, and the words are of no known language. Install Tesseract's data for its language."
@@ -156,7 +157,3 @@ def language_warning(text: str, language: str, installed: Set[str]) -> str | Non
         return f"{with_what}, and read like {NAMES[found]}. Set RAG_PARSING__OCR_LANGUAGE={found} and read it again."
     package = f"tesseract-ocr-{found.replace('_', '-')}"
     return f"{with_what}, and read like {NAMES[found]}. Install its data (Debian: {package}) and read it again."
-
-
-def _listed(codes: Iterable[str]) -> str:
-    return " and ".join(NAMES.get(code, code) for code in codes)

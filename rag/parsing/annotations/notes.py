@@ -1,6 +1,6 @@
 """Say what the owner of a PDF should know about it: what is in it but not on its pages."""
 
-from collections.abc import Iterator
+import contextlib
 from typing import Any
 
 from rag.parsing.annotations import page_annotations
@@ -23,7 +23,7 @@ def notes(document: Any, *, has_files: bool) -> str | None:
         found.append(PORTFOLIO)
     if _is_dynamic_form(document):
         found.append(DYNAMIC_FORM)
-    if any(_redactions(document)):
+    if _has_redactions(document):
         found.append(UNAPPLIED_REDACTIONS)
     return "\n".join(found) or None
 
@@ -44,11 +44,10 @@ def _is_dynamic_form(document: Any) -> bool:
         return False
 
 
-def _redactions(document: Any) -> Iterator[Any]:
+def _has_redactions(document: Any) -> bool:
     for index in range(document.page_count):
-        try:
-            for annotation in page_annotations.comments(document[index]):
-                if pymupdf.mupdf.pdf_annot_type(annotation) == pymupdf.PDF_ANNOT_REDACT:
-                    yield annotation
-        except MUPDF_ERRORS:
-            continue
+        with contextlib.suppress(*MUPDF_ERRORS):
+            kinds = map(pymupdf.mupdf.pdf_annot_type, page_annotations.comments(document[index]))
+            if pymupdf.PDF_ANNOT_REDACT in kinds:
+                return True
+    return False

@@ -54,7 +54,7 @@ def mirror_brackets(text: str) -> str:
 
 def is_right_to_left(text: str) -> bool:
     """Whether most letters are of a script that runs from right to left."""
-    return 2 * len(_RIGHT_TO_LEFT.findall(text)) > sum(map(str.isalpha, text))
+    return not text.isascii() and 2 * len(_RIGHT_TO_LEFT.findall(text)) > sum(map(str.isalpha, text))
 
 
 def normalize_drawing(text: str) -> str:

@@ -224,10 +224,7 @@ def _run(raw: _RawLine) -> Run:
         content = character_cleaning.remove_whitespace(character)
         if content:
             characters.append(content)
-            boxes.append(boxes[-1] if boxes and _has_no_width(box) else to_display(box, raw.matrix))
+            # a later letter of a split ligature has no width: it shares the first letter's box
+            has_no_width = box[2] - box[0] < 0.01 and box[3] - box[1] > 0.01
+            boxes.append(boxes[-1] if boxes and has_no_width else to_display(box, raw.matrix))
     return Run(raw.bbox, "".join(characters), tuple(boxes), raw.is_vertical)
-
-
-def _has_no_width(box: tuple[float, float, float, float]) -> bool:
-    """Whether the box is of a later letter of a split ligature, which shares the first letter's box."""
-    return box[2] - box[0] < 0.01 and box[3] - box[1] > 0.01

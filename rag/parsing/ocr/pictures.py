@@ -152,13 +152,10 @@ def is_word_like(text: str) -> bool:
     """Whether recognised text is likely writing, unlike the noise of photographs: "a) .", "—_~ |"."""
     words = text.split()
     alphanumeric = sum(map(str.isalnum, text))
-    return alphanumeric >= 2 and 2 * alphanumeric > sum(map(len, words)) and any(map(_is_word, words))
-
-
-def _is_word(word: str) -> bool:
-    """Whether there are two letters or digits, or one of a script without spaces."""
-    characters = [char for char in word if char.isalnum()]
-    return len(characters) >= 2 or any(ord(char) > 0x2E80 for char in characters)
+    characters = [[char for char in word if char.isalnum()] for word in words]
+    # two letters or digits are a word, or one of a script without spaces
+    has_word = any(len(word) >= 2 or any(ord(char) > 0x2E80 for char in word) for word in characters)
+    return alphanumeric >= 2 and 2 * alphanumeric > sum(map(len, words)) and has_word
 
 
 def drop_noise(layer: Any, is_writing: Callable[[str], bool] = is_word_like) -> bool:

@@ -28,7 +28,7 @@ _MARKS_WITHOUT_SUPERSCRIPT = frozenset(" .,;:*†‡§¶#®©™℠")
 
 def clean(text: str) -> str:
     """Remove control characters and collapse white space."""
-    return " ".join(_NOT_TEXT.sub("", text).split())
+    return " ".join((text if text.isprintable() else _NOT_TEXT.sub("", text)).split())
 
 
 def remove_whitespace(text: str) -> str:

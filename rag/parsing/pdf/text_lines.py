@@ -96,6 +96,9 @@ def make_rows(pieces: Sequence[Piece]) -> list[Row]:
 
 
 def _make_row(pieces: list[Piece]) -> Row:
+    if len(pieces) == 1:  # the common case
+        (piece,) = pieces
+        return Row([pieces], pieces, piece.bbox, piece.size, piece.bold)
     pieces.sort(key=lambda piece: piece.bbox.x0)
     pieces = [_with_superscript(*near) for near in zip([None, *pieces], pieces, [*pieces[1:], None], strict=False)]
     cells = [[pieces[0]]]

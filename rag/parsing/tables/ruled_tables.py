@@ -184,10 +184,11 @@ def _make_table(
     texts = (sum(len(piece.text) for piece in cell) for columns in cells.values() for cell in columns.values())
     if max(texts) > MAX_CELL_CHARS:
         return None
+    rules_at = [[edge for edge in down if abs(edge.at - x) <= TOUCH_PT] for x in xs]
     lines = [
         line._replace(label=_label_over(row, cells, xs, ys, across))
         for row in sorted(cells)
-        for line in _row_lines(cells[row], _merged_cells(row, cells[row], xs, ys, down))
+        for line in _row_lines(cells[row], _merged_cells(row, cells[row], rules_at, ys))
     ]
     if len(lines) < 2 and max(piece.bbox.y1 for piece in pieces) > ys[-1]:
         return None  # one row is a table only at the end of the page
@@ -221,20 +222,21 @@ def _joined(sign: Piece, figure: Piece, text: str) -> Piece:
 
 
 def _merged_cells(
-    row: int, filled: Mapping[int, object], xs: Sequence[float], ys: Sequence[float], down: Sequence[_Edge]
+    row: int, filled: Mapping[int, object], rules_at: Sequence[Sequence[_Edge]], ys: Sequence[float]
 ) -> dict[int, types.TableCell]:
     """Return the columns of each filled cell of a row: between the rules beside it, or other filled cells."""
     middle = (ys[row - 1] + ys[min(row, len(ys) - 1)]) / 2
-    is_ruled = [any(abs(edge.at - x) <= TOUCH_PT and edge.start <= middle <= edge.end for edge in down) for x in xs]
-    found: dict[int, types.TableCell] = {}
+    is_ruled = [any(edge.start <= middle <= edge.end for edge in edges) for edges in rules_at]
+    last = len(rules_at) - 1
+    merged: dict[int, types.TableCell] = {}
     for column in filled:
-        left, right = column - 1, min(column, len(xs) - 1)
+        left, right = column - 1, min(column, last)
         while left > 0 and not is_ruled[left] and left not in filled:
             left -= 1
-        while right < len(xs) - 1 and not is_ruled[right] and right + 1 not in filled:
+        while right < last and not is_ruled[right] and right + 1 not in filled:
             right += 1
-        found[column] = types.TableCell(left, right - 1)
-    return found
+        merged[column] = types.TableCell(left, right - 1)
+    return merged
 
 
 def _label_over(

@@ -36,6 +36,7 @@ def main(channel: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the user, which closes its sockets
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended guards leave no zombies
     gc.freeze()  # or garbage collection in forks would copy shared memory
+    gc.set_threshold(50_000)  # a page has thousands of small objects without cycles: looking for some takes a tenth
     while True:
         _, files, _, _ = socket.recv_fds(channel, 1, FILE_COUNT)
         if len(files) != FILE_COUNT:

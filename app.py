@@ -10,7 +10,6 @@ st.navigation(
         st.Page("pages/library.py", title="Library"),
         st.Page("pages/shared.py", title="Shared with you"),
         st.Page("pages/matrix.py", title="Matrix"),
-        st.Page("pages/glossary.py", title="Glossary"),
         st.Page("pages/index.py", title="Index"),
         st.Page("pages/audit.py", title="Audit"),
         st.Page("pages/settings.py", title="Settings"),

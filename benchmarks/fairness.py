@@ -1,4 +1,4 @@
-"""Measure the delay of an upload during another user's long evaluation."""
+"""Measure the delay of an upload while another user's matrix is filled."""
 
 import os
 import statistics
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,26 +20,27 @@ from rag.config import Config
 from rag.engine import Installation, RAGEngine
 from rag.types import Document, DocumentStatus, Job
 
-ASKED_PAGES, QUICK_ASKED_PAGES = 60, 1
-QUESTIONS, QUICK_QUESTIONS = 600, 60
+ASKED_PAGES = 5
+QUESTIONS = 50
+DOCUMENTS, QUICK_DOCUMENTS = 12, 2
 UPLOADED_PAGES, QUICK_UPLOADED_PAGES = 20, 1
 ROUNDS, QUICK_ROUNDS = 5, 1
 BEGUN = 5
-"""Questions answered before the upload, so that the evaluation has loaded its models."""
+"""Questions answered before the upload, so that the job has loaded its models."""
 MODELS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive"}
 POLL_SECONDS = 0.05
 ENDED = ("done", "failed", "cancelled")
 
 RATIO = at_most(2)
-"""The share of one of two cores: the evaluation keeps the other until it yields."""
+"""The share of one of two cores: the matrix keeps the other until it yields."""
 
 
 def measure(options: Options, section: Section) -> None:
-    """Alternate between an upload alone and one during an evaluation."""
+    """Alternate between an upload alone and one while a matrix is filled."""
     quick = options.quick
-    questions, rounds = (QUICK_QUESTIONS, QUICK_ROUNDS) if quick else (QUESTIONS, ROUNDS)
+    count, rounds = (QUICK_DOCUMENTS, QUICK_ROUNDS) if quick else (DOCUMENTS, ROUNDS)
     pages = QUICK_UPLOADED_PAGES if quick else UPLOADED_PAGES
-    section.about = f"uploads of {pages} pages, evaluations of {questions} questions, {rounds} rounds, medians"
+    section.about = f"uploads of {pages} pages, matrices of {count * QUESTIONS} cells, {rounds} rounds, medians"
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
@@ -49,21 +50,27 @@ def measure(options: Options, section: Section) -> None:
     ):
         folder = Path(name)
         analyst, colleague = installation.for_user("analyst"), installation.for_user("colleague")
-        asked = material.make_pdf(folder / "asked.pdf", QUICK_ASKED_PAGES if quick else ASKED_PAGES)
-        cases = _cases(analyst, _ready(analyst, analyst.documents.add(asked, asked.name)), questions)
+        files = [material.make_pdf(folder / f"asked {n}.pdf", ASKED_PAGES, seed=1000 + n) for n in range(count)]
+        documents = [_ready(analyst, analyst.documents.add(file, file.name)) for file in files]
+        texts = [chunk.text for chunk in analyst.chunks.list(documents[0].id)]
+        matrix = {
+            "name": "fairness",
+            "documentIds": [document.id for document in documents],
+            "questions": [{"text": question} for question in material.questions(texts, QUESTIONS)],
+        }
         uploads = [material.make_pdf(folder / f"{seed}.pdf", pages, seed=seed) for seed in range(2, 2 * rounds + 3)]
         _seconds(colleague, uploads.pop())  # start the parser
         alone, beside, answered = [], [], []
         while uploads:
             alone.append(_seconds(colleague, uploads.pop()))
-            with _evaluating(analyst, cases) as count:
-                before = count()
+            with _filling(analyst, matrix) as progress:
+                before = progress()
                 beside.append(_seconds(colleague, uploads.pop()))
-                answered.append(count() - before)
+                answered.append(progress() - before)
     first, second = statistics.median(alone), statistics.median(beside)
     section.add("upload alone", first, "s")
-    section.add("upload during an evaluation", second, "s")
-    section.add("during an evaluation / alone", second / first, "×", RATIO)
+    section.add("upload while a matrix is filled", second, "s")
+    section.add("while a matrix is filled / alone", second / first, "×", RATIO)
     section.notes.append(f"Questions answered meanwhile: {statistics.median(answered):g} (median)")
 
 
@@ -90,34 +97,27 @@ def _worker(config: Config) -> Iterator[None]:
             process.terminate()
 
 
-def _cases(engine: RAGEngine, document: Document, count: int) -> list[dict[str, object]]:
-    """Return evaluation questions from the document's own words."""
-    texts = [chunk.text for chunk in engine.chunks.list(document.id)]
-    return [
-        {"id": str(number), "question": question, "pdf": document.name, "goldPages": [1], "answer": "unknown"}
-        for number, question in enumerate(material.questions(texts, count))
-    ]
-
-
 @contextmanager
-def _evaluating(engine: RAGEngine, cases: list[dict[str, object]]) -> Iterator[Callable[[], int]]:
-    """Yield a running evaluation with its count of answered questions, and cancel it at the end.
+def _filling(engine: RAGEngine, request: Mapping[str, object]) -> Iterator[Callable[[], int]]:
+    """Yield a matrix that is being filled, with its count of answered questions, and cancel the job at the end.
 
     Raises:
         RuntimeError: if it ended before the block did, which makes the measurement invalid.
     """
-    job = engine.jobs.start_evaluation({"subject": "answers", "questions": cases})
+    matrix = engine.matrices.create(request)
+    assert matrix.job_id is not None
+    job_id = matrix.job_id
 
     def answered() -> int:
-        found = engine.jobs.get(job.id)
-        if found.status in ENDED:
-            raise RuntimeError(f"the evaluation is {found.status} already: {found.error or 'it has too few questions'}")
-        return found.progress.done
+        job = engine.jobs.get(job_id)
+        if job.status in ENDED:
+            raise RuntimeError(f"the matrix is {job.status} already: {job.error or 'it has too few questions'}")
+        return job.progress.done
 
     _wait(lambda: answered() >= BEGUN)
     yield answered
-    engine.jobs.cancel(job.id)
-    _wait(lambda: _has_ended(engine.jobs.get(job.id)))
+    engine.jobs.cancel(job_id)
+    _wait(lambda: _has_ended(engine.jobs.get(job_id)))
 
 
 def _has_ended(job: Job) -> bool:

@@ -138,7 +138,7 @@ class Library:
 
     def _searched(self, question: evaluation.Question, scope: str, documents: tuple[uuid.UUID, ...]) -> Searched:
         where = Scope(index_id=self.index.id, filters=Filters(document_ids=documents))
-        asked = understand(question.question, OPTIONS, vocabulary.widener(""))
+        asked = understand(question.question, OPTIONS, vocabulary.widener())
         vector = self.embedder.get_query_embedding(asked.text)
         near = self.store.chunks.dense(where, self.index.space, vector, POOL)
         matches = self.store.chunks.lexical(where, asked.text, POOL, added=asked.added, landmarks=asked.landmarks)

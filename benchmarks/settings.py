@@ -62,6 +62,5 @@ def local_config() -> Config:
         rag_embed_model="local",
         openai_api_key=None,
         gemini_api_key=None,
-        openrouter_api_key=None,
-        perplexity_api_key=None,
+        openai_compatible_api_key=None,
     )

@@ -70,20 +70,11 @@ class Config(pydantic_settings.BaseSettings):
         default=None, validation_alias=pydantic.AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY", "gemini_api_key")
     )
     gemini_base_url: str | None = None
-    google_cloud_project: str | None = None
-    google_cloud_location: str | None = None
     google_application_credentials: Path | None = None
-    google_vertex_base_url: str | None = None
     google_drive_base_url: str | None = None
-    vertex_api_key: pydantic.SecretStr | None = None
-    openrouter_api_key: pydantic.SecretStr | None = None
-    openrouter_base_url: str | None = None
-    perplexity_api_key: pydantic.SecretStr | None = None
-    perplexity_base_url: str | None = None
+    openai_compatible_api_key: pydantic.SecretStr | None = None
+    openai_compatible_base_url: str | None = None
     ollama_base_url: str | None = None
-    lm_studio_base_url: str | None = None
-    llama_cpp_base_url: str | None = None
-    vllm_base_url: str | None = None
     rag_context_window: int | None = pydantic.Field(default=None, ge=512)  # tokens; None: as the model server says
     rag_max_context_tokens: int | None = pydantic.Field(default=None, ge=200, le=1_000_000)  # None: by the window
     provider_timeout_seconds: float = 60.0
@@ -119,7 +110,6 @@ class Config(pydantic_settings.BaseSettings):
     rag_upload_timeout_seconds: float = pydantic.Field(
         default=60.0, gt=0
     )  # without any data; a slow upload may take hours
-    rag_connections_per_address: int = pydantic.Field(default=250, ge=0)  # 0: no limit, as behind a proxy
     otel_exporter_otlp_endpoint: str | None = None  # OpenTelemetry's variable; None: no traces are sent
 
     # Documents

@@ -55,11 +55,23 @@ class Error(Exception):
         cls.http_status = http_status or cls.http_status
         cls.exit_code = exit_code or cls.exit_code
 
-    def __init__(self, message: str | None = None, *, details: Mapping[str, object] | None = None) -> None:
-        """The class docstring is the default message; `details` are safe to show and machine readable."""
-        self.message = message or " ".join((self.__doc__ or "").split())
+    def __init__(
+        self, template: str | None = None, /, *, details: Mapping[str, object] | None = None, **fields: object
+    ) -> None:
+        """Format `template` (the class docstring by default) with `fields`; pages translate it with the same fields.
+
+        `details` are safe to show and machine readable.
+        """
+        self.template = template or default_message(type(self))
+        self.fields = fields
+        self.message = self.template.format(**fields) if fields else self.template
         self.details: Mapping[str, object] = MappingProxyType(dict(details or {}))
         super().__init__(self.message)
+
+
+def default_message(kind: type[Error]) -> str:
+    """Return what an error says without a message of its own: its docstring on one line."""
+    return " ".join((kind.__doc__ or "").split())
 
 
 # 409: the request does not fit the setup of this installation.

@@ -11,6 +11,7 @@ from typing import Any
 
 from rag import errors
 from rag.config import silence_telemetry
+from rag.messages import N_
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,26 @@ def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:
         path = folder / name
         if not path.is_file():
             raise errors.ConfigError(
-                f"The embedded model's file {files.folder}/{name} is missing. Reinstall with "
-                f"`pip install --force-reinstall {files.package}`, or set RAG_LOCAL_MODEL_DIR to a folder that has it.",
+                N_(
+                    "The embedded model's file {path} is missing. Reinstall with {command}, or set RAG_LOCAL_MODEL_DIR "
+                    "to a folder that has it."
+                ),
+                path=f"{files.folder}/{name}",
+                command=f"`pip install --force-reinstall {files.package}`",
                 details={"path": str(path)},
             )
         with path.open("rb") as file:
             actual = hashlib.file_digest(file, "sha256").hexdigest()
         if actual != expected:
             raise errors.ConfigError(
-                f"The embedded model's file {files.folder}/{name} is not the expected one: its SHA-256 is {actual}, "
-                f"not {expected}. Reinstall {files.package}, or correct RAG_LOCAL_MODEL_DIR.",
+                N_(
+                    "The embedded model's file {path} is not the expected one: its SHA-256 is {actual}, not "
+                    "{expected}. Reinstall {package}, or correct RAG_LOCAL_MODEL_DIR."
+                ),
+                path=f"{files.folder}/{name}",
+                actual=actual,
+                expected=expected,
+                package=files.package,
                 details={"path": str(path), "expected": expected, "actual": actual},
             )
     return folder
@@ -107,6 +118,7 @@ def _installed_dir(files: ModelFiles) -> Path:
     spec = importlib.util.find_spec(files.package)
     if spec is None or spec.origin is None:
         raise errors.ConfigError(
-            f"The embedded models are missing: install the package {files.package}, or set RAG_LOCAL_MODEL_DIR."
+            N_("The embedded models are missing: install the package {package}, or set RAG_LOCAL_MODEL_DIR."),
+            package=files.package,
         )
     return Path(spec.origin).parent / files.place

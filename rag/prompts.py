@@ -1,38 +1,41 @@
 """All prompts, and the texts that prompts, code and tests share."""
 
 from rag import types
+from rag.messages import N_
 
 NOT_FOUND_SENTINEL = "I don't know from the provided documents."
 """A model's required reply if the context does not contain the answer."""
 
-INSUFFICIENT_CONTEXT_MESSAGE = "I do not have enough grounded context to answer that."
+INSUFFICIENT_CONTEXT_MESSAGE = N_("I do not have enough grounded context to answer that.")
 """The answer if no claim can be tied to a source."""
 
-QUOTED_INSTEAD = "{model} gave no answer that the documents support. This is what they say themselves."
+QUOTED_INSTEAD = N_("{model} gave no answer that the documents support. This is what they say themselves.")
 """The hint on an extract that replaces the answer of a language model."""
 
-FROM_A_COMMENT = "This is from a comment on the page, not from the text itself."
+FROM_A_COMMENT = N_("This is from a comment on the page, not from the text itself.")
 """The hint on an extract that is a comment."""
 
-CUT_OFF = "The answer was cut off at its limit of {tokens:,} tokens. Ask for less, or allow longer answers."
+CUT_OFF = N_("The answer was cut off at its limit of {tokens} tokens. Ask for less, or allow longer answers.")
 """The hint on an answer that reached `maxOutputTokens`."""
 
-BROKEN_OFF = "The answer is not complete. {error}"
+BROKEN_OFF = N_("The answer is not complete. {_error}")
 """The hint on an answer that ended with an error."""
 
 NOTHING_FOUND_HERE = "In the passages read here, nothing was recognised as an answer."
 """The answer of a document if only others have one."""
 
-EXTRACT_NOTE = "An extract: sentences of the document itself, chosen for how much of it they say. Nothing is rephrased."
+EXTRACT_NOTE = N_(
+    "An extract: sentences of the document itself, chosen for how much of it they say. Nothing is rephrased."
+)
 """The heading of a summary made without a language model."""
 
-LIST_NOTE = "All {count} items of the list, in the document's own words."
-LIST_IN_PART_NOTE = "{shown} of {count} items of the list, in the document's own words."
-SIGNATURES_NOTE = "From the signatures in the document."
-PREAMBLE_NOTE = "From the beginning of the contract."
+LIST_NOTE = N_("All {count} items of the list, in the document's own words.")
+LIST_IN_PART_NOTE = N_("{shown} of {count} items of the list, in the document's own words.")
+SIGNATURES_NOTE = N_("From the signatures in the document.")
+PREAMBLE_NOTE = N_("From the beginning of the contract.")
 """The headings of a list made without a language model."""
 
-WHICH_DOCUMENT_MESSAGE = "Which of the {count} documents? Name one, or choose it, and ask again."
+WHICH_DOCUMENT_MESSAGE = N_("Which of the {count} documents? Name one, or choose it, and ask again.")
 """The reply to "summarise" if several documents could be meant."""
 
 ANSWER_PROMPT_VERSION = "5"

@@ -7,9 +7,14 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 TOKEN_PATH = "/token"
 ACCESS_TOKEN = "ya29.a-token-of-an-hour"
@@ -121,3 +126,26 @@ def drive_server() -> Iterator[Drive]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@cache
+def private_key() -> str:
+    """Return a short RSA key, since each client verifies it."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
+    pem, pkcs8, clear = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    return key.private_bytes(pem, pkcs8, clear).decode()
+
+
+def service_account(folder: Path, url: str) -> Path:
+    """Return the key file of a service account whose tokens come from the server at `url`."""
+    path = folder / "service-account.json"
+    account = {
+        "type": "service_account",
+        "project_id": "orchard",
+        "private_key_id": "1",
+        "private_key": private_key(),
+        "client_email": "reader@orchard.example",
+        "token_uri": url + TOKEN_PATH,
+    }
+    path.write_text(json.dumps(account))
+    return path

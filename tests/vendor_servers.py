@@ -1,4 +1,4 @@
-"""Local HTTP servers with the wire formats of OpenAI, Gemini and Vertex AI, which can fail as vendors do.
+"""Local HTTP servers with the wire formats of OpenAI and Gemini, which can fail as vendors do.
 
 A server answers normally unless a fault is queued, and records its requests.
 """
@@ -15,15 +15,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-TOKEN_PATH = "/token"
-ACCESS_TOKEN = "ya29.a-token-of-an-hour"
-RESPONSES_FIELDS = {"model", "input", "instructions", "max_output_tokens", "temperature", "store", "stream", "tools"}
-
 NATURAL_DIMENSIONS = {"nomic-embed-text": 768}
 """Dimensions by model, where they differ from OpenAI's."""
-
-PREDICTED_DIMENSIONS = 768
-"""Dimensions of Vertex AI's text-embedding models."""
 
 SLOW_SECONDS = 20.0
 """Duration of a slow answer in seconds; a test that waits for it has failed."""
@@ -84,14 +77,7 @@ class Paused:
     released: threading.Event
 
 
-@dataclass(frozen=True)
-class Failed:
-    """A run of the Responses protocol that starts well and then fails, in the vendor's format."""
-
-    message: str
-
-
-Fault = Refusal | Cut | Unfinished | Limited | Slow | Endless | Held | Paused | Failed
+Fault = Refusal | Cut | Unfinished | Limited | Slow | Endless | Held | Paused
 
 
 @dataclass(frozen=True)
@@ -254,34 +240,12 @@ class _OpenAIHandler(_Handler):
     def answer(self, body: dict[str, Any], fault: Fault | None) -> None:
         if self.path.endswith("/embeddings"):
             self.send_json(self.embeddings(body))
-        elif self.path.endswith("/responses"):
-            self.respond(body, fault)
         elif body.get("stream"):
             self.send_events(self.events(body, fault), fault)
         else:
             message = {"role": "assistant", "content": "".join(self.script.said())}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             self.send_json({**self.head(body, "chat.completion"), "choices": [choice], "usage": self.usage()})
-
-    def respond(self, body: dict[str, Any], fault: Fault | None) -> None:
-        """Answer OpenAI's Responses; strict, as Perplexity is: unknown fields are refused."""
-        if unknown := set(body) - RESPONSES_FIELDS:
-            self.send_json(self.refusal(Refusal(400, f"unknown field {min(unknown)}")), 400)
-            return
-        place = {"item_id": "1", "output_index": 0, "content_index": 0, "sequence_number": 1}
-        events: list[dict[str, Any]] = [
-            {"type": "response.output_text.delta", "delta": piece, **place} for piece in self.script.said()
-        ]
-        if isinstance(fault, Failed):
-            events = [events[0], self.ended("failed", error={"code": "server_error", "message": fault.message})]
-        elif not isinstance(fault, Unfinished):
-            events.append(self.ended("incomplete" if isinstance(fault, Limited) else "completed", error=None))
-        self.send_events([json.dumps(event) for event in events], fault)
-
-    def ended(self, status: str, error: object) -> dict[str, Any]:
-        usage = None if error else {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
-        response = {"id": "1", "object": "response", "status": status, "output": [], "usage": usage, "error": error}
-        return {"type": f"response.{status}", "sequence_number": 2, "response": response}
 
     def embeddings(self, body: dict[str, Any]) -> object:
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
@@ -350,30 +314,6 @@ class _GeminiHandler(_Handler):
         return {"candidates": [candidate], "usageMetadata": usage}
 
 
-class _VertexHandler(_GeminiHandler):
-    """Gemini's chat; embeddings by `predict` or, for newer models, `embedContent`; service account tokens."""
-
-    def do_POST(self) -> None:
-        if self.path != TOKEN_PATH:
-            super().do_POST()
-            return
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_json({"access_token": ACCESS_TOKEN, "expires_in": 3600, "token_type": "Bearer"})
-
-    def answer(self, body: dict[str, Any], fault: Fault | None) -> None:
-        if self.path.endswith(":predict"):
-            self.send_json({"predictions": [self.prediction(item, body) for item in body["instances"]]})
-        elif self.path.endswith(":embedContent"):
-            dimensions = body.get("embedContentConfig", {}).get("outputDimensionality", self.NATURAL_DIMENSIONS)
-            self.send_json({"embedding": {"values": vector(body["content"]["parts"][0]["text"], dimensions)}})
-        else:
-            super().answer(body, fault)
-
-    def prediction(self, item: dict[str, Any], body: dict[str, Any]) -> object:
-        dimensions = body.get("parameters", {}).get("outputDimensionality", PREDICTED_DIMENSIONS)
-        return {"embeddings": {"values": vector(item["content"], dimensions), "statistics": {"token_count": 1}}}
-
-
 @contextmanager
 def _serve(handler: type[_Handler], path: str) -> Iterator[VendorServer]:
     script = VendorServer()
@@ -402,11 +342,4 @@ def openai_server() -> Iterator[VendorServer]:
 def gemini_server() -> Iterator[VendorServer]:
     """A server of Gemini's generateContent, streamGenerateContent and batchEmbedContents."""
     with _serve(_GeminiHandler, "") as script:
-        yield script
-
-
-@contextmanager
-def vertex_server() -> Iterator[VendorServer]:
-    """A server of Vertex AI's Gemini and text embedding models, and of tokens at `TOKEN_PATH`."""
-    with _serve(_VertexHandler, "") as script:
         yield script

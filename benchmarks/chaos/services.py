@@ -22,7 +22,7 @@ POLL_SECONDS = 0.2
 HEALTH_SECONDS = 10.0
 RECOVERY_SECONDS = 180.0
 END_SECONDS = 30.0
-FOREIGN = ("RAG_", "STREAMLIT_", "OPENAI_", "GEMINI_", "GOOGLE_", "VERTEX_", "OPENROUTER_", "PERPLEXITY_", "PG")
+FOREIGN = ("RAG_", "STREAMLIT_", "OPENAI_", "GEMINI_", "GOOGLE_", "PG")
 """The caller's settings, which these processes must not inherit."""
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 """Disables bytecode, so each of the many processes would compile all modules."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rag import errors, types
 from rag.access.oidc_claims import LOGIN_NAMESPACE, identity
+from rag.messages import N_
 
 if TYPE_CHECKING:
     from rag.engine import Installation
@@ -40,7 +41,7 @@ class TokenVerifier:
         user = identity(claims, config)
         accounts = installation.accounts
         if not installation.logins.accepts(user.user_id, user.issued_at):
-            raise errors.AuthError("All logins of this user were ended since. Log in again for another token.")
+            raise errors.AuthError(N_("All logins of this user were ended since. Log in again for another token."))
         accounts.see(user.user_id)
         permission: types.Permission = "admin" if accounts.get(user.user_id).role.may_administer else "write"
         return types.ApiKey(

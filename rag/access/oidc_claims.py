@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rag import errors, types
+from rag.messages import N_
 
 if TYPE_CHECKING:
     from rag.config import Config
@@ -57,8 +58,11 @@ def _required(claims: Mapping[str, Any], name: str) -> str:
 
 def _invalid_claim(name: str) -> errors.AuthError:
     return errors.AuthError(
-        f"The login provider does not say whom this is about: its claim {name!r} is missing or cannot be used. Ask "
-        "whoever looks after the provider.",
+        N_(
+            "The login provider does not say whom this is about: its claim {name} is missing or cannot be used. Ask "
+            "whoever looks after the provider."
+        ),
+        name=repr(name),
         details={"claim": name},
     )
 

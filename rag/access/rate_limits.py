@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from rag import errors
+from rag.messages import N_
 
+MAX_CONNECTIONS = 500
+"""Open connections of a server; uvicorn answers others with 503. A proxy in front ends slow ones."""
 FAILURES_PER_MINUTE = 30
 """Wrong keys that an address may send."""
 MAX_REMEMBERED = 10_000
@@ -38,7 +41,8 @@ class RateLimiter:
             self._remember(who, wait)
         if wait > 0:
             raise errors.RateLimitError(
-                f"More than {per_minute} requests within a minute. Wait, or raise RAG_RATE_LIMIT_PER_MINUTE.",
+                N_("More than {limit} requests within a minute. Wait, or raise RAG_RATE_LIMIT_PER_MINUTE."),
+                limit=per_minute,
                 details={"per_minute": per_minute, "retry_after_seconds": math.ceil(wait)},
             )
 

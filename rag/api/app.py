@@ -18,7 +18,6 @@ from rag.api.routes import (
     collections,
     conversations,
     documents,
-    glossary,
     indexes,
     jobs,
     matrices,
@@ -62,7 +61,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.searches = limits.FairSemaphore(limits.SEARCHES_AT_ONCE)
     modules = (
         *(status, questions, collections, documents, annotations, indexes),
-        *(jobs, matrices, conversations, answers, glossary, tags_and_filters, team, admin),
+        *(jobs, matrices, conversations, answers, tags_and_filters, team, admin),
     )
     for module in modules:
         app.include_router(module.router)

@@ -3,11 +3,11 @@
 import uvicorn
 
 from rag.access.gate import require_key
+from rag.access.rate_limits import MAX_CONNECTIONS
 from rag.api.app import create_app
 from rag.engine import Installation
 from rag.foreign_pages import ForeignPageGuard
 from rag.observability import log_as_json
-from rag.slow_clients import ConnectionGuard
 
 KEEP_ALIVE_SECONDS = 30
 SHUTDOWN_SECONDS = 10
@@ -31,5 +31,6 @@ def serve(installation: Installation, host: str, port: int) -> None:
         forwarded_allow_ips=installation.config.forwarded_allow_ips,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        http=ConnectionGuard.from_config(installation.config).protocol,
+        http="h11",  # which limits the size of heads
+        limit_concurrency=MAX_CONNECTIONS,
     )

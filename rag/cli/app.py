@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from rag import lazy_imports
-from rag.cli.admin import audit, backup, cache, doctor, jobs, keys, models, reembed, server, share, status, users
+from rag.cli import api
+from rag.cli.admin import backup, doctor, keys, models, reembed, server, status, users
 from rag.cli.command import Command, add_command, add_group, help_text
-from rag.cli.library import diff, documents, export, filters, ingest, inspect, parse, sync
-from rag.cli.questions import ask, chats, evaluate, glossary, matrix, search, validate, why
+from rag.cli.library import documents, export, ingest, inspect, parse, sync
+from rag.cli.questions import ask, evaluate, search, validate, why
 
 logger = logging.getLogger("rag.cli")
 
@@ -61,8 +62,7 @@ COMMANDS: dict[str, Command] = {
     "ask": ask.ask,
     "search": search.search,
     "why": why.why,
-    "diff": diff.diff,
-    "audit": audit.audit,
+    "api": api.api,
     "mcp": server.mcp,
     "inspect": inspect.inspect,
     "parse": parse.parse,
@@ -72,7 +72,6 @@ COMMANDS: dict[str, Command] = {
     "export": export.export,
     "backup": backup.backup,
     "restore": backup.restore,
-    "cache": cache.cache,
     "doctor": doctor.doctor,
     "status": status.status,
 }
@@ -96,40 +95,14 @@ GROUPS: dict[Command, dict[str, Command]] = {
         "quota": users.quota,
         "logout": users.logout,
     },
-    glossary.glossary: {
-        "set": glossary.set_glossary,
-        "clear": glossary.clear,
-        "example": glossary.example,
-        "try": glossary.try_question,
-    },
-    filters.filters: {"save": filters.save, "delete": filters.delete},
     models.models: {
         "write": models.write,
         "embed": models.embed,
         "download": models.download,
         "test": models.try_models,
         "key": models.key,
+        "address": models.address,
     },
-    share.share: {"give": share.give, "withdraw": share.withdraw},
-    chats.chats: {
-        "export": chats.export_chat,
-        "marked": chats.marked,
-        "again": chats.again,
-        "show": chats.show_chat,
-        "withdraw": chats.withdraw,
-        "links": chats.links,
-    },
-    matrix.matrix: {
-        "templates": matrix.templates,
-        "make": matrix.make,
-        "show": matrix.show,
-        "edit": matrix.edit,
-        "fill": matrix.fill,
-        "cancel": matrix.cancel,
-        "delete": matrix.delete,
-        "export": matrix.export,
-    },
-    jobs.jobs: {"list": jobs.list_jobs, "show": jobs.show, "cancel": jobs.cancel},
 }
 """Commands with subcommands: what runs without one, and the subcommands."""
 

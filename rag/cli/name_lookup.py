@@ -40,21 +40,6 @@ def with_id(items: Sequence[Item], text: str) -> list[Item]:
     return [item for item in items if len(digits) >= SHORT_ID and item.id.hex.startswith(digits)]
 
 
-def find_by_id(items: Sequence[Item], text: str, *, noun: str, missing: str) -> Item:
-    """Return the only item whose id begins with `text`.
-
-    Raises:
-        errors.NotFoundError: there is none; `missing` is the message.
-        errors.ValidationError: there are several.
-    """
-    found = with_id(items, text)
-    if not found:
-        raise errors.NotFoundError(missing)
-    if len(found) > 1:
-        raise errors.ValidationError(f"Several {noun} ids begin with {text}. Give the whole id, as --json lists it.")
-    return found[0]
-
-
 def require_index(engine: "RAGEngine", name: str) -> None:
     """Refuse the name of an index that does not exist: reading commands would create it. The default always exists.
 
@@ -78,8 +63,8 @@ def find_documents(
     """
     require_index(engine, index_name)
     documents = engine.documents.list(index_name, in_trash=in_trash)
-    found = {document.id: document for name in names for document in _matching(documents, name, in_trash=in_trash)}
-    return list(found.values())
+    matches = {document.id: document for name in names for document in _matching(documents, name, in_trash=in_trash)}
+    return list(matches.values())
 
 
 def find_document(engine: "RAGEngine", index_name: str, name: str) -> types.Document:
@@ -89,9 +74,9 @@ def find_document(engine: "RAGEngine", index_name: str, name: str) -> types.Docu
         errors.NotFoundError: there is none.
         errors.ValidationError: several documents have the name; the message gives their ids.
     """
-    found = find_documents(engine, index_name, [name])
-    require_unambiguous(found)
-    return found[0]
+    documents = find_documents(engine, index_name, [name])
+    require_unambiguous(documents)
+    return documents[0]
 
 
 def require_unambiguous(documents: Sequence[types.Document]) -> None:
@@ -107,8 +92,8 @@ def restrict(
     engine: "RAGEngine", index_name: str, names: Sequence[str] | None, options: types.RetrievalOptions
 ) -> types.RetrievalOptions:
     """Restrict `options` to the documents that `names` mean; no names mean all. Raises as `find_documents`."""
-    found = find_documents(engine, index_name, names or ())
-    filters = options.filters.model_copy(update={"document_ids": tuple(document.id for document in found)})
+    documents = find_documents(engine, index_name, names or ())
+    filters = options.filters.model_copy(update={"document_ids": tuple(document.id for document in documents)})
     return options.model_copy(update={"filters": filters})
 
 
@@ -147,8 +132,8 @@ def complete_document_name(context: typer.Context, incomplete: str) -> list[str]
         with open_engine() as engine:
             if index_name not in {index.name for index in engine.indexes.list()}:
                 return []
-            found = engine.documents.list(index_name, in_trash=in_trash)
-            return sorted({document.name for document in found if document.name.startswith(incomplete)})
+            documents = engine.documents.list(index_name, in_trash=in_trash)
+            return sorted({document.name for document in documents if document.name.startswith(incomplete)})
     except errors.Error:
         return []
 

@@ -3,7 +3,6 @@
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_origin
 
 import pydantic
@@ -44,11 +43,6 @@ DocumentNames = Annotated[
         autocompletion=complete_document_name,
     ),
 ]
-NewFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.", show_default=False)
-]
-Grantee = Annotated[str, typer.Argument(metavar="NAME", help="A user's id, or a group.", show_default=False)]
-IsGroup = Annotated[bool, typer.Option("--group", help="NAME is a group.")]
 
 FLAGS = {
     "top_k": "--k",
@@ -84,8 +78,11 @@ def takes_retrieval(*, without: Collection[str] = (), **defaults: object) -> Cal
     `without` are fields left out, `defaults` override the model's. A field with an `Open` default stays unset unless it
     is given, so that the command can choose.
     """
-    fields = {name: field for name, field in _fields(types.RetrievalOptions) if name not in (*HIDDEN, *without)}
-    options = [_option(name, field, defaults.get(name, field.default)) for name, field in fields.items()]
+    options = [
+        _option(name, field, defaults.get(name, field.default))
+        for name, field in _fields(types.RetrievalOptions)
+        if name not in (*HIDDEN, *without)
+    ]
     return functools.partial(
         _with_options, "retrieval", options, lambda given: validated(types.RetrievalOptions, **given)
     )
@@ -110,7 +107,7 @@ def _with_options(
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        values = {option.name: given.pop(option.name) for option in options}
+        values = {option.name: given.pop(option.name, option.default) for option in options}
         command(**given, **{parameter: make(_nested(values))})
 
     own = inspect.signature(command).parameters

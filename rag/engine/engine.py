@@ -9,11 +9,7 @@ from rag import answering, lazy_imports, retrieval, types, vocabulary
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.saved_answers import Answers
-from rag.engine.evaluation.evaluator import EvaluationRuns
-from rag.engine.evaluation.question_sets import QuestionSets
-from rag.engine.indexes.glossary import Glossary
 from rag.engine.indexes.indexes import Indexes
-from rag.engine.indexes.statistics_and_health import HealthChecks, IndexStatistics
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders
 from rag.engine.ingestion.sync import OnFile
@@ -237,19 +233,14 @@ class RAGEngine:
         self.questions = Questions(workspace)
         self.chats = Chats(workspace, self.questions)
         self.answers = Answers(workspace, self.chats, self.questions)
-        self.indexes = Indexes(workspace)
+        self.indexes = Indexes(workspace, self.documents)
         self.collections = Collections(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
         self.keys = api_keys.UserKeys(workspace)
-        self.glossary = Glossary(workspace)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
         self.annotations = Annotations(workspace)
-        self.question_sets = QuestionSets(workspace)
-        self.evaluation_runs = EvaluationRuns(workspace)
-        self.statistics = IndexStatistics(workspace)
-        self.health_checks = HealthChecks(workspace, self.documents)
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)

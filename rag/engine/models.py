@@ -9,6 +9,7 @@ import pydantic
 
 from rag import answering, errors, providers, types
 from rag.config import Config
+from rag.messages import N_
 from rag.retrieval import Scales
 from rag.store import Preferences, SavedPreferences
 
@@ -130,16 +131,9 @@ class Models:
         """
         with self._lock:
             config = self.config
-            if space not in self._embedders and space.provider not in {
-                row.name for row in self.registry.providers() if row.embeds
-            }:
-                raise errors.EmbeddingCapabilityError(
-                    f"The index was embedded by {space.provider!r}, which is not known here. Register it again, or "
-                    "re-embed the index with another model.",
-                    details={"provider": space.provider},
-                )
             if space not in self._given and (auth.api_key or options.model_fields_set):
-                return self.registry.embedding_model(self._config_for(space.provider, auth, options), space)[1]
+                provider = self.registry.provider_of(space)
+                return self.registry.embedding_model(self._config_for(provider.name, auth, options), space)[1]
             if space not in self._embedders:
                 _, self._embedders[space] = self.registry.embedding_model(config, space)
             return self._embedders[space]
@@ -171,7 +165,7 @@ class Models:
         options = options or types.GenerationOptions()
         if options.auth.api_key and not options.provider:
             raise errors.ValidationError(
-                "generation.provider is missing: name the provider that generation.auth is for.",
+                N_("generation.provider is missing: name the provider that generation.auth is for."),
                 details={"field": "generation.provider"},
             )
         config = self._config_for(options.provider, options.auth, options.provider_options)

@@ -150,7 +150,7 @@ def answer(request: types.AnswerRequest | Mapping[str, Any]) -> AnswerBody:
 
 def embedding_providers() -> tuple[str, ...]:
     """Return the names of the providers that embed, including registered ones."""
-    return tuple(row.name for row in _process.registry.providers() if row.embeds)
+    return tuple(row.name for row in _process.registry.providers())
 
 
 def embedding_capabilities(provider: str) -> providers.EmbeddingCapabilities:

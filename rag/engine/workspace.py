@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from rag import errors, types
 from rag.engine.resources import Resources
+from rag.messages import N_
 from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -19,7 +20,7 @@ class Workspace:
     def __init__(self, resources: Resources, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> None:
         """Bind a user; `origin` is recorded in the audit log."""
         if not user_id:
-            raise errors.ValidationError("A user is needed: user_id is empty.")
+            raise errors.ValidationError(N_("A user is needed: user_id is empty."))
         self._resources = resources
         self.config = resources.config
         self.models = resources.models

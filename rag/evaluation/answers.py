@@ -1,19 +1,18 @@
 """Score answers: correctness, cited pages and refusals."""
 
 import collections
-import functools
 import re
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pydantic
 
 from rag import types
 from rag.evaluation.questions import Question
-from rag.evaluation.runs import Checkpoint, no_checkpoint
 from rag.evaluation.statistics import Scores, Value
+from rag.messages import N_
 
 LOOKUP_CHARS = 3
 LOOKUP_WORDS = 8
@@ -21,13 +20,13 @@ LOOKUP_WORDS = 8
 longer ones are paraphrased."""
 
 MEASURES = {
-    "said": "said",
-    "said_first": "said in the first quote",
-    "first_page": "first citation on a right page",
-    "any_page": "any citation on a right page",
-    "refused_right": "unanswerable, refused",
-    "refused_wrong": "answerable, refused",
-    "citations": "citations per answer",
+    "said": N_("said"),
+    "said_first": N_("said in the first quote"),
+    "first_page": N_("first citation on a right page"),
+    "any_page": N_("any citation on a right page"),
+    "refused_right": N_("unanswerable, refused"),
+    "refused_wrong": N_("answerable, refused"),
+    "citations": N_("citations per answer"),
 }
 """Display names of the scores."""
 
@@ -75,7 +74,6 @@ def ask(
     questions: Sequence[Question],
     answer: Callable[[Question], types.AnswerResponse | None],
     on_progress: types.OnProgress = types.ignore_progress,
-    remember: Checkpoint = no_checkpoint,
 ) -> list[AnswerRow]:
     """Ask all questions and return the rows of the run; without row if `answer` returns None for a missing document.
 
@@ -83,15 +81,12 @@ def ask(
     """
     rows: list[AnswerRow] = []
     for done, question in enumerate(questions, start=1):
-        rows += remember(done, AnswerRow, functools.partial(_answered, question, answer))
+        started = time.perf_counter()
+        response = answer(question)
+        if response is not None:
+            rows.append(answer_row(question, response, time.perf_counter() - started))
         on_progress("questions", done, len(questions))
     return rows
-
-
-def _answered(question: Question, answer: Callable[[Question], types.AnswerResponse | None]) -> list[AnswerRow]:
-    started = time.perf_counter()
-    response = answer(question)
-    return [] if response is None else [answer_row(question, response, time.perf_counter() - started)]
 
 
 def answer_row(question: Question, response: types.AnswerResponse, seconds: float) -> AnswerRow:
@@ -100,7 +95,15 @@ def answer_row(question: Question, response: types.AnswerResponse, seconds: floa
         id=question.id,
         status=response.status,
         answer=response.answer,
-        citations=[_cited_page(citation, hit) for citation, hit in response.cited],
+        citations=[
+            CitedPage(
+                pdf=hit.document_name,
+                page=citation.lines_in(hit)[0].page_number,
+                quote=citation.quote,
+                verdict=citation.verdict,
+            )
+            for citation, hit in response.cited
+        ],
         sentences=[
             JudgedSentence(text=sentence.text, support=sentence.support, missing=sentence.missing)
             for sentence in response.sentences
@@ -108,11 +111,6 @@ def answer_row(question: Question, response: types.AnswerResponse, seconds: floa
         likelihood=response.likelihood,
         seconds=round(seconds, 3),
     )
-
-
-def _cited_page(citation: types.Citation, hit: types.Hit) -> CitedPage:
-    page = citation.lines_in(hit)[0].page_number
-    return CitedPage(pdf=hit.document_name, page=page, quote=citation.quote, verdict=citation.verdict)
 
 
 # --- look-up questions ------------------------------------------------------------------------------
@@ -166,17 +164,19 @@ class AnswerScores(NamedTuple):
 
 def score(questions: Sequence[Question], rows: Iterable[AnswerRow], lookups: Collection[str]) -> AnswerScores:
     """Score the rows of a run; questions without a row are skipped. `lookups` are the ids of look-up questions."""
-    given = {row.id: row for row in rows}
+    row_by_question = {row.id: row for row in rows}
     measures: dict[str, list[Value]] = collections.defaultdict(list)
-    asked = [question for question in questions if question.id in given]
-    for question in asked:
-        for name, value in _score_question(question, given[question.id], is_lookup=question.id in lookups).items():
+    answered = [question for question in questions if question.id in row_by_question]
+    for question in answered:
+        values = _score_question(question, row_by_question[question.id], is_lookup=question.id in lookups)
+        for name, value in values.items():
             measures[name].append((question.file_name, float(value)))
+    given = row_by_question.values()
     return AnswerScores(
-        scores=Scores.of(len(asked), measures),
-        seconds=_percentiles([row.seconds for row in given.values()]),
-        sentences=dict(_counted(sentence.support or "none" for row in given.values() for sentence in row.sentences)),
-        quotes=dict(_counted(cited.verdict for row in given.values() for cited in row.shown)),
+        scores=Scores.of(len(answered), measures),
+        seconds=_percentiles([row.seconds for row in given]),
+        sentences=_counts(sentence.support or "none" for row in given for sentence in row.sentences),
+        quotes=_counts(citation.verdict for row in given for citation in row.shown),
     )
 
 
@@ -200,22 +200,8 @@ def is_right(question: Question, citation: CitedPage) -> bool:
     return citation.pdf == question.file_name and citation.page in question.gold_pages
 
 
-Mistake = Literal["refused", "answered", "other page"]
-
-
-def mistake(question: Question, row: AnswerRow) -> Mistake | None:
-    """Classify an error judged by pages: wrongly refused, wrongly answered, or another page cited."""
-    refused = row.status != "ok"
-    if not question.answerable:
-        return None if refused else "answered"
-    if refused:
-        return "refused"
-    is_wrong = question.gold_pages and not any(is_right(question, citation) for citation in row.shown[:1])
-    return "other page" if is_wrong else None
-
-
-def _counted(names: Iterable[str]) -> collections.Counter[str]:
-    return collections.Counter(str(name) for name in names)
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    return dict(collections.Counter(map(str, names)))
 
 
 def _percentiles(values: Sequence[float]) -> dict[str, float]:

@@ -28,9 +28,9 @@ class Scores(NamedTuple):
         """Compute the scores from the values of each metric."""
         return cls(
             questions=questions,
-            means={name: statistics.fmean(value for _, value in found) for name, found in values.items()},
-            intervals={name: ends for name, found in values.items() if (ends := interval(found))},
-            counts={name: len(found) for name, found in values.items()},
+            means={name: statistics.fmean(score for _, score in scores) for name, scores in values.items()},
+            intervals={name: ends for name, scores in values.items() if (ends := interval(scores))},
+            counts={name: len(scores) for name, scores in values.items()},
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def interval(values: Iterable[Value]) -> tuple[float, float] | None:
         by_document[document].append(value)
     if len(by_document) < 2:
         return None
-    totals = np.array([(sum(found), len(found)) for found in by_document.values()])
+    totals = np.array([(sum(scores), len(scores)) for scores in by_document.values()])
     chosen = np.random.default_rng(0).integers(len(totals), size=(RESAMPLES, len(totals)))
     sums, counts = totals[chosen].sum(axis=1).T
     low, high = np.quantile(sums / counts, [0.025, 0.975])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import markdown_it
 from markdown_it.rules_core import StateCore
 
-from rag.export.labels import Labels
+from rag.export.labels import EVIDENCE, MADE_FROM, Labels
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
 
 _DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference", "entity"]
@@ -61,12 +61,12 @@ def _turn(turn: Turn, words: Labels) -> Iterator[str]:
         yield f"<p><strong>{_text(turn.summary)}</strong></p>"
     yield f"<p><em>{_text(words.writer(turn))}</em></p>"
     if turn.claims:
-        yield f"<h3>{_text(words.say('Evidence'))}</h3>"
+        yield f"<h3>{_text(words.say(EVIDENCE))}</h3>"
     for claim in turn.claims:
         yield from _claim(claim, words)
     if lines := [*words.made_from(turn)]:
         listed = "".join(f"<li>{_text(line)}</li>" for line in lines)
-        yield f"<h3>{_text(words.say('Made from'))}</h3><ul>{listed}</ul>"
+        yield f"<h3>{_text(words.say(MADE_FROM))}</h3><ul>{listed}</ul>"
 
 
 def _claim(claim: Claim, words: Labels) -> Iterator[str]:

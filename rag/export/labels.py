@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from rag import answering
 from rag.export.marks import Translate
 from rag.export.report import Claim, Evidence, Report, Turn
+from rag.messages import N_
 
 MOMENT = "%Y-%m-%d %H:%M UTC"
 DIGEST_CHARS = 12
+UNDERSTOOD = N_("Understood as")
+EVIDENCE = N_("Evidence")
+MADE_FROM = N_("Made from")
 """Displayed length of a SHA-256; JSON has all of it."""
 
 
@@ -24,11 +28,13 @@ class Labels:
 
     def taken(self, report: Report) -> str:
         """Return the line with the export time."""
-        return self.say(f"Exported from Pagelight on {report.made_at.astimezone(dt.UTC):{MOMENT}}")
+        return self.say(
+            N_("Exported from Pagelight on {_moment}").format(_moment=f"{report.made_at.astimezone(dt.UTC):{MOMENT}}")
+        )
 
     def understood(self, turn: Turn) -> str:
         """Return the resolved question, empty if it is unchanged."""
-        return f"{self.say('Understood as')}: {turn.understood}" if turn.understood else ""
+        return f"{self.say(UNDERSTOOD)}: {turn.understood}" if turn.understood else ""
 
     def answer(self, turn: Turn) -> str:
         """Return the answer; a refusal is translated."""
@@ -37,9 +43,9 @@ class Labels:
     def writer(self, turn: Turn) -> str:
         """Return the model that wrote the answer, or that it is quoted, and the time."""
         if turn.model == answering.EXTRACTIVE_MODEL:
-            written = self.say("Quoted from the documents" if turn.status == "ok" else "Nothing was quoted")
+            written = self.say(N_("Quoted from the documents") if turn.status == "ok" else N_("Nothing was quoted"))
         else:
-            written = self.say(f"Written by {turn.model}")
+            written = self.say(N_("Written by {model}").format(model=turn.model))
         return f"{written}, {self.when(turn.at)}"
 
     def judgement(self, claim: Claim) -> str:
@@ -48,7 +54,7 @@ class Labels:
 
     def place(self, one: Evidence) -> str:
         """Format the place: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
-        version = self.say(f"version {one.version}") if one.version is not None else None
+        version = self.say(N_("version {number}").format(number=one.version)) if one.version is not None else None
         place = ", ".join(part for part in (one.document, version, one.cells, self.say(one.page_name)) if part)
         return f"{place} ({', '.join(map(self.say, one.set_apart))})" if one.set_apart else place
 
@@ -58,11 +64,17 @@ class Labels:
         if made is None:
             return
         for document in made.documents:
-            version = self.say(f"version {document.version}")
+            version = self.say(N_("version {number}").format(number=document.version))
             yield f"{document.name}, {version}, SHA-256 {document.sha256[:DIGEST_CHARS]}…"
-        yield self.say(f"Index “{made.index_name}”, generation {made.generation}, {made.space.name}")
         yield self.say(
-            f"Model {turn.model}, instructions version {made.prompt_version}, Pagelight {made.program_version}"
+            N_("Index “{name}”, generation {generation}, {model}").format(
+                name=made.index_name, generation=made.generation, model=made.space.name
+            )
+        )
+        yield self.say(
+            N_("Model {model}, instructions version {version}, Pagelight {program}").format(
+                model=turn.model, version=made.prompt_version, program=made.program_version
+            )
         )
         options = {**made.configured, "max_context_tokens": made.answering.get("max_context_tokens")}
         yield ", ".join(

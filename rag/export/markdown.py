@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rag.export.labels import Labels
+from rag.export.labels import EVIDENCE, MADE_FROM, Labels
 from rag.export.report import STRIKE, Claim, Evidence, Report, Turn, data_url, without_strikes
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
@@ -49,11 +49,11 @@ def _turn(turn: Turn, words: Labels, pictures: dict[str, bytes]) -> Iterator[str
         yield f"**{_plain(turn.summary)}**"
     yield f"*{_plain(words.writer(turn))}*"
     if turn.claims:
-        yield f"### {words.say('Evidence')}"
+        yield f"### {words.say(EVIDENCE)}"
     for claim in turn.claims:
         yield from _claim(claim, words, pictures)
     if lines := [*words.made_from(turn)]:
-        yield f"### {words.say('Made from')}"
+        yield f"### {words.say(MADE_FROM)}"
         yield "\n".join(f"- {_plain(line)}" for line in lines)
 
 

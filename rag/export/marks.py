@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from rag import answering, types
+from rag.messages import N_
 
 Translate = Callable[[str], str]
 """A translation function for English words; `str` leaves them untranslated."""
@@ -15,34 +16,34 @@ Translate = Callable[[str], str]
 MARKS = {
     types.Support.QUOTED: "✓",
     types.Support.SUPPORTED: "✓",
-    types.Support.PARTLY: "◐ partly",
-    types.Support.NOT_STATED: "✗ not stated",
-    types.Support.NOT_VERIFIED: "? not verified",
-    types.Support.CONTRADICTED: "✗ contradicted",
-    types.Support.UNCITED: "? no source",
+    types.Support.PARTLY: N_("◐ partly"),
+    types.Support.NOT_STATED: N_("✗ not stated"),
+    types.Support.NOT_VERIFIED: N_("? not verified"),
+    types.Support.CONTRADICTED: N_("✗ contradicted"),
+    types.Support.UNCITED: N_("? no source"),
 }
 """The mark at the end of a sentence, legible without colour."""
 REASONS = {
-    types.Support.QUOTED: "These are the document's own words.",
-    types.Support.SUPPORTED: "The sources say this.",
-    types.Support.PARTLY: "The sources say only a part of this.",
-    types.Support.NOT_STATED: "The sources do not say this.",
-    types.Support.NOT_VERIFIED: "It could not be decided whether the sources say this. Read the page.",
-    types.Support.CONTRADICTED: "The sources say otherwise.",
-    types.Support.UNCITED: "No source is named for this.",
+    types.Support.QUOTED: N_("These are the document's own words."),
+    types.Support.SUPPORTED: N_("The sources say this."),
+    types.Support.PARTLY: N_("The sources say only a part of this."),
+    types.Support.NOT_STATED: N_("The sources do not say this."),
+    types.Support.NOT_VERIFIED: N_("It could not be decided whether the sources say this. Read the page."),
+    types.Support.CONTRADICTED: N_("The sources say otherwise."),
+    types.Support.UNCITED: N_("No source is named for this."),
 }
 RESTS_ON = {
-    types.BlockKind.STRUCK: "The words are struck out.",
-    types.BlockKind.HIDDEN: "The words are not visible on the page.",
+    types.BlockKind.STRUCK: N_("The words are struck out."),
+    types.BlockKind.HIDDEN: N_("The words are not visible on the page."),
 }
 """The reasons of a sentence that only such words say."""
-IN_OTHER_WORDS = "The sources say this in other words."
+IN_OTHER_WORDS = N_("The sources say this in other words.")
 COUNTED = {
-    types.Support.CONTRADICTED: "contradicted by the sources",
-    types.Support.NOT_STATED: "not stated in the sources",
-    types.Support.PARTLY: "only partly stated in the sources",
-    types.Support.NOT_VERIFIED: "could not be decided",
-    types.Support.UNCITED: "without a source",
+    types.Support.CONTRADICTED: N_("contradicted by the sources"),
+    types.Support.NOT_STATED: N_("not stated in the sources"),
+    types.Support.PARTLY: N_("only partly stated in the sources"),
+    types.Support.NOT_VERIFIED: N_("could not be decided"),
+    types.Support.UNCITED: N_("without a source"),
 }
 """What follows the number of sentences with a verdict, in this order."""
 
@@ -79,7 +80,7 @@ def reason_of(sentence: types.Sentence, say: Translate = str) -> str:
     in_other_words = sentence.support is types.Support.SUPPORTED and not is_same_words
     reason = say(IN_OTHER_WORDS if in_other_words else REASONS[sentence.support])
     if sentence.missing and not sentence.support.is_proved:
-        reason += " " + say(f"Not found there: {', '.join(sentence.missing)}.")
+        reason += " " + say(N_("Not found there: {missing}.").format(missing=", ".join(sentence.missing)))
     basis = "" if is_same_words else say(sentence.basis)
     return f"{reason} ({basis})" if basis else reason
 
@@ -96,13 +97,20 @@ def summary_of(response: types.AnswerResponse, say: Translate = str) -> str:
     if proved == total:
         if response.model == answering.EXTRACTIVE_MODEL:
             return ""
-        return say("1 sentence verified" if total == 1 else f"All {total} sentences verified")
+        return say(
+            N_("1 sentence verified") if total == 1 else N_("All {total} sentences verified").format(total=total)
+        )
     counts = Counter(supports)
     others = ", ".join(f"{counts[support]} {say(words)}" for support, words in COUNTED.items() if counts[support])
     if total == 1:
-        return f"{say('The sentence is not verified')}: {say(COUNTED[supports[0]])}"
-    verified = f"{proved} of {total} sentences verified" if proved else f"None of {total} sentences verified"
-    return f"{say(verified)}; {others}"
+        sentence = say(N_("The sentence is not verified"))
+        return f"{sentence}: {say(COUNTED[supports[0]])}"
+    verified = (
+        N_("{count} of {total} sentences verified").format(count=proved, total=total)
+        if proved
+        else N_("None of {total} sentences verified").format(total=total)
+    )
+    return N_("{_first}; {_others}").format(_first=say(verified), _others=others)
 
 
 def rewrite(

@@ -5,20 +5,22 @@ from collections.abc import Iterator, Sequence
 from rag import types
 from rag.export.marks import Translate
 from rag.export.spreadsheets import Sheet, to_csv, to_sheets
+from rag.messages import N_
 
-NOT_FOUND = "not found"
+NOT_FOUND = N_("not found")
+FAILED = N_("failed")
 WAITING = ""
 EVIDENCE = (
-    ("Document", 28),
-    ("Question", 40),
-    ("Answer", 48),
-    ("Verdict", 14),
-    ("Conflict", 28),
-    ("State", 14),
-    ("Quote", 60),
-    ("Page", 8),
-    ("Printed page", 12),
-    ("Version", 9),
+    (N_("Document"), 28),
+    (N_("Question"), 40),
+    (N_("Answer"), 48),
+    (N_("Verdict"), 14),
+    (N_("Conflict"), 28),
+    (N_("State"), 14),
+    (N_("Quote"), 60),
+    (N_("Page"), 8),
+    (N_("Printed page"), 12),
+    (N_("Version"), 9),
     ("SHA-256", 20),
 )
 
@@ -26,14 +28,14 @@ EVIDENCE = (
 def matrix_xlsx(filled: types.FilledMatrix, say: Translate = str) -> bytes:
     """Write a workbook of two sheets: the matrix, and the evidence of each cell; `say` translates labels."""
     questions = [(question.text, 36) for question in filled.matrix.questions]
-    table = Sheet(say("Matrix"), [(say("Document"), 28), *questions], [*_table(filled, say)])
+    table = Sheet(say(N_("Matrix")), [(say(N_("Document")), 28), *questions], [*_table(filled, say)])
     columns = [(say(heading), width) for heading, width in EVIDENCE]
-    return to_sheets([table, Sheet(say("Evidence"), columns, [*_evidence(filled, say)])])
+    return to_sheets([table, Sheet(say(N_("Evidence")), columns, [*_evidence(filled, say)])])
 
 
 def matrix_csv(filled: types.FilledMatrix, say: Translate = str) -> bytes:
     """Write the matrix without evidence as CSV in UTF-8 with a byte order mark."""
-    heading = (say("Document"), *(question.text for question in filled.matrix.questions))
+    heading = (say(N_("Document")), *(question.text for question in filled.matrix.questions))
     return to_csv([heading, *(map(str, row) for row in _table(filled, say))]).encode("utf-8-sig", errors="replace")
 
 
@@ -49,11 +51,12 @@ def _told(shown: types.ShownCell | None, say: Translate) -> str:
         return WAITING
     cell = shown.cell
     if cell.status != "answered":
-        text = say(NOT_FOUND) if cell.status == "not_found" else f"{say('failed')}: {say(cell.reason or '')}"
+        text = say(NOT_FOUND) if cell.status == "not_found" else f"{say(FAILED)}: {say(cell.reason or '')}"
     else:
-        text = f"{cell.answer} [{say(f'p. {cell.page_label or cell.page_number}')}]"
+        page = N_("p. {page}").format(page=cell.page_label or cell.page_number)
+        text = f"{cell.answer} [{say(page)}]"
     notes = [say(shown.conflict)] if shown.conflict else []
-    notes += [say("the document has changed since")] if shown.is_stale else []
+    notes += [say(N_("the document has changed since"))] if shown.is_stale else []
     return f"{text} ({'; '.join(notes)})" if notes else text
 
 
@@ -67,7 +70,7 @@ def _evidence(filled: types.FilledMatrix, say: Translate) -> Iterator[Sequence[o
 
 def _place(shown: types.ShownCell, say: Translate) -> Sequence[object]:
     cell = shown.cell
-    state = say("stale" if shown.is_stale else cell.status.replace("_", " "))
+    state = say(N_("stale") if shown.is_stale else cell.status.replace("_", " "))
     label = cell.page_label or (str(cell.page_number) if cell.page_number else None)
     verdict = say(cell.assurance) if cell.assurance else None
     return [

@@ -10,20 +10,21 @@ from typing import Any, NamedTuple
 
 from rag.export.labels import Labels
 from rag.export.report import Evidence, Report, Turn
+from rag.messages import N_
 
 COLUMNS = (
-    ("Question", 32),
-    ("Claim", 48),
-    ("Verdict", 18),
-    ("Reason", 32),
-    ("Source", 8),
-    ("Quote", 60),
-    ("Document", 28),
-    ("Version", 9),
-    ("Page", 8),
-    ("Printed page", 12),
-    ("Cells", 16),
-    ("Lines", 12),
+    (N_("Question"), 32),
+    (N_("Claim"), 48),
+    (N_("Verdict"), 18),
+    (N_("Reason"), 32),
+    (N_("Source"), 8),
+    (N_("Quote"), 60),
+    (N_("Document"), 28),
+    (N_("Version"), 9),
+    (N_("Page"), 8),
+    (N_("Printed page"), 12),
+    (N_("Cells"), 16),
+    (N_("Lines"), 12),
     ("SHA-256", 20),
 )
 """Heading and width, in characters, of each column."""
@@ -53,7 +54,7 @@ def to_workbook(report: Report, words: Labels) -> bytes:
     """Write a workbook with a row for each piece of evidence, and for each claim without any."""
     columns = [(words.say(heading), width) for heading, width in COLUMNS]
     rows = [row for turn in report.turns for row in _rows(turn)]
-    return to_sheets([Sheet(words.say("Evidence"), columns, rows)])
+    return to_sheets([Sheet(words.say(N_("Evidence")), columns, rows)])
 
 
 def to_sheets(sheets: Sequence[Sheet]) -> bytes:

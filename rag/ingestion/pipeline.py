@@ -22,6 +22,7 @@ from rag.config import Config
 from rag.ingestion import language_detection
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
+from rag.messages import N_
 from rag.store import UserFiles, UserStore
 
 IsCancelled = Callable[[], bool]
@@ -304,8 +305,13 @@ class _Limit(schema.TransformComponent):
         self.seen = len(nodes)
         if self.most is not None and len(nodes) > self.most:
             raise errors.LimitError(
-                f"{self.document} has {len(nodes):,} chunks, and {self.most:,} more are allowed. "
-                "Raise maxChunks, or leave the file out.",
+                N_(
+                    "{document} has {count} chunks, and {limit} more are allowed. Raise maxChunks, or leave the file "
+                    "out."
+                ),
+                document=self.document,
+                count=f"{len(nodes):,}",
+                limit=f"{self.most:,}",
                 details={"chunks": len(nodes), "allowed": self.most},
             )
         return nodes
@@ -319,7 +325,7 @@ def from_blocks(document: types.Document, blocks: Sequence[types.TextBlock]) -> 
     """
     if not any(line.text.strip() for block in blocks for line in block.to_lines()):
         raise errors.ValidationError(
-            "The blocks have no text. Give at least one, or delete the document.", details={"field": "blocks"}
+            N_("The blocks have no text. Give at least one, or delete the document."), details={"field": "blocks"}
         )
     numbers = sorted({block.page_number for block in blocks})
     known = {page.number: page for page in document.pages}

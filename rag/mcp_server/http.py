@@ -19,11 +19,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
 from rag.access.gate import Caller, Gate, Visitor
+from rag.access.rate_limits import MAX_CONNECTIONS
 from rag.config import Config
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
 from rag.observability import CONTENT_TYPE, Metrics, RequestLogger, log_as_json
-from rag.slow_clients import ConnectionGuard
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
@@ -138,14 +138,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve_http(app: Starlette, bound: socket.socket, settings: Config) -> None:
-    """Serve until SIGINT or SIGTERM, with a guard against slow clients; the log is JSON, a line per request."""
+    """Serve until SIGINT or SIGTERM; the log is JSON, a line per request."""
     log_as_json()
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
         server_header=False,
-        http=ConnectionGuard.from_config(settings).protocol,
+        http="h11",  # which limits the size of heads
+        limit_concurrency=MAX_CONNECTIONS,
         forwarded_allow_ips=settings.forwarded_allow_ips,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )

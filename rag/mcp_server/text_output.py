@@ -1,10 +1,9 @@
 """Format results as text for the model."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rag.mcp_server.results import (
     Answer,
-    AnswerSentence,
     Cited,
     DocumentList,
     Found,
@@ -38,7 +37,10 @@ def answer(given: Answer, marked: str) -> str:
         parts.append(given.summary + ".")
     unproved = [sentence for sentence in given.sentences if sentence.support and not sentence.support.is_proved]
     if unproved:
-        parts.append("Not proved, or not wholly:\n" + "\n".join(map(_unproved, unproved)))
+        parts.append(
+            "Not proved, or not wholly:\n"
+            + "\n".join(f"- {sentence.support}: {sentence.text} – {sentence.reason}" for sentence in unproved)
+        )
     if given.nearest:
         parts.append("Nearest passages:\n\n" + "\n\n".join(map(_found, given.nearest)))
     return "\n\n".join(parts)
@@ -57,7 +59,9 @@ def matrix(answers: MatrixAnswers) -> str:
 
 def passage(text: PassageText) -> str:
     """Format pages line by line, with > before marked lines."""
-    head = f"{text.document}, {_pages(text.pages)} of {text.page_count}"
+    first, last = text.pages[0], text.pages[-1]
+    pages = f"page {first}" if first == last else f"pages {first}-{last}"
+    head = f"{text.document}, {pages} of {text.page_count}"
     if text.quote_found is False:
         head += "; the quote does not stand here"
     return "\n".join([head, *_lines(text)])
@@ -92,10 +96,6 @@ def _attributes(document: ListedDocument) -> Iterator[str]:
 def _found(found: Found) -> str:
     section = f" ({found.section})" if found.section else ""
     return f"{_where(found)}{section}, score {found.score:.2f}\n{_ids(found)}\n{_quoted(found.text)}"
-
-
-def _unproved(sentence: AnswerSentence) -> str:
-    return f"- {sentence.support}: {sentence.text} – {sentence.reason}"
 
 
 def _cited(citation: Cited) -> str:
@@ -149,11 +149,6 @@ def _lines(text: PassageText) -> Iterator[str]:
         yield f"{'>' if line.is_marked else ' '}{line.number:>6} | {labels}{line.text}"
     if not text.lines:
         yield "No text on this page. Its image may show what it holds."
-
-
-def _pages(pages: Iterable[int]) -> str:
-    numbers = [str(page) for page in pages]
-    return f"page {numbers[0]}" if len(numbers) == 1 else f"pages {'-'.join((numbers[0], numbers[-1]))}"
 
 
 def _count(count: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from rag import types
+from rag.messages import N_
 from rag.parsing.pdf.character_cleaning import UNKNOWN, normalize_drawing
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
@@ -256,7 +257,11 @@ def _missing_places(pieces: Sequence[SourcePiece]) -> Iterator[types.Missing]:
         yield types.Missing(place=piece.place, characters=_characters([piece]), text=text[:EXCERPT_CHARS])
     if rest := pieces[MAX_PLACES:]:
         text = " ".join(word for piece in rest[:MAX_PLACES] for word in piece.words)
-        yield types.Missing(place=f"{len(rest):,} more places", characters=_characters(rest), text=text[:EXCERPT_CHARS])
+        yield types.Missing(
+            place=N_("{count} more places").format(count=f"{len(rest):,}"),
+            characters=_characters(rest),
+            text=text[:EXCERPT_CHARS],
+        )
 
 
 def _characters(pieces: Iterable[SourcePiece]) -> int:

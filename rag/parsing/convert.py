@@ -6,6 +6,7 @@ Converters are imported when needed: openpyxl and python-pptx each cost a parsin
 from pathlib import Path
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing import file_types
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, OnPages
@@ -59,8 +60,10 @@ def _convert_container(source: Path, mime_type: str, unpacking: Unpacking) -> Co
 def _convert_builtin(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion:
     if mime_type in _LEGACY:
         raise errors.UnsupportedFileError(
-            "The file is in an old Office format that only LibreOffice can read. Install LibreOffice"
-            " (and leave RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
+            N_(
+                "The file is in an old Office format that only LibreOffice can read. Install LibreOffice (and leave "
+                "RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
+            )
         )
     if mime_type in _DOCUMENTS:
         from rag.parsing.office import documents

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing import metadata
 from rag.parsing.file_types import PDF, detect_mime_type
 from rag.parsing.pdf import document
@@ -67,12 +68,14 @@ def read_file(
     """
     config = config or types.ParsingConfig()
     if not source.is_file():
-        raise errors.NotFoundError(f"There is no file “{source.name}”. Check its path.")
+        raise errors.NotFoundError(N_("There is no file “{name}”. Check its path."), name=source.name)
     size = source.stat().st_size
     if size > config.max_file_bytes:
-        megabytes = size / 1024 / 1024
         raise errors.UnreadableFileError(
-            f"“{name}” has {megabytes:.0f} MB; the limit is {config.max_file_mb} MB. Split it into smaller files."
+            N_("“{name}” has {size} MB; the limit is {limit} MB. Split it into smaller files."),
+            name=name,
+            size=f"{size / 1024 / 1024:.0f}",
+            limit=config.max_file_mb,
         )
     partial = rendition.with_name(rendition.name + PARTIAL_SUFFIX)
     with tempfile.TemporaryDirectory(prefix="pagelight-") as scratch:
@@ -149,17 +152,21 @@ def _check_text(parsed: types.ParsedDocument, recognised: bool, name: str, confi
     failed = [page for page in parsed.pages if page.error]
     if failed:
         raise errors.UnreadableFileError(
-            f"“{name}” has no page that can be read ({failed[0].error}). Open it in another program and save it again."
+            N_("“{name}” has no page that can be read ({_reason}). Open it in another program and save it again."),
+            name=name,
+            _reason=failed[0].error,
         )
     if recognised:
-        advice = f"None was recognised in its pictures either (language: {config.ocr_language}). Add a clearer copy."
+        advice = N_("None was recognised in its pictures either (language: {language}). Add a clearer copy.").format(
+            language=config.ocr_language
+        )
     elif parsed.note:
         advice = parsed.note
     elif config.ocr:
-        advice = "Its pages show none, either. Check that it was saved and copied completely."
+        advice = N_("Its pages show none, either. Check that it was saved and copied completely.")
     else:
-        advice = "If its pages are pictures, switch text recognition on and add the file again."
-    raise errors.UnreadableFileError(f"“{name}” has no text. {advice}")
+        advice = N_("If its pages are pictures, switch text recognition on and add the file again.")
+    raise errors.UnreadableFileError(N_("“{name}” has no text. {_advice}"), name=name, _advice=advice)
 
 
 def needs_password(source: Path) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 import olefile
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing import zips
 from rag.parsing.archive import filings
 from rag.parsing.encoding import decode
@@ -112,12 +113,12 @@ _CALENDAR_START = re.compile(rb"\s*BEGIN:VCALENDAR\s", re.I)
 _OTHER_PACKAGES = {_CONTENT_TYPES, "mimetype"}
 """Members that mark Office Open XML, OpenDocument and EPUB."""
 _BINARY = {
-    b"%!PS": "a PostScript file",
-    b"\x1f\x8b": "a compressed file",
-    b"7z\xbc\xaf": "a compressed file",
-    b"Rar!": "a compressed file",
-    b"\x7fELF": "a program",
-    b"MZ": "a program",
+    b"%!PS": N_("a PostScript file"),
+    b"\x1f\x8b": N_("a compressed file"),
+    b"7z\xbc\xaf": N_("a compressed file"),
+    b"Rar!": N_("a compressed file"),
+    b"\x7fELF": N_("a program"),
+    b"MZ": N_("a program"),
 }
 _IMAGE_STARTS = {
     b"\x89PNG": PNG,
@@ -157,7 +158,9 @@ def detect_mime_type(path: Path, name: str) -> str:
         head = file.read(HEAD_BYTES)
     suffix = PurePath(name).suffix.lower()
     if not head.strip():
-        raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
+        raise errors.UnreadableFileError(
+            N_("“{name}” is empty. Check that it was saved and copied completely."), name=name
+        )
     if mail := _mail_type(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
         return mail  # first, as its text may contain other signatures
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
@@ -179,7 +182,8 @@ def detect_mime_type(path: Path, name: str) -> str:
         return PDF  # a damaged header: MuPDF may still repair the file, and says so if it cannot
     if suffix in MIME_TYPE_BY_SUFFIX:
         raise errors.UnreadableFileError(
-            f"“{name}” is damaged or not what its name says. Open it in another program and save it again."
+            N_("“{name}” is damaged or not what its name says. Open it in another program and save it again."),
+            name=name,
         )
     raise _unsupported(name, f"“{suffix}”" if suffix else "unknown")
 
@@ -226,9 +230,11 @@ def _zip_type(path: Path, name: str) -> str:
         if member in members:
             return kind
     if members & _OTHER_PACKAGES:
-        raise _unsupported(name, "an Office file of another kind")
+        raise _unsupported(name, N_("an Office file of another kind"))
     if all(member.endswith("/") for member in members):
-        raise errors.UnreadableFileError(f"“{name}” has no files in it. Check that it was saved and copied completely.")
+        raise errors.UnreadableFileError(
+            N_("“{name}” has no files in it. Check that it was saved and copied completely."), name=name
+        )
     return ZIP
 
 
@@ -258,7 +264,7 @@ def _ole2_type(path: Path, name: str) -> str:
             # a directory entry begins with the name in UTF-16, filled with zeros (MS-CFB, 2.6.1)
             if content.find(stream.encode("utf-16-le") + bytes(4)) >= 0:
                 return kind
-    raise _unsupported(name, "an encrypted Office file, or one of another kind")
+    raise _unsupported(name, N_("an encrypted Office file, or one of another kind"))
 
 
 def _text_type(head: bytes, name: str, suffix: str) -> str:
@@ -267,7 +273,7 @@ def _text_type(head: bytes, name: str, suffix: str) -> str:
     if _CALENDAR_START.match(_without_bom(head)):
         return ICS
     if _SVG_START.match(_without_bom(head)):
-        raise _unsupported(name, "an SVG image")
+        raise _unsupported(name, N_("an SVG image"))
     if _HTML_START.match(_without_bom(head)):
         return HTML
     named = MIME_TYPE_BY_SUFFIX.get(suffix, TEXT)
@@ -295,6 +301,8 @@ def _is_text(head: bytes) -> bool:
 
 def _unsupported(name: str, kind: str) -> errors.UnsupportedFileError:
     return errors.UnsupportedFileError(
-        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown or text.",
+        N_("“{name}” is {_kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown or text."),
+        name=name,
+        _kind=kind,
         details={"kind": kind},
     )

@@ -9,6 +9,7 @@ import pillow_heif
 from PIL import Image, ImageOps, ImageSequence
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.conversion import Conversion
 from rag.parsing.pdf.mupdf import pymupdf
 
@@ -49,11 +50,11 @@ def to_pdf(source: Path) -> Conversion:
                 page.insert_image(page.rect, stream=_encoded(upright, image.format or ""), keep_proportion=False)
     except Image.DecompressionBombError as error:
         raise errors.UnreadableFileError(
-            f"The picture has more than {MAX_PIXELS:,} pixels. Save a smaller copy."
+            N_("The picture has more than {limit} pixels. Save a smaller copy."), limit=f"{MAX_PIXELS:,}"
         ) from error
     except _BROKEN as error:
         raise errors.UnreadableFileError(
-            "The picture is damaged. Open it in another program and save it again.",
+            N_("The picture is damaged. Open it in another program and save it again."),
             details={"reason": type(error).__name__},
         ) from error
     return Conversion(document)

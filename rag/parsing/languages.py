@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Set
 from typing import TYPE_CHECKING
 
+from rag.messages import N_
 from rag.parsing.ocr.tesseract import AUTO
 
 if TYPE_CHECKING:
@@ -26,14 +27,14 @@ _LANGUAGES = {
     "ces": ("Czech", "cs"),
     "chi_sim": ("Chinese", "zh wuu yue"),
     "dan": ("Danish", "da"),
-    "deu": ("German", "de"),
+    "deu": (N_("German"), "de"),
     "ell": ("Greek", "el"),
-    "eng": ("English", "en pcm"),
+    "eng": (N_("English"), "en pcm"),
     "est": ("Estonian", "et"),
     "eus": ("Basque", "eu"),
     "fas": ("Persian", "fa"),
     "fin": ("Finnish", "fi"),
-    "fra": ("French", "fr"),
+    "fra": (N_("French"), "fr"),
     "gle": ("Irish", "ga"),
     "heb": ("Hebrew", "he"),
     "hin": ("Hindi", "hi"),
@@ -41,20 +42,20 @@ _LANGUAGES = {
     "hun": ("Hungarian", "hu"),
     "hye": ("Armenian", "hy"),
     "ind": ("Indonesian", "id"),
-    "ita": ("Italian", "it"),
+    "ita": (N_("Italian"), "it"),
     "jpn": ("Japanese", "ja"),
     "kor": ("Korean", "ko"),
     "lav": ("Latvian", "lv"),
     "lit": ("Lithuanian", "lt"),
-    "nld": ("Dutch", "nl"),
+    "nld": (N_("Dutch"), "nl"),
     "nor": ("Norwegian", "no nb nn"),
     "pol": ("Polish", "pl"),
-    "por": ("Portuguese", "pt"),
+    "por": (N_("Portuguese"), "pt"),
     "ron": ("Romanian", "ro"),
     "rus": ("Russian", "ru"),
     "slk": ("Slovak", "sk"),
     "slv": ("Slovenian", "sl"),
-    "spa": ("Spanish", "es"),
+    "spa": (N_("Spanish"), "es"),
     "srp": ("Serbian", "sr"),
     "swe": ("Swedish", "sv"),
     "tam": ("Tamil", "ta"),
@@ -149,11 +150,20 @@ def language_warning(text: str, language: str, installed: Set[str]) -> str | Non
     if not _has_words(text) or (found := identify(text)) in used:
         return None
     listed = " and ".join(NAMES.get(code, code) for code in used)
-    names = "the packaged models" if language == PACKAGED else listed
-    with_what = f"Its pictures were recognised with {names} only"
+    names = N_("the packaged models") if language == PACKAGED else listed
     if found is None:
-        return f"{with_what}, and the words are of no known language. Install Tesseract's data for its language."
+        return N_(
+            "Its pictures were recognised with {_languages} only, and the words are of no known language. Install "
+            "Tesseract's data for its language."
+        ).format(_languages=names)
+    template = N_(
+        "Its pictures were recognised with {_languages} only, and read like {_language}. Install its data (Debian: "
+        "{package}) and read it again."
+    )
     if found in installed:
-        return f"{with_what}, and read like {NAMES[found]}. Set RAG_PARSING__OCR_LANGUAGE={found} and read it again."
+        template = N_(
+            "Its pictures were recognised with {_languages} only, and read like {_language}. Set "
+            "RAG_PARSING__OCR_LANGUAGE={code} and read it again."
+        )
     package = f"tesseract-ocr-{found.replace('_', '-')}"
-    return f"{with_what}, and read like {NAMES[found]}. Install its data (Debian: {package}) and read it again."
+    return template.format(_languages=names, _language=NAMES[found], package=package, code=found)

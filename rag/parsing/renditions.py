@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing import file_types
 from rag.parsing.annotations import attachments
 from rag.parsing.annotations.notes import notes
@@ -95,15 +96,20 @@ def _unlock(document: Any, name: str, password: str | None) -> bool:
     """Unlock the file and return whether it was encrypted; many are protected against changes only."""
     if document.needs_pass and not document.authenticate(password or ""):
         if password is None:
-            raise errors.PasswordError(f"“{name}” is encrypted. Give its password.")
-        raise errors.PasswordError(f"The password does not open “{name}”. Check it and try again.")
+            raise errors.PasswordError(N_("“{name}” is encrypted. Give its password."), name=name)
+        raise errors.PasswordError(N_("The password does not open “{name}”. Check it and try again."), name=name)
     return bool(document.metadata and document.metadata.get("encryption")) or bool(document.needs_pass)
 
 
 def _check_pages(document: Any, name: str, config: types.ParsingConfig) -> None:
     if document.page_count == 0:
-        raise errors.UnreadableFileError(f"“{name}” has no pages. Open it in another program and save it again.")
+        raise errors.UnreadableFileError(
+            N_("“{name}” has no pages. Open it in another program and save it again."), name=name
+        )
     if document.page_count > config.max_pages:
         raise errors.UnreadableFileError(
-            f"“{name}” has {document.page_count} pages; the limit is {config.max_pages}. Split it into smaller files."
+            N_("“{name}” has {count} pages; the limit is {limit}. Split it into smaller files."),
+            name=name,
+            count=document.page_count,
+            limit=config.max_pages,
         )

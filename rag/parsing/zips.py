@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag import errors
+from rag.messages import N_
 
 MAX_UNPACKED_BYTES = 2 << 30
 """Maximum total size of an unpacked office file; pictures and films make up most of large ones."""
@@ -35,13 +36,14 @@ def opened(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
             size = _directory_bytes(file)
             if size > MAX_DIRECTORY_BYTES:  # before zipfile reads all of it
                 raise errors.UnreadableFileError(
-                    f"“{name}” has more files in it than can be listed. Split it into smaller archives.",
+                    N_("“{name}” has more files in it than can be listed. Split it into smaller archives."),
+                    name=name,
                     details={"directory_bytes": size},
                 )
             yield zipfile.ZipFile(file)
     except FAILURES as error:
         raise errors.UnreadableFileError(
-            f"“{name}” is damaged. Open it in another program and save it again."
+            N_("“{name}” is damaged. Open it in another program and save it again."), name=name
         ) from error
 
 

@@ -7,7 +7,6 @@ from rag.config import Config
 from rag.providers.downloads.catalogue import MULTILINGUAL_DOWNLOAD
 from rag.providers.downloads.model_downloads import ModelDownloads
 from rag.providers.google_drive import DriveFolder, is_drive_url
-from rag.providers.local_servers import find_servers
 from rag.providers.oidc_tokens import OpenIdProvider
 from rag.providers.provider_catalogue import LOCAL, Embed, EmbeddingModel, Provider
 from rag.providers.registry import EXTRACTIVE, EmbeddingCapabilities, Registry
@@ -93,7 +92,6 @@ __all__ = [
     "embed_texts",
     "embedding_model",
     "estimate_max_tokens",
-    "find_servers",
     "is_drive_url",
     "is_public",
     "is_small",

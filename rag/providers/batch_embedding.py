@@ -33,22 +33,19 @@ class BatchEmbedding(BaseEmbedding):
         return await asyncio.to_thread(self._get_text_embeddings, texts)
 
 
-def as_embedding(adapter: BaseEmbedding | Embed) -> BaseEmbedding:
-    """Wrap a function from texts to vectors; return an embedding model as it is."""
-    return adapter if isinstance(adapter, BaseEmbedding) else _FunctionEmbedding(adapter)
-
-
-class _FunctionEmbedding(BatchEmbedding):
-    """A function from texts to vectors as a LlamaIndex embedding model."""
+class FunctionEmbedding(BatchEmbedding):
+    """A function from texts to vectors as a LlamaIndex embedding model; queries may have one of their own."""
 
     _embed: Embed = PrivateAttr()
+    _embed_queries: Embed = PrivateAttr()
 
-    def __init__(self, embed: Embed) -> None:
-        super().__init__()
+    def __init__(self, embed: Embed, embed_queries: Embed | None = None, *, embed_batch_size: int) -> None:
+        super().__init__(embed_batch_size=embed_batch_size)
         self._embed = embed
+        self._embed_queries = embed_queries or embed
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        return self._embed([query])[0]
+        return self._embed_queries([query])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return self._embed(texts)

@@ -1,5 +1,6 @@
 """The embedding model, the cross-encoder and the reader that run on this machine without a key."""
 
+import abc
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,68 +72,62 @@ class LocalEmbedding(BatchEmbedding):
 
 def _embed(model: onnx_models.OnnxModel, text: str) -> list[float]:
     """Return the hidden state of [CLS], scaled to length 1."""
-    ids = _truncate(model.tokenizer.encode(text).ids, onnx_models.MAX_TOKENS)
-    states = model.run(ids, [0] * len(ids))
-    vector: list[float] = (states[0] / np.linalg.norm(states[0])).tolist()
-    return vector
+    ids = onnx_models.truncate(model.tokenizer.encode(text).ids, onnx_models.MAX_TOKENS)
+    return onnx_models.unit_vector(model.run(ids, [0] * len(ids))[0])
 
 
-def _truncate(ids: list[int], limit: int) -> list[int]:
-    """Shorten token ids to `limit`, keeping the closing [SEP]."""
-    return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
-
-
-class CrossEncoder:
-    """ms-marco-MiniLM-L-12-v2 (int8), which scores how well a text answers a query.
+class _PairModel(abc.ABC):
+    """A model that reads a query and a text together; pairs are truncated to 512 tokens.
 
     Loaded at the first use, which raises `errors.ConfigError` if its files are missing or have the wrong hash.
     """
 
+    files: packaged_models.ModelFiles
+
     def __init__(self, config: Config) -> None:
-        """Take the model from `config.rag_local_model_dir`/reranker_en, by default from the installed wheel."""
+        """Take the model from `config.rag_local_model_dir`, by default from the installed package."""
         self._model_dir = config.rag_local_model_dir
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a score in 0..1 (sigmoid of the logit) per text; pairs are truncated to 512 tokens."""
-        model = onnx_models.open_model(packaged_models.MS_MARCO_MINILM, self._model_dir)
-        query_ids = _truncate(model.tokenizer.encode(query).ids, MAX_QUERY_TOKENS)
-        return model.map(lambda text: _score(model, query_ids, text), texts)
+        """Return a score in 0..1 per text."""
+        model = onnx_models.open_model(self.files, self._model_dir)
+        query_ids = onnx_models.truncate(model.tokenizer.encode(query).ids, MAX_QUERY_TOKENS)
+
+        def score(text: str) -> float:
+            # [CLS] query [SEP] is segment 0, text [SEP] is segment 1
+            text_ids = onnx_models.truncate(
+                model.tokenizer.encode(text).ids[1:], onnx_models.MAX_TOKENS - len(query_ids)
+            )
+            logits = model.run(query_ids + text_ids, [0] * len(query_ids) + [1] * len(text_ids))
+            return float(1.0 / (1.0 + np.exp(-self._logit(logits, len(query_ids)))))
+
+        return model.map(score, texts)
+
+    @abc.abstractmethod
+    def _logit(self, logits: onnx_models.FloatArray, query_length: int) -> float:
+        """Return the logit of the score from the model's output."""
 
 
-def _score(model: onnx_models.OnnxModel, query_ids: list[int], text: str) -> float:
-    return float(1.0 / (1.0 + np.exp(-float(_read_pair(model, query_ids, text)[0]))))
+class CrossEncoder(_PairModel):
+    """ms-marco-MiniLM-L-12-v2 (int8), which scores how well a text answers a query."""
+
+    files = packaged_models.MS_MARCO_MINILM
+
+    def _logit(self, logits: onnx_models.FloatArray, query_length: int) -> float:
+        del query_length
+        return float(logits[0])
 
 
-def _read_pair(model: onnx_models.OnnxModel, query_ids: list[int], text: str) -> onnx_models.FloatArray:
-    """Run the model on [CLS] query [SEP] (segment 0), text [SEP] (segment 1)."""
-    text_ids = _truncate(model.tokenizer.encode(text).ids[1:], onnx_models.MAX_TOKENS - len(query_ids))
-    return model.run(query_ids + text_ids, [0] * len(query_ids) + [1] * len(text_ids))
-
-
-class Reader:
+class Reader(_PairModel):
     """A model of extractive question answering (int8): scores how sure some words of a text answer a question.
 
-    Loaded at the first use, which raises `errors.ConfigError` if its files are missing or have the wrong hash. How it
-    was trained: models/README.md.
+    It is the logit of the best span less the one of "no answer": Devlin et al., "BERT", 2019, 4.3. How it was trained:
+    models/README.md.
     """
 
-    def __init__(self, config: Config) -> None:
-        """Take the model from `config.rag_local_model_dir`/reader_en, by default from the installed package."""
-        self._model_dir = config.rag_local_model_dir
+    files = packaged_models.READER
 
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return for each text, in 0..1, whether it holds an answer; pairs are truncated to 512 tokens.
-
-        It is the sigmoid of the best span's logit less the one of "no answer": Devlin et al., "BERT", 2019, 4.3.
-        """
-        model = onnx_models.open_model(packaged_models.READER, self._model_dir)
-        query_ids = _truncate(model.tokenizer.encode(query).ids, MAX_QUERY_TOKENS)
-        return model.map(lambda text: _answers(model, query_ids, text), texts)
-
-
-def _answers(model: onnx_models.OnnxModel, query_ids: list[int], text: str) -> float:
-    logits = _read_pair(model, query_ids, text)
-    starts, ends = logits[len(query_ids) : -1].T
-    spans = [starts[: len(starts) - more] + ends[more:] for more in range(min(MAX_ANSWER_TOKENS, len(starts)))]
-    best = max((float(sums.max()) for sums in spans), default=NO_LOGIT)
-    return float(1.0 / (1.0 + np.exp(float(logits[0].sum()) - best)))
+    def _logit(self, logits: onnx_models.FloatArray, query_length: int) -> float:
+        starts, ends = logits[query_length:-1].T
+        spans = [starts[: len(starts) - more] + ends[more:] for more in range(min(MAX_ANSWER_TOKENS, len(starts)))]
+        return max((float(sums.max()) for sums in spans), default=NO_LOGIT) - float(logits[0].sum())

@@ -16,6 +16,7 @@ import numpy as np
 
 from rag import errors, packaged_models
 from rag.config import Config
+from rag.messages import N_
 from rag.providers import onnx_models
 
 DEFAULT_THRESHOLD = 0.9
@@ -85,8 +86,11 @@ def _read_settings(folder: Path) -> _Settings:
         )
     except (OSError, ValueError, KeyError, AttributeError, StopIteration) as error:
         raise errors.ConfigError(
-            f'{folder / "config.json"} does not describe an entailment model: its "id2label" must name a label '
-            f'"entailment". Set RAG_ENTAILMENT_MODEL to another folder, or leave it out.',
+            N_(
+                '{path} does not describe an entailment model: its "id2label" must name a label "entailment". Set '
+                "RAG_ENTAILMENT_MODEL to another folder, or leave it out."
+            ),
+            path=folder / "config.json",
             details={"path": str(folder)},
         ) from error
 

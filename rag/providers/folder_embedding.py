@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import llama_index.core
-import numpy as np
 from pydantic import PrivateAttr
 
 from rag import errors
 from rag.config import Config
+from rag.messages import N_
 from rag.providers import onnx_models
 from rag.providers.batch_embedding import BatchEmbedding
 
@@ -58,14 +58,11 @@ class FolderEmbedding(BatchEmbedding):
         return self._model.map(lambda text: self._embed(self._settings.text_prompt + text), texts)
 
     def _embed(self, text: str) -> list[float]:
-        ids = self._model.tokenizer.encode(text).ids
-        if len(ids) > self._settings.max_tokens:
-            ids = [*ids[: self._settings.max_tokens - 1], ids[-1]]
+        ids = onnx_models.truncate(self._model.tokenizer.encode(text).ids, self._settings.max_tokens)
         output = self._model.run(ids, [0] * len(ids))
         if output.ndim > 1:  # else the model has made one vector itself
             output = output[0] if self._settings.uses_first_token else output.mean(axis=0)
-        vector: list[float] = (output / np.linalg.norm(output)).tolist()
-        return vector
+        return onnx_models.unit_vector(output)
 
 
 def open_folder_embedding(config: Config, name: str) -> FolderEmbedding:
@@ -77,7 +74,9 @@ def open_folder_embedding(config: Config, name: str) -> FolderEmbedding:
     folder = config.models_dir / name
     if not name or name.startswith(".") or Path(name).name != name or not folder.is_dir():
         raise errors.ConfigError(
-            f"There is no folder {name!r} in RAG_DATA_DIR/models. Put the model there, or choose another one."
+            N_("There is no folder {name} in {path}. Put the model there, or choose another one."),
+            name=repr(name),
+            path="RAG_DATA_DIR/models",
         )
     return _open(name, folder)
 
@@ -106,6 +105,9 @@ def _read_json(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError, TypeError) as error:
         raise errors.ConfigError(
-            f"The model in {path.parent} cannot be read: {error}. Replace its files, or change RAG_EMBED_MODEL.",
+            N_("The model in {path} cannot be read: {reason}. Replace its files, or change {setting}."),
+            path=path.parent,
+            reason=error,
+            setting="RAG_EMBED_MODEL",
             details={"path": str(path)},
         ) from error

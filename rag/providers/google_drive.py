@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from rag import errors, types
 from rag.config import Config
+from rag.messages import N_
 
 SCOPES = ["https://www.googleapis.com/auth/drive.readonly"]
 LABEL = "Google Drive"
@@ -162,7 +163,9 @@ def _service(config: Config) -> Any:
     try:
         credentials = service_account.Credentials.from_service_account_file(str(path), scopes=SCOPES)  # type: ignore[no-untyped-call]  # google-auth's own
     except (OSError, ValueError) as error:
-        raise errors.ConfigError(f"GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read.") from error
+        raise errors.ConfigError(
+            N_("GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read."), path=path
+        ) from error
     http = google_auth_httplib2.AuthorizedHttp(credentials, http=httplib2.Http(timeout=config.provider_timeout_seconds))
     options = {"api_endpoint": config.google_drive_base_url} if config.google_drive_base_url else None
     return discovery.build("drive", "v3", http=http, client_options=options, static_discovery=True)

@@ -1,12 +1,10 @@
-"""Find model servers such as Ollama and vLLM, list their models and read their context windows.
+"""Find Ollama, list its models, and read the context windows of servers such as Ollama and vLLM.
 
 They speak OpenAI's protocol, which has no context window; each has its own API for it. Requests are made on demand,
 without a key, a proxy or redirects, so nothing leaves the machine.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +13,7 @@ import httpx
 from rag import types
 from rag.hosts import is_loopback
 from rag.providers.http_connections import tls_context
-from rag.providers.provider_catalogue import LLAMA_CPP, LM_STUDIO, OLLAMA, SERVERS, VLLM, Provider
+from rag.providers.provider_catalogue import OLLAMA, Provider
 
 TIMEOUT_SECONDS = 1.0
 """A server that does not answer in time is taken as absent."""
@@ -35,16 +33,8 @@ Json = Any
 """Unchecked JSON from a server."""
 
 
-def find_servers(addresses: Mapping[str, str]) -> tuple[types.FoundServer, ...]:
-    """Return the servers that answer at `addresses` (by provider name), with their models."""
-    rows = [row for row in SERVERS if row.name in addresses]
-    with ThreadPoolExecutor(max_workers=max(len(rows), 1)) as threads:
-        servers = threads.map(lambda row: _probe(row, addresses[row.name]), rows)
-        return tuple(server for server in servers if server is not None)
-
-
-def _probe(row: Provider, url: str) -> types.FoundServer | None:
-    """Return the server at `url`, None if nothing there speaks OpenAI's protocol."""
+def find_ollama(url: str) -> types.FoundServer | None:
+    """Return Ollama with its models, None if nothing at `url` speaks OpenAI's protocol."""
     with _client() as client:
         answer = _fetch_json(client, "GET", f"{url}/models")
     names = [entry["id"] for entry in _entries(answer) if isinstance(entry.get("id"), str) and entry["id"]]
@@ -54,7 +44,7 @@ def _probe(row: Provider, url: str) -> types.FoundServer | None:
         types.ServedModel(name=name, embeds=bool(EMBEDDING_NAME.search(name)), is_elsewhere=name.endswith(_CLOUD))
         for name in sorted({name.removesuffix(_LATEST) for name in names})
     )
-    return types.FoundServer(provider=row.name, label=row.label, url=url, models=models)
+    return types.FoundServer(provider=OLLAMA.name, label=OLLAMA.label, url=url, models=models)
 
 
 def is_loopback_url(url: str | None) -> bool:
@@ -62,15 +52,21 @@ def is_loopback_url(url: str | None) -> bool:
     return is_loopback(urlsplit(url or "").hostname or "")
 
 
-def context_window(provider: Provider, url: str, model: str) -> int:
+def context_window(provider: Provider, url: str, model: str) -> int | None:
     """Return the tokens, prompt and answer together, that the server at `url` allows the model.
 
-    The trained context length says little, as servers allow what fits into memory.
+    The trained context length says little, as servers allow what fits into memory. Elsewhere than on this machine a
+    server may be a gateway, of which only its list is read; None if that does not tell.
     """
-    own = _CONTEXT_WINDOW_READERS.get(provider.name)
+    if provider is OLLAMA:
+        readers = [_ollama]
+    elif is_loopback_url(url):
+        readers = [_model_list, _llama_cpp, _lm_studio, _ollama]
+    else:
+        readers = [_model_list]
     with _client() as client:
-        windows = (read(client, url, model) for read in ([own] if own else _CONTEXT_WINDOW_READERS.values()))
-        return next(filter(None, windows), DEFAULT_CONTEXT_WINDOW)
+        window = next(filter(None, (read(client, url, model) for read in readers)), None)
+    return window or (DEFAULT_CONTEXT_WINDOW if provider is OLLAMA or is_loopback_url(url) else None)
 
 
 def count_parameters(url: str, model: str) -> float:
@@ -108,25 +104,21 @@ def _lm_studio(client: httpx.Client, url: str, model: str) -> int | None:
     return _tokens(entry.get("loaded_context_length")) or (most and min(most, DEFAULT_CONTEXT_WINDOW))
 
 
-def _llama_cpp(client: httpx.Client, url: str, _: str) -> int | None:
+def _llama_cpp(client: httpx.Client, url: str, model: str) -> int | None:
     """Read a slot's window; https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md."""
+    del model  # the server runs one
     props = _dict(_fetch_json(client, "GET", f"{_root(url)}/props"))
     return _tokens(_dict(props.get("default_generation_settings")).get("n_ctx"))
 
 
-def _vllm(client: httpx.Client, url: str, model: str) -> int | None:
-    """Read the window that vLLM was started with; https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html."""
+def _model_list(client: httpx.Client, url: str, model: str) -> int | None:
+    """Read the list, in which vLLM and OpenRouter tell it.
+
+    https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html, https://openrouter.ai/docs
+    """
     listed = _entries(_fetch_json(client, "GET", f"{url}/models"))
-    return next((_tokens(entry.get("max_model_len")) for entry in listed if entry.get("id") == model), None)
-
-
-_CONTEXT_WINDOW_READERS: dict[str, Callable[[httpx.Client, str, str], int | None]] = {
-    VLLM.name: _vllm,
-    LLAMA_CPP.name: _llama_cpp,
-    LM_STUDIO.name: _lm_studio,
-    OLLAMA.name: _ollama,
-}
-"""Readers by provider; other servers are asked in each way."""
+    entry = next((entry for entry in listed if entry.get("id") == model), {})
+    return _tokens(entry.get("max_model_len")) or _tokens(entry.get("context_length"))
 
 
 def _root(url: str) -> str:

@@ -85,16 +85,12 @@ def model_id(llm: LLM) -> str:
 
 def cost(llm: LLM, usage: types.Usage) -> float | None:
     """Return the cost in dollars by the vendor's list price; None if the price or the usage is unknown."""
-    price = llm.price() if isinstance(llm, VendorLLM) else None
-    if price is None or not usage.output_tokens:
-        return None
-    return (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1_000_000
+    return llm.cost(usage) if isinstance(llm, VendorLLM) and usage.output_tokens else None
 
 
 def reading_cost(llm: LLM, tokens: int) -> float | None:
     """Return what a prompt of so many tokens costs in dollars by the vendor's list price, None if that is unknown."""
-    price = llm.price() if isinstance(llm, VendorLLM) else None
-    return None if price is None else tokens * price.input / 1_000_000
+    return llm.cost(types.Usage(input_tokens=tokens)) if isinstance(llm, VendorLLM) else None
 
 
 def context_window(llm: LLM) -> int:
@@ -147,9 +143,4 @@ def complete(llm: LLM, messages: Sequence[ChatMessage], schema: Mapping[str, Any
 
 
 def _token_counts(values: dict[str, object]) -> dict[str, int]:
-    if usage := values.get("usage"):  # OpenAI's Responses
-        values = {
-            "prompt_tokens": getattr(usage, "input_tokens", 0),
-            "completion_tokens": getattr(usage, "output_tokens", 0),
-        }
     return {name: value for name, value in values.items() if isinstance(value, int)}

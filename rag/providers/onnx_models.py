@@ -13,6 +13,7 @@ import numpy.typing as npt
 import tokenizers
 
 from rag import errors
+from rag.messages import N_
 from rag.packaged_models import ModelFiles, find_model, load_onnxruntime
 
 MODEL_FILES = ("model.onnx", "onnx/model_quantized.onnx", "onnx/model.onnx")
@@ -34,14 +35,20 @@ def read_folder(folder: Path, setting: str) -> "OnnxModel":
     file = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
     if file is None or not (folder / "tokenizer.json").is_file():
         raise errors.ConfigError(
-            f"{folder} has no {' or '.join(MODEL_FILES)} with a tokenizer.json. Add them, or change {setting}.",
+            N_("{path} has no {files} with a tokenizer.json. Add them, or change {setting}."),
+            path=folder,
+            files=" or ".join(MODEL_FILES),
+            setting=setting,
             details={"path": str(folder)},
         )
     try:
         return OnnxModel(folder, file)
     except Exception as error:  # onnxruntime and tokenizers have no common base class
         raise errors.ConfigError(
-            f"The model in {folder} cannot be read: {error}. Replace its files, or change {setting}.",
+            N_("The model in {path} cannot be read: {reason}. Replace its files, or change {setting}."),
+            path=folder,
+            reason=error,
+            setting=setting,
             details={"path": str(folder)},
         ) from error
 
@@ -96,6 +103,17 @@ class OnnxModel:
         if len(items) == 1:
             return [function(items[0])]
         return list(self._threads.map(function, items))
+
+
+def truncate(ids: list[int], limit: int) -> list[int]:
+    """Shorten token ids to `limit`, keeping the closing [SEP]."""
+    return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
+
+
+def unit_vector(values: FloatArray) -> list[float]:
+    """Scale a vector to length 1."""
+    vector: list[float] = (values / np.linalg.norm(values)).tolist()
+    return vector
 
 
 def _read_tokenizer(folder: Path) -> tokenizers.Tokenizer:

@@ -1,6 +1,6 @@
 """Choose and open the model of a request, of the settings, or of the best provider with a key."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,8 +10,19 @@ from pydantic import SecretStr
 
 from rag import errors, types
 from rag.config import Config
-from rag.providers import clients, local_servers
-from rag.providers.provider_catalogue import OPENAI_COMPATIBLE, PROVIDERS, Embed, EmbeddingModel, Protocol, Provider
+from rag.providers import clients, list_prices, local_servers
+from rag.providers.provider_catalogue import (
+    FORMER,
+    GEMINI,
+    OLLAMA,
+    OPENAI,
+    OPENAI_COMPATIBLE,
+    PROVIDERS,
+    Embed,
+    EmbeddingModel,
+    Protocol,
+    Provider,
+)
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -41,38 +52,59 @@ class EmbeddingCapabilities:
 
 
 class Registry:
-    """The providers of the catalogue and the embedding adapters that the caller registered."""
+    """The connections, and the embedding adapters that the caller registered."""
 
-    def __init__(self, providers: Iterable[Provider] = PROVIDERS) -> None:
-        """Take `providers` in order of preference: without a setting, the first with a key is used."""
-        self._providers = {provider.name: provider for provider in providers}
-        self._built_in = frozenset(self._providers)
+    def __init__(self) -> None:
+        self._providers = {provider.name: provider for provider in PROVIDERS}
         self._adapters: dict[str, BaseEmbedding] = {}
 
     def provider(self, name: str) -> Provider:
         """Return the provider's row; raises `errors.ValidationError` if there is none."""
-        if name not in self._providers:
-            known = ", ".join(self._providers)
-            raise errors.ValidationError(f"There is no model provider {name!r}. Choose one of: {known}.")
-        return self._providers[name]
+        if name in self._providers:
+            return self._providers[name]
+        if name in FORMER:
+            raise errors.ValidationError(_former_advice(name))
+        names = ", ".join(self._providers)
+        raise errors.ValidationError(f"There is no model provider {name!r}. Choose one of: {names}.")
 
     def providers(self) -> tuple[Provider, ...]:
         """Return all rows."""
         return tuple(self._providers.values())
 
+    def provider_of(self, space: types.EmbeddingSpace) -> Provider:
+        """Return the provider that embeds as `space` was embedded; connections of earlier releases have successors.
+
+        Raises:
+            errors.EmbeddingCapabilityError: there is none.
+        """
+        name = space.provider
+        if name in FORMER:
+            name = OPENAI_COMPATIBLE.name if FORMER[name] else GEMINI.name
+        if name not in self._providers:
+            raise errors.EmbeddingCapabilityError(
+                f"The index was embedded by {name!r}, which is not known here. Register it again, or "
+                "re-embed the index with another model.",
+                details={"provider": name},
+            )
+        return self._providers[name]
+
     def is_usable(self, provider: Provider, config: Config) -> bool:
         """Whether the settings have what the provider requires."""
-        return any(all(getattr(config, name) is not None for name in group) for group in provider.required_settings)
+        if provider is OPENAI_COMPATIBLE:
+            return _base_url(provider, config) is not None
+        return provider.required_setting is None or getattr(config, provider.required_setting) is not None
 
     def embedding_capabilities(self, name: str) -> EmbeddingCapabilities:
-        """Return the provider's embedding models, none of a chat-only provider."""
+        """Return the provider's known embedding models; others of it can be named freely."""
         row = self.provider(name)
-        return EmbeddingCapabilities(row.name, row.embeds, row.default_embedding_model, row.embedding_models)
+        return EmbeddingCapabilities(row.name, True, row.default_embedding_model, row.embedding_models)
 
     def languages(self, space: types.EmbeddingSpace) -> frozenset[str]:
         """Return the languages of the model of `space`; empty if it is multilingual or unknown."""
-        row = self._providers.get(space.provider)
-        model = row and row.embedding_model(space.model)
+        try:
+            model = self.provider_of(space).embedding_model(space.model)
+        except errors.EmbeddingCapabilityError:
+            return frozenset()
         return model.languages if model else frozenset()
 
     def register(self, name: str, adapter: "BaseEmbedding | Embed", model: EmbeddingModel, *, label: str = "") -> None:
@@ -81,11 +113,16 @@ class Registry:
         Raises:
             errors.ValidationError: the name is taken by a built-in provider.
         """
-        from rag.providers.batch_embedding import as_embedding
+        import llama_index.core
+        from llama_index.core.base.embeddings.base import BaseEmbedding
 
-        if name in self._built_in:
+        from rag.providers.batch_embedding import FunctionEmbedding
+
+        if name in self._providers and name not in self._adapters:
             raise errors.ValidationError(f"{name!r} is a built-in provider. Choose another name.")
-        self._adapters[name] = as_embedding(adapter)
+        if not isinstance(adapter, BaseEmbedding):
+            adapter = FunctionEmbedding(adapter, embed_batch_size=model.max_batch)
+        self._adapters[name] = adapter
         self._providers[name] = Provider(
             name=name,
             label=label or name,
@@ -98,7 +135,7 @@ class Registry:
     def unregister(self, name: str) -> None:
         """Remove a registered embedding provider; raises `errors.ValidationError` if there is none of that name."""
         if name not in self._adapters:
-            raise errors.ValidationError(f"There is no registered embedding provider {name!r}.")
+            raise errors.ValidationError(N_("There is no registered embedding provider {name}."), name=repr(name))
         del self._adapters[name], self._providers[name]
 
     def embedding_model(
@@ -107,32 +144,39 @@ class Registry:
         """Open the model of `space`, else of `RAG_EMBED_MODEL`, else of the first provider with a key.
 
         Raises:
-            errors.EmbeddingCapabilityError: the provider does not embed, or not with that model or size.
+            errors.EmbeddingCapabilityError: the provider does not embed with that model or size.
             errors.ConfigError: its key or its package is missing.
             errors.ProviderError: the vendor refused to embed, which tells an unlisted model's size.
         """
         if space is None:
             provider, name = self._embedding_choice(config)
+            model = _embedding_row(provider, name)
         else:
-            provider, name = self.provider(space.provider), space.model
-        model = _embedding_row(provider, name)
-        if space is not None:
-            model = _resized(provider, model, space.dimensions)
+            provider = self.provider_of(space)
+            model = _embedding_row(provider, space.model)
+            if model.dimensions not in {None, space.dimensions} and not model.reducible:
+                raise errors.EmbeddingCapabilityError(
+                    f"{provider.label}'s {model.name} has {model.dimensions} dimensions, not {space.dimensions}. "
+                    "Choose another embedding model, or re-index."
+                )
+            model = replace(model, dimensions=space.dimensions)
         embedder = self._open_embedding(provider, model, config)
-        dimensions = model.dimensions or len(embedder.get_text_embedding(PROBE_TEXT))
-        return types.EmbeddingSpace(provider=provider.name, model=model.name, dimensions=dimensions), embedder
+        if space is None:
+            dimensions = model.dimensions or len(embedder.get_text_embedding(PROBE_TEXT))
+            space = types.EmbeddingSpace(provider=provider.name, model=model.name, dimensions=dimensions)
+        return space, embedder
 
     def embedding_name(self, config: Config) -> str:
         """Return the model of new indexes as `provider:model`, without a request to the vendor.
 
         Raises:
-            errors.EmbeddingCapabilityError: the provider does not embed, or not with that model.
+            errors.EmbeddingCapabilityError: the provider does not embed with that model.
             errors.ConfigError: its key is missing.
         """
         provider, name = self._embedding_choice(config)
         model = _embedding_row(provider, name)
-        if provider.protocol not in {Protocol.LOCAL, Protocol.FOLDER, Protocol.CUSTOM}:
-            self._connection(provider, config)
+        if provider.protocol in {Protocol.OPENAI, Protocol.GEMINI}:
+            self.connection(provider, config)
         return f"{provider.name}:{model.name}"
 
     def language_model(self, config: Config, options: types.GenerationOptions | None = None) -> "LLM | None":
@@ -150,20 +194,21 @@ class Registry:
         if choice is None:
             return None
         provider, name = choice
-        name = dict(provider.renamed_models).get(name, name)
         family = provider.chat_family(name)
         if family is None:
             raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")
-        connection = self._connection(provider, config)
+        connection = self.connection(provider, config)
         from rag.providers.vendor_models import VendorLLM
 
-        inner = clients.open_llm(connection, name, family, options)
-        is_local = _is_model_server(connection) and local_servers.is_loopback_url(connection.base_url)
+        is_local = _runs_open_models(provider) and local_servers.is_loopback_url(connection.base_url)
         return VendorLLM(
-            inner,
+            clients.open_llm(connection, name, family, options),
             _boundary(connection),
-            _context_window_reader(connection, name, config),
-            partial(local_servers.count_parameters, connection.base_url or "", name) if is_local else None,
+            window=partial(_context_window, connection, name, config),
+            cost=partial(list_prices.cost, provider, connection.base_url, name),
+            count_parameters=partial(local_servers.count_parameters, connection.base_url or "", name)
+            if is_local
+            else None,
         )
 
     def listed_models(self, name: str, config: Config) -> tuple[types.ServedModel, ...]:
@@ -173,59 +218,70 @@ class Registry:
             errors.ConfigError: its key or its package is missing.
             errors.ProviderError: the vendor refuses, is down, or takes longer than `LIST_SECONDS`.
         """
-        connection = self._connection(self.provider(name), config)
+        connection = self.connection(self.provider(name), config)
         hasty = replace(connection, timeout_seconds=min(LIST_SECONDS, connection.timeout_seconds), max_retries=0)
         with _boundary(connection).guard():
             return clients.list_models(hasty)
 
-    def server_addresses(self, config: Config) -> dict[str, str]:
-        """Return the address of each model server by provider name."""
-        rows = [row for row in self.providers() if row.is_model_server]
-        return {row.name: url for row in rows if (url := _base_url(row, config))}
+    def find_ollama(self, config: Config) -> types.FoundServer | None:
+        """Return Ollama with its models, None if it does not respond now."""
+        return local_servers.find_ollama(_base_url(OLLAMA, config) or "")
 
     def _embedding_choice(self, config: Config) -> tuple[Provider, str | None]:
         if config.rag_embed_model:
             with _setting_errors("RAG_EMBED_MODEL"):
-                return self._parse(config.rag_embed_model, config, _has_embedding_model)
+                return self._parse(
+                    config.rag_embed_model,
+                    lambda provider, name: any(model.name == name for model in provider.embedding_models),
+                    config,
+                )
         for row in self.providers():
             if row.default_embedding_model and row.protocol is not Protocol.CUSTOM and self.is_usable(row, config):
                 return row, None
-        raise errors.ConfigError("No embedding provider is usable. Set RAG_EMBED_MODEL.")
+        raise errors.ConfigError(N_("No embedding provider is usable. Set RAG_EMBED_MODEL."))
 
     def _chat_choice(self, config: Config, options: types.GenerationOptions) -> tuple[Provider, str] | None:
-        setting = self._chat_setting(config)
-        choice: tuple[Provider, str | None] | None
+        """Return the provider and model of the request, else of the setting, else the best with a key."""
+        setting: tuple[Provider, str | None] | None = None
+        if config.rag_gen_model and EXTRACTIVE not in {config.rag_gen_model, options.provider}:
+            with _setting_errors("RAG_GEN_MODEL"):
+                setting = self._parse(config.rag_gen_model, _has_chat_model, config)
         if options.provider == EXTRACTIVE:
-            choice = None
-        elif options.provider:
-            choice = self.provider(options.provider), options.model
-        elif options.model:
-            choice = self._parse(options.model, config, _has_chat_model)
-        elif config.rag_gen_model:
-            choice = setting
-        else:
-            usable = (row for row in self.providers() if row.default_chat_model and self.is_usable(row, config))
-            choice = next(((row, None) for row in usable), None)
-        return choice and _with_model(*choice, setting)
-
-    def _chat_setting(self, config: Config) -> tuple[Provider, str | None] | None:
-        if not config.rag_gen_model or config.rag_gen_model == EXTRACTIVE:
             return None
-        with _setting_errors("RAG_GEN_MODEL"):
-            return self._parse(config.rag_gen_model, config, _has_chat_model)
+        if options.provider:
+            provider, model = self.provider(options.provider), options.model
+        elif options.model:
+            provider, model = self._parse(options.model, _has_chat_model, config)
+        elif config.rag_gen_model:
+            if setting is None:
+                return None
+            provider, model = setting
+        else:
+            usable = [row for row in self.providers() if row.default_chat_model and self.is_usable(row, config)]
+            if not usable:
+                return None
+            provider, model = usable[0], None
+        if model is None and setting is not None and setting[0] is provider:
+            model = setting[1]
+        model = model or provider.default_chat_model
+        if model is None and provider.chat_models:
+            raise errors.ConfigError(f"{provider.label} needs a model: set RAG_GEN_MODEL={provider.name}:MODEL.")
+        return provider, model or ""
 
     def _parse(
-        self, text: str, config: Config, has_model: Callable[[Provider, str], bool]
+        self, text: str, has_model: Callable[[Provider, str], bool], config: Config
     ) -> tuple[Provider, str | None]:
-        """Parse `provider:model`, a provider's name, or the name of a model that some provider lists."""
+        """Parse `provider:model`, a provider's name, or the name of a model that tells its vendor."""
         head, _, tail = text.partition(":")
         if head in self._providers:
             return self._providers[head], tail or None
+        if head in FORMER:
+            raise errors.ValidationError(_former_advice(head))
         matching = [row for row in self.providers() if has_model(row, text)]
         if not matching:
-            known = ", ".join(self._providers)
+            names = ", ".join(self._providers)
             raise errors.ValidationError(
-                f"No provider is known for the model {text!r}. Write PROVIDER:MODEL ({known})."
+                f"No provider is known for the model {text!r}. Write PROVIDER:MODEL ({names})."
             )
         return next((row for row in matching if self.is_usable(row, config)), matching[0]), text
 
@@ -241,20 +297,22 @@ class Registry:
             return folder_embedding.open_folder_embedding(config, model.name)
         if provider.protocol is Protocol.CUSTOM:
             return VendorEmbedding(self._adapters[provider.name], ErrorBoundary(provider), model)
-        connection = self._connection(provider, config)
+        connection = self.connection(provider, config)
         return VendorEmbedding(clients.open_embedding(connection, model), _boundary(connection), model)
 
-    def _connection(self, provider: Provider, config: Config) -> clients.ProviderConnection:
+    def connection(self, provider: Provider, config: Config) -> clients.ProviderConnection:
+        """Return the address, key and limits for requests; raises `errors.ConfigError` if one is missing."""
         if not self.is_usable(provider, config):
             raise errors.ConfigError(
-                f"{provider.label} needs {provider.required_variables}. "
-                "Set it in the environment or in .env, or give its key on the page Settings."
+                f"{provider.label} needs {(provider.required_setting or '').upper()}. "
+                "Set it in the environment or in .env, or give it on the page Settings."
             )
+        setting = _settings_of(provider, config).key_setting
+        key: SecretStr | None = getattr(config, setting) if setting else None
         return clients.ProviderConnection(
             provider=provider,
-            key=_key(provider, config),
+            key=key.get_secret_value() if key else None,
             base_url=_base_url(provider, config),
-            settings={name: getattr(config, name) for name in provider.client_settings},
             timeout_seconds=config.provider_timeout_seconds,
             max_retries=config.provider_max_retries,
         )
@@ -266,47 +324,50 @@ def _setting_errors(name: str) -> Iterator[None]:
     try:
         yield
     except errors.ValidationError as error:
-        raise errors.ConfigError(f"{name}: {error.message}") from error
+        raise errors.ConfigError(N_("{name}: {_reason}"), name=name, _reason=error.message) from error
 
 
-def _with_model(
-    provider: Provider, model: str | None, setting: tuple[Provider, str | None] | None
-) -> tuple[Provider, str]:
-    """Fill in the model: the requested one, else the setting's for this provider, else the provider's default."""
-    if model is None and setting is not None and setting[0] is provider:
-        model = setting[1]
-    model = model or provider.default_chat_model
-    if model is None and provider.chat_models:
-        raise errors.ConfigError(f"{provider.label} needs a model: set RAG_GEN_MODEL={provider.name}:MODEL.")
-    return provider, model or ""
+def _former_advice(name: str) -> str:
+    """Say what takes the place of a connection of earlier releases."""
+    address = FORMER[name]
+    if address is None:
+        return f"{name!r} is no connection any more. Set GEMINI_API_KEY, and write gemini:MODEL instead."
+    return (
+        f"{name!r} is no connection of its own any more. Set OPENAI_COMPATIBLE_BASE_URL={address}, and its key as "
+        f"OPENAI_COMPATIBLE_API_KEY if it needs one. Then write openai_compatible:MODEL instead of {name}:MODEL."
+    )
 
 
-def _key(provider: Provider, config: Config) -> str | None:
-    secret: SecretStr | None = getattr(config, provider.key_setting) if provider.key_setting else None
-    return secret.get_secret_value() if secret else None
+def _settings_of(provider: Provider, config: Config) -> Provider:
+    """Return the row whose settings have the address and key.
+
+    OPENAI_BASE_URL, with OpenAI's key, serves as the compatible address where that has none of its own. Address and
+    key are taken from the same row, so that no key goes to another address than its own.
+    """
+    if provider is OPENAI_COMPATIBLE and config.openai_compatible_base_url is None:
+        return OPENAI
+    return provider
 
 
 def _base_url(provider: Provider, config: Config) -> str | None:
-    setting: str | None = getattr(config, provider.base_url_setting) if provider.base_url_setting else None
-    return setting or provider.base_url
+    setting = _settings_of(provider, config).base_url_setting
+    url: str | None = getattr(config, setting) if setting else None
+    return url or provider.base_url
 
 
-def _context_window_reader(
-    connection: clients.ProviderConnection, model: str, config: Config
-) -> Callable[[], int] | None:
-    """Return a function that reads the context window where the model's row does not have it."""
-    if config.rag_context_window:
-        return partial(int, config.rag_context_window)
-    if _is_model_server(connection):
-        return partial(local_servers.context_window, connection.provider, connection.base_url or "", model)
-    return None
+def _runs_open_models(provider: Provider) -> bool:
+    return provider in (OLLAMA, OPENAI_COMPATIBLE)
 
 
-def _is_model_server(connection: clients.ProviderConnection) -> bool:
-    """Return whether open models run there; an unnamed server on this machine is taken as one."""
-    provider = connection.provider
-    is_unnamed = provider.name == OPENAI_COMPATIBLE.name and local_servers.is_loopback_url(connection.base_url)
-    return provider.is_model_server or is_unnamed
+def _context_window(connection: clients.ProviderConnection, model: str, config: Config) -> int:
+    """Return the tokens of prompt and answer together: of the settings, the price list, or the server."""
+    provider, url = connection.provider, connection.base_url
+    window = config.rag_context_window
+    if window is None and provider is not OLLAMA:
+        window = list_prices.context_window(provider, url, model)
+    if window is None and _runs_open_models(provider):
+        window = local_servers.context_window(provider, url or "", model)
+    return window or provider.context_window
 
 
 def _boundary(connection: clients.ProviderConnection) -> "ErrorBoundary":
@@ -315,34 +376,21 @@ def _boundary(connection: clients.ProviderConnection) -> "ErrorBoundary":
     return ErrorBoundary(connection.provider, (connection.key,) if connection.key else ())
 
 
-def _has_embedding_model(provider: Provider, model: str) -> bool:
-    return any(row.name == model for row in provider.embedding_models)
-
-
 def _has_chat_model(provider: Provider, model: str) -> bool:
     family = provider.chat_family(model)
     return family is not None and "*" not in family.patterns
 
 
 def _embedding_row(provider: Provider, name: str | None) -> EmbeddingModel:
-    if not provider.embeds:
-        raise errors.EmbeddingCapabilityError(
-            f"{provider.label} has no embedding models. Choose another embedding provider, such as local."
-        )
     name = name or provider.default_embedding_model
     if name is None:
-        raise errors.ConfigError(f"{provider.label} needs a model: set RAG_EMBED_MODEL={provider.name}:MODEL.")
+        raise errors.ConfigError(
+            N_("{label} needs a model: set {setting}."),
+            label=provider.label,
+            setting=f"RAG_EMBED_MODEL={provider.name}:MODEL",
+        )
     model = provider.embedding_model(name)
     if model is None:
-        known = ", ".join(row.name for row in provider.embedding_models)
-        raise errors.EmbeddingCapabilityError(f"{provider.label} has no embedding model {name!r}, only: {known}.")
+        names = ", ".join(row.name for row in provider.embedding_models)
+        raise errors.EmbeddingCapabilityError(f"{provider.label} has no embedding model {name!r}, only: {names}.")
     return model
-
-
-def _resized(provider: Provider, model: EmbeddingModel, dimensions: int) -> EmbeddingModel:
-    if model.dimensions not in {None, dimensions} and not model.reducible:
-        raise errors.EmbeddingCapabilityError(
-            f"{provider.label}'s {model.name} has {model.dimensions} dimensions, not {dimensions}. "
-            "Choose another embedding model, or re-index."
-        )
-    return replace(model, dimensions=dimensions)

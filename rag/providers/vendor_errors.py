@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 
 from rag import errors
+from rag.messages import N_
 
 _CLIENT_ERRORS = (
     ("openai", "OpenAIError"),
@@ -17,12 +18,8 @@ _CLIENT_ERRORS = (
     ("builtins", "RuntimeError"),
 )
 _CLIENT_TIMEOUTS = (("openai", "APITimeoutError"), ("httpx", "TimeoutException"), ("httpx2", "TimeoutException"))
-_CREDENTIAL_ERRORS = (("google.auth.exceptions", "GoogleAuthError"),)
 _KEY_PATTERN = re.compile(r"\b(?:sk-|pplx-|AIza|AQ\.|ya29\.)[\w*.-]{6,}")
 """Keys of the known vendors; some vendors repeat a part of the key in their messages."""
-
-_LENGTH_LIMIT = "terminated early: MAX_TOKENS"
-"""Of the message in which Gemini's integration reports an answer that was cut off."""
 
 REDACTED = "[key]"
 
@@ -40,22 +37,23 @@ def map_vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()
         yield
     except errors.Error:  # some are ValueErrors, too
         raise
-    except _loaded(_CLIENT_ERRORS + _CREDENTIAL_ERRORS) as error:
+    except _loaded(_CLIENT_ERRORS) as error:
         status = _status(error)
         if isinstance(error, _loaded(_CLIENT_TIMEOUTS)):
             message = f"{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS."
-        elif isinstance(error, _loaded(_CREDENTIAL_ERRORS)):
-            message = f"{label} got no credentials: {_message(error)} {_advice(HTTPStatus.UNAUTHORIZED, setting)}"
-        elif _LENGTH_LIMIT in str(error):
-            message = (
-                f"{label} reached its limit for the answer's length. Ask for less at once, or allow longer answers."
-            )
         elif status is not None:
-            message = f"{label} refused the request ({status}): {_message(error)} {_advice(status, setting)}"
+            template = _refusal(status, setting)
         else:
-            message = f"{label} broke off: {_message(error)} Check the connection and the address, then try again."
+            template = N_("{label} broke off: {words} Check the connection and the address, then try again.")
         details = {"provider": label} | ({"status": status} if status is not None else {})
-        raise errors.ProviderError(redact(message, secrets), details=details) from None
+        raise errors.ProviderError(
+            template,
+            label=label,
+            words=redact(_message(error), secrets),
+            setting=setting,
+            status=status,
+            details=details,
+        ) from None
 
 
 @contextmanager
@@ -72,7 +70,10 @@ def map_custom_model_errors(label: str) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001  # unknown code of the caller
         message = redact(_message(error), ())
         raise errors.ProviderError(
-            f"{label} failed ({type(error).__name__}): {message} Correct it, or choose another provider.",
+            N_("{label} failed ({error}): {words} Correct it, or choose another provider."),
+            label=label,
+            error=type(error).__name__,
+            words=message,
             details={"provider": label},
         ) from None
 
@@ -105,13 +106,22 @@ def _message(error: Exception) -> str:
     return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
-def _advice(status: int, setting: str) -> str:
+def _refusal(status: int, setting: str) -> str:
+    """Return the message for an HTTP status, with advice."""
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return f"Check {setting or 'the key'} and what it is allowed to do."
+        if setting:
+            return N_("{label} refused the request ({status}): {words} Check {setting} and what it is allowed to do.")
+        return N_("{label} refused the request ({status}): {words} Check the key and what it is allowed to do.")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return "Repeated attempts did not help: wait a little, or check the plan's limits and quota."
+        return N_(
+            "{label} refused the request ({status}): {words} Repeated attempts did not help: wait a little, or check "
+            "the plan's limits and quota."
+        )
     if status == HTTPStatus.NOT_FOUND:
-        return "Check the model's name and the address."
+        return N_("{label} refused the request ({status}): {words} Check the model's name and the address.")
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return "Repeated attempts did not help: try again later, or choose another provider."
-    return "Check the model's name and its options."
+        return N_(
+            "{label} refused the request ({status}): {words} Repeated attempts did not help: try again later, or "
+            "choose another provider."
+        )
+    return N_("{label} refused the request ({status}): {words} Check the model's name and its options.")

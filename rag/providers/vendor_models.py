@@ -23,21 +23,21 @@ from llama_index.core.base.llms.types import (
     CompletionResponseGen,
     LLMMetadata,
 )
-from llama_index.core.llms import LLM, CustomLLM
+from llama_index.core.llms import CustomLLM
 from pydantic import PrivateAttr
 
 from rag import errors, types
 from rag.async_streams import in_threads
-from rag.providers import http_connections, vendor_errors
+from rag.providers import clients, http_connections, vendor_errors
 from rag.providers.batch_embedding import BatchEmbedding
-from rag.providers.provider_catalogue import EmbeddingModel, Price, Protocol, Provider
+from rag.providers.provider_catalogue import EmbeddingModel, Protocol, Provider
 
 GGUF = ".gguf"
 """The ending of llama.cpp's model files."""
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Fields of a delta with reasoning: of llama.cpp, vLLM and LM Studio; of Ollama and OpenRouter."""
-CUT_OFF_REASONS = {"length", "MAX_TOKENS", "response.incomplete"}
-"""Ends of answers that reached their length limit: of OpenAI's chat completions, Gemini and OpenAI's Responses."""
+CUT_OFF_REASONS = {"length", "MAX_TOKENS"}
+"""Ends of answers that reached their length limit: of OpenAI and Gemini."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +90,12 @@ class VendorEmbedding(BatchEmbedding):
     def _check(self, vectors: list[list[float]], count: int) -> list[list[float]]:
         label = self._boundary.provider.label
         if len(vectors) != count:
-            raise errors.ProviderError(f"{label} returned {len(vectors)} vectors for {count} texts. Try again.")
+            raise errors.ProviderError(
+                N_("{label} returned {count} vectors for {total} texts. Try again."),
+                label=label,
+                count=len(vectors),
+                total=count,
+            )
         for vector in vectors:
             if self._model.dimensions not in {None, len(vector)}:
                 error = errors.ProviderError if self._boundary.is_custom else errors.EmbeddingCapabilityError
@@ -118,19 +123,22 @@ def wrap_custom_embedding(inner: BaseEmbedding, space: types.EmbeddingSpace) -> 
 class VendorLLM(CustomLLM):
     """A language model behind an `ErrorBoundary`, whose streams fail unless they reach the vendor's end mark."""
 
-    _inner: LLM = PrivateAttr()
+    _inner: clients.ChatModel = PrivateAttr()
     _boundary: ErrorBoundary = PrivateAttr()
-    _window: Callable[[], int] | None = PrivateAttr()
+    _window: Callable[[], int] = PrivateAttr()
+    _cost: Callable[[types.Usage], float | None] = PrivateAttr()
     _count_parameters: Callable[[], float] | None = PrivateAttr()
 
     def __init__(
         self,
-        inner: LLM,
+        inner: clients.ChatModel,
         boundary: ErrorBoundary,
-        window: Callable[[], int] | None = None,
+        *,
+        window: Callable[[], int],
+        cost: Callable[[types.Usage], float | None],
         count_parameters: Callable[[], float] | None = None,
     ) -> None:
-        """Wrap `inner`, LlamaIndex's integration; `window` asks the model's server for its context window.
+        """Wrap `inner`, the vendor's client; `window` returns its context window, `cost` the dollars of a usage.
 
         `count_parameters` asks a server on this machine for the model's size.
         """
@@ -138,6 +146,7 @@ class VendorLLM(CustomLLM):
         self._inner = inner
         self._boundary = boundary
         self._window = window
+        self._cost = cost
         self._count_parameters = functools.cache(count_parameters) if count_parameters else None
 
     @classmethod
@@ -156,7 +165,7 @@ class VendorLLM(CustomLLM):
     @property
     def context_window(self) -> int:
         """Tokens of prompt and answer together; a model server is asked each time, as its setting may change."""
-        return self._window() if self._window else self._inner.metadata.context_window
+        return self._window()
 
     @property
     def is_local(self) -> bool:
@@ -183,14 +192,13 @@ class VendorLLM(CustomLLM):
             case Protocol.OPENAI:
                 named = {"name": "reply", "strict": True, "schema": schema}
                 return {"response_format": {"type": "json_schema", "json_schema": named}}
-            case Protocol.GEMINI | Protocol.VERTEX:
-                form = {"response_mime_type": "application/json", "response_json_schema": schema}
-                return {"generation_config": form}
+            case Protocol.GEMINI:
+                return {"response_mime_type": "application/json", "response_json_schema": schema}
         return {}
 
-    def price(self) -> Price | None:
-        """Return the model's list price, None if unknown."""
-        return self._boundary.provider.price(self.metadata.model_name)
+    def cost(self, usage: types.Usage) -> float | None:
+        """Return what `usage` costs in dollars by the vendor's list price, None if that is unknown."""
+        return self._cost(usage)
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Return one answer.
@@ -227,7 +235,7 @@ class VendorLLM(CustomLLM):
             http_connections.close_all(responses)
         if not finished:
             label = self._boundary.provider.label
-            raise errors.ProviderError(f"{label} stopped before its answer was complete. Ask again.")
+            raise errors.ProviderError(N_("{label} stopped before its answer was complete. Ask again."), label=label)
 
     def _next(self, pieces: Iterator[ChatResponse], responses: list[httpx.Response]) -> ChatResponse | None:
         with self._boundary.guard(), http_connections.record_responses(responses):
@@ -278,9 +286,6 @@ def is_output(piece: ChatResponse) -> bool:
 def _end_mark(piece: ChatResponse) -> str:
     """Return why the answer ends with this piece, "" if it goes on."""
     if isinstance(piece.raw, dict):  # Gemini
-        reason = piece.raw.get("finish_reason")
-        return str(getattr(reason, "value", reason) or "")
-    if (kind := getattr(piece.raw, "type", None)) in {"response.completed", "response.incomplete"}:
-        return str(kind)
+        return str(piece.raw.get("finish_reason") or "")
     reasons = (choice.finish_reason for choice in getattr(piece.raw, "choices", None) or ())
     return next((str(reason) for reason in reasons if reason), "")

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import httpx
 
 from rag import errors
+from rag.messages import N_
 from rag.providers.http_connections import tls_context
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -78,7 +79,9 @@ class WebDownloader:
                 yield self._download(client, url, Path(folder, "fetched"), deadline)
             except httpx.HTTPError as error:
                 raise errors.SourceError(
-                    f"{url.host} could not be reached ({type(error).__name__}). Check the address and try again."
+                    N_("{host} could not be reached ({error}). Check the address and try again."),
+                    host=url.host,
+                    error=type(error).__name__,
                 ) from error
 
     def _download(self, client: httpx.Client, url: httpx.URL, path: Path, deadline: float) -> WebFile:
@@ -96,32 +99,40 @@ class WebDownloader:
                     self._save(response, url, path, deadline)
                     return WebFile(path, _file_name(response, url))
                 url = _parse_url(str(url.join(response.headers["location"])))
-        raise errors.SourceError("The address leads from one place to the next without end. Give that of the file.")
+        raise errors.SourceError(N_("The address leads from one place to the next without end. Give that of the file."))
 
     def _pin_address(self, url: httpx.URL) -> httpx.URL:
         """Return `url` with the host's address, which is checked, in place of its name."""
         try:
             found = socket.getaddrinfo(url.host, url.port or 0, type=socket.SOCK_STREAM)
         except OSError as error:
-            raise errors.SourceError(f"There is no host {url.host}. Check the address.") from error
+            raise errors.SourceError(N_("There is no host {host}. Check the address."), host=url.host) from error
         addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
         if not all(self._allows(one) for one in addresses):
             raise errors.ForbiddenError(
-                f"{url.host} is not on the public Internet. Save the file in your browser and upload it."
+                N_("{host} is not on the public Internet. Save the file in your browser and upload it."), host=url.host
             )
         return url.copy_with(host=str(addresses[0]))
 
     def _save(self, response: httpx.Response, url: httpx.URL, path: Path, deadline: float) -> None:
         if response.is_error:
-            raise errors.SourceError(f"{url.host} refuses it (status {response.status_code}). Check the address.")
+            raise errors.SourceError(
+                N_("{host} refuses it (status {status}). Check the address."),
+                host=url.host,
+                status=response.status_code,
+            )
         left = self._max_bytes
         with path.open("wb") as file:
             for part in response.iter_bytes():
                 left -= len(part)
                 if left < 0:
-                    raise errors.LimitError(f"The file has more than {self._max_bytes // MEGABYTE} MB, the limit here.")
+                    raise errors.LimitError(
+                        N_("The file has more than {limit} MB, the limit here."), limit=self._max_bytes // MEGABYTE
+                    )
                 if time.monotonic() > deadline:
-                    raise errors.LimitError(f"{url.host} takes too long. Save the file in your browser and upload it.")
+                    raise errors.LimitError(
+                        N_("{host} takes too long. Save the file in your browser and upload it."), host=url.host
+                    )
                 file.write(part)
 
 
@@ -129,9 +140,11 @@ def _parse_url(address: str) -> httpx.URL:
     try:
         url = httpx.URL(address)
     except httpx.InvalidURL as error:
-        raise errors.ValidationError("This is no address. Give one that begins with https://.") from error
+        raise errors.ValidationError(N_("This is no address. Give one that begins with https://.")) from error
     if url.scheme not in ("http", "https") or not url.host or url.userinfo:
-        raise errors.ValidationError("Give an address that begins with http:// or https://, without user and password.")
+        raise errors.ValidationError(
+            N_("Give an address that begins with http:// or https://, without user and password.")
+        )
     return url
 
 

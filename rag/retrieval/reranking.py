@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from rag import errors, prompts
+from rag.messages import N_
 from rag.retrieval.completion_cache import Completions
 
 MAX_PASSAGE_CHARS = 2000
@@ -49,6 +50,9 @@ class ModelReranker:
         ratings = {int(number): float(rating) for number, rating in _RATING.findall(reply)}
         if not ratings:
             raise errors.RetrievalError(
-                "The language model's order of the passages could not be read. Rerank with the cross-encoder instead."
+                N_(
+                    "The language model's order of the passages could not be read. Rerank with the cross-encoder "
+                    "instead."
+                )
             )
         return [min(ratings.get(number, 0.0) / BEST_RATING, 1.0) for number in range(1, len(texts) + 1)]

@@ -12,6 +12,7 @@ from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 
 from rag import errors, tracing, types
+from rag.messages import N_
 from rag.retrieval.completion_cache import Completions
 from rag.retrieval.fusion import ranks
 from rag.retrieval.multi_step import look_up
@@ -132,8 +133,10 @@ class HybridRetriever(BaseRetriever):
             return None
         if self._llm is None:
             raise errors.ConfigError(
-                "Rewrites, hypothetical answers, look-ups and reranking by a language model need one, and no "
-                "provider's key is given. Set a key, or search without them."
+                N_(
+                    "Rewrites, hypothetical answers, look-ups and reranking by a language model need one, and no "
+                    "provider's key is given. Set a key, or search without them."
+                )
             )
         return Completions(self._llm, self._store.caches)
 

@@ -11,7 +11,6 @@ from rag import errors, types
 from rag.store.conversations.answer_locks import AnswerLocks
 from rag.store.conversations.chats import Conversations
 from rag.store.conversations.completion_cache import Caches
-from rag.store.conversations.evaluations import EvaluationCases, EvaluationRuns
 from rag.store.conversations.matrices import Matrices
 from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
@@ -25,7 +24,6 @@ from rag.store.library.annotations import Annotations
 from rag.store.library.attachments import Attachments
 from rag.store.library.collection_moves import CollectionMoves
 from rag.store.library.document_metadata import DocumentMetadata
-from rag.store.library.index_statistics import IndexStatistics
 from rag.store.library.indexes import Indexes
 from rag.store.library.page_text import Pages
 from rag.store.library.saved_filters import SavedFilters
@@ -41,7 +39,6 @@ from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, co
 from rag.store.server.read_replica import ReplicatedDatabase
 from rag.store.users import accounts, api_keys
 from rag.store.users.audit_log import Audit, AuditOfAllUsers
-from rag.store.users.glossaries import Glossary
 from rag.store.users.logins import Logins
 from rag.store.users.rate_limits import RateLimits
 from rag.store.users.share_links import AnswerLinks
@@ -77,13 +74,9 @@ class UserStore:
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = Jobs(bound)
         self.checkpoints = JobCheckpoints(bound)
-        self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
         self.annotations = Annotations(bound, self.documents)
         self.matrices = Matrices(bound)
-        self.evaluation_cases = EvaluationCases(bound)
-        self.evaluation_runs = EvaluationRuns(bound)
-        self.index_statistics = IndexStatistics(bound)
         self.shares = Shares(bound)
         self.audit = Audit(bound)
 
@@ -122,12 +115,9 @@ class SharedStore(UserStore):
         self.answer_links = own.answer_links
         self.account = own.account
         self.logins = own.logins
-        self.glossary = own.glossary
         self.saved_filters = own.saved_filters
         self.annotations = Annotations(asker, self.documents)
         self.matrices = own.matrices
-        self.evaluation_cases = own.evaluation_cases
-        self.evaluation_runs = own.evaluation_runs
         self.audit = own.audit
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
+from rag.messages import N_
 from rag.types.base import Input, Model
 from rag.types.documents import EmbeddingSpace
 from rag.types.requests import Auth, AuthField, CollapseWhiteSpace, ProviderOptions, QuestionText, spread
@@ -164,11 +165,11 @@ class Sentence(Model):
         if self.judged_by is None or not self.support or self.support in (Support.QUOTED, Support.UNCITED):
             return ""
         if self.judged_by == SAME_WORDS:
-            return "same words" if self.support is Support.SUPPORTED else ""
+            return N_("same words") if self.support is Support.SUPPORTED else ""
         if self.judged_by == SAME_MEANING:
             shown = self.probability is not None and self.support is Support.SUPPORTED
-            return f"same meaning, p = {self.probability:.2f}" if shown else "by meaning"
-        return f"judged by {self.judged_by}"
+            return N_("same meaning, p = {p}").format(p=f"{self.probability:.2f}") if shown else N_("by meaning")
+        return N_("judged by {model}").format(model=self.judged_by)
 
     @property
     def is_proved(self) -> bool:

@@ -8,6 +8,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors
+from rag.messages import N_
 
 STORABLE = r"^[^\x00]*$"
 """Text that PostgreSQL can keep."""
@@ -47,17 +48,24 @@ IN_READING_ORDER = pydantic.BeforeValidator(
 """Annotates a name or title that is shown; comes last, so that the cleaned text is validated."""
 
 PATTERN_MESSAGES = {
-    STORABLE: "Text should have no zero byte",
-    TEXT: "Text should have something visible, and no zero byte",
-    LINE: "Text should be one line, with something visible on it",
-    SEGMENT: "Text should be one line without slashes, with something visible on it that is no dot",
-    NAME: 'Text should have no control character and none of < > : " / \\ | ? *',
-    PRINTABLE: "Text should have no white space, and of characters only those of ASCII",
-    BOX: "Text should be four numbers parted by commas",
+    STORABLE: N_("Text should have no zero byte"),
+    TEXT: N_("Text should have something visible, and no zero byte"),
+    LINE: N_("Text should be one line, with something visible on it"),
+    SEGMENT: N_("Text should be one line without slashes, with something visible on it that is no dot"),
+    NAME: N_('Text should have no control character and none of < > : " / \\ | ? *'),
+    PRINTABLE: N_("Text should have no white space, and of characters only those of ASCII"),
+    BOX: N_("Text should be four numbers parted by commas"),
 }
 """The message for a value that does not match a pattern."""
 
-DEFAULT_PATTERN_MESSAGE = "Text is not of the form that is needed"
+DEFAULT_PATTERN_MESSAGE = N_("Text is not of the form that is needed")
+
+PYDANTIC_MESSAGES = (
+    N_("Field required"),
+    N_("String should have at least {limit} character"),
+    N_("String should have at least {limit} characters"),
+)
+"""Pydantic's own messages that the pages translate."""
 
 
 def field_errors(found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -74,13 +82,17 @@ def to_validation_error(error: pydantic.ValidationError) -> errors.ValidationErr
     """Convert a pydantic error into ours, which names fields, never values."""
     found = error.errors(include_url=False)
     return errors.ValidationError(
-        f"The request is malformed. {error_summary(found)}.", details={"problems": field_errors(found)}
+        N_("The request is malformed. {_problem}."),
+        _problem=error_summary(found),
+        details={"problems": field_errors(found)},
     )
 
 
 def too_long(text: str, limit: int) -> str:
     """Return the problem of a text of more than `limit` characters."""
-    return f"Text has {len(text):,} characters, but at most {limit:,} are possible"
+    return N_("Text has {count} characters, but at most {limit} are possible").format(
+        count=f"{len(text):,}", limit=f"{limit:,}"
+    )
 
 
 def _message(item: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
+from rag.messages import N_
 from rag.types.answers import AnswerResponse
 from rag.types.base import IN_READING_ORDER, TEXT, Model
 
@@ -122,11 +123,19 @@ class Rerun(Model):
     def summary(self) -> str:
         """One sentence: whether the answer changed, and why."""
         if self.differences is None:
-            reasons = "what the first answer was made from was not kept"
+            reasons = N_("what the first answer was made from was not kept")
         else:
             reasons = "; ".join(one.message for one in self.differences)
         if self.same:
-            return f"The same answer, though {reasons}." if self.differences else "The same answer."
+            return (
+                N_("The same answer, though {_reasons}.").format(_reasons=reasons)
+                if self.differences
+                else N_("The same answer.")
+            )
         if self.differences == ():
-            return "Changed, though nothing that it is made from did: the model wrote it in another way."
-        return f"Changed because {reasons}." if self.differences else f"Changed; {reasons}."
+            return N_("Changed, though nothing that it is made from did: the model wrote it in another way.")
+        return (
+            N_("Changed because {_reasons}.").format(_reasons=reasons)
+            if self.differences
+            else N_("Changed; {_reasons}.").format(_reasons=reasons)
+        )

@@ -10,6 +10,7 @@ from typing import Literal
 
 import pydantic
 
+from rag.messages import N_
 from rag.types.base import Input, Model
 from rag.types.text import Completeness, PageInfo
 
@@ -31,7 +32,7 @@ SIMPLE = "simple"
 
 def language_name(language: str) -> str:
     """Return the display name of a language."""
-    return "other" if language == SIMPLE else language.capitalize()
+    return N_("other") if language == SIMPLE else language.capitalize()
 
 
 GOOGLE_DOCUMENT = "application/vnd.google-apps.document"
@@ -149,17 +150,33 @@ class Part(Model):
     reason: str | None = None
 
 
+PARTS_SUMMARIES = {
+    (True, True, False): N_("{taken} of 1 file in it was taken in."),
+    (True, True, True): N_("{taken} of 1 file in it was taken in. Left out: {_left}"),
+    (True, False, False): N_("{taken} of 1 file in it were taken in."),
+    (True, False, True): N_("{taken} of 1 file in it were taken in. Left out: {_left}"),
+    (False, True, False): N_("{taken} of {total} files in it was taken in."),
+    (False, True, True): N_("{taken} of {total} files in it was taken in. Left out: {_left}"),
+    (False, False, False): N_("{taken} of {total} files in it were taken in."),
+    (False, False, True): N_("{taken} of {total} files in it were taken in. Left out: {_left}"),
+}
+"""Summaries by whether there is one file, one was ingested, and some were left out."""
+
+
 def parts_summary(parts: Sequence[Part]) -> str | None:
     """Summarize how many of `parts` were ingested and why others were left out; None without parts."""
     if not parts:
         return None
     left_out = [part for part in parts if part.document_id is None]
     taken = len(parts) - len(left_out)
-    files = "1 file" if len(parts) == 1 else f"{len(parts):,} files"
-    told = f"{taken:,} of {files} in it {'was' if taken == 1 else 'were'} taken in"
-    named = "; ".join(f"{part.name}: {part.reason}" for part in left_out[:MAX_NAMED_PARTS])
-    more = f"; and {len(left_out) - MAX_NAMED_PARTS:,} more" if len(left_out) > MAX_NAMED_PARTS else ""
-    return f"{told}. Left out: {named}{more}" if left_out else f"{told}."
+    reasons = ""
+    for part in reversed(left_out[:MAX_NAMED_PARTS]):
+        reason = N_("{name}: {_reason}").format(name=part.name, _reason=part.reason)
+        reasons = N_("{_first}; {_others}").format(_first=reason, _others=reasons) if reasons else reason
+    if len(left_out) > MAX_NAMED_PARTS:
+        reasons = N_("{_left}; and {count} more").format(_left=reasons, count=f"{len(left_out) - MAX_NAMED_PARTS:,}")
+    template = PARTS_SUMMARIES[len(parts) == 1, taken == 1, bool(left_out)]
+    return template.format(taken=f"{taken:,}", total=f"{len(parts):,}", _left=reasons)
 
 
 class Document(Model):
@@ -326,22 +343,29 @@ def reading_progress(document: Document) -> str | None:
     progress = document.progress
     if document.retry_after:
         wait = (document.retry_after - dt.datetime.now(dt.UTC)).total_seconds()
-        return f"tried again in {_duration(wait)}"
+        return N_("tried again in {time}").format(time=_duration(wait))
     match document.status:
         case DocumentStatus.QUEUED:
-            done = "waiting"
+            done = N_("waiting")
         case DocumentStatus.PARSING if 0 < progress.total <= progress.done:
-            return "indexing"  # all pages are read, and what follows is not counted
+            return N_("indexing")  # all pages are read, and what follows is not counted
         case DocumentStatus.PARSING:
-            done = f"page {progress.done:,} of {progress.total:,}" if progress.total else "reading"
+            done = (
+                N_("page {done} of {total}").format(done=f"{progress.done:,}", total=f"{progress.total:,}")
+                if progress.total
+                else N_("reading")
+            )
         case DocumentStatus.EMBEDDING if document.vector_count < document.chunk_count:
-            done = f"searchable by words, {100 * document.vector_count // document.chunk_count} % by meaning"
+            done = N_("searchable by words, {share} % by meaning").format(
+                share=100 * document.vector_count // document.chunk_count
+            )
         case DocumentStatus.EMBEDDING:
-            done = f"chunk {progress.done:,} of {progress.total:,}"
+            done = N_("chunk {done} of {total}").format(done=f"{progress.done:,}", total=f"{progress.total:,}")
         case _:
             return None
-    left = f", {_duration(progress.seconds_left)} left" if progress.seconds_left is not None else ""
-    return f"{done}{left}"
+    if progress.seconds_left is None:
+        return done
+    return N_("{_done}, {time} left").format(_done=done, time=_duration(progress.seconds_left))
 
 
 def _duration(seconds: float) -> str:

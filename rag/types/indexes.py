@@ -1,4 +1,4 @@
-"""Embedding generations, statistics, health findings and glossaries of an index."""
+"""Embedding generations, statistics and health findings of an index."""
 
 import datetime as dt
 import uuid
@@ -142,14 +142,3 @@ class HealthFinding(Model):
     kind: FindingKind
     count: int
     documents: tuple[AilingDocument, ...]
-
-
-class GlossarySummary(Model):
-    """A glossary's title and its number of entries of each kind."""
-
-    title: str
-    synonyms: int
-    derived: int
-    places: int
-    items: int
-    abbreviations: int

@@ -7,6 +7,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors
+from rag.messages import N_
 from rag.types.base import STORABLE, TEXT, Input, Model, too_long
 from rag.types.documents import DEFAULT_INDEX
 
@@ -47,12 +48,15 @@ def bounded_question(text: object) -> str:
         errors.ValidationError: it is no text, or too long.
     """
     if not isinstance(text, str):
-        raise errors.ValidationError("The request is malformed. question: Input should be a valid string.")
+        raise errors.ValidationError(
+            N_("The request is malformed. {_problem}."), _problem="question: Input should be a valid string"
+        )
     question = collapse_white_space(text)
     if len(question) > MAX_QUESTION_CHARS:
         problem = too_long(question, MAX_QUESTION_CHARS)
         raise errors.ValidationError(
-            f"The request is malformed. question: {problem}.",
+            N_("The request is malformed. {_problem}."),
+            _problem=f"question: {problem}",
             details={"problems": [{"field": "question", "message": problem}]},
         )
     return question

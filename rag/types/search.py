@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import pydantic
 
+from rag.messages import N_
 from rag.types.base import TEXT, Input, Model
 from rag.types.documents import DEFAULT_INDEX
 from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, QuestionText, StorableText, gather
@@ -93,7 +94,7 @@ class Candidate(NamedTuple):
 class RerankOptions(Input):
     """Reranking options."""
 
-    enabled: bool = pydantic.Field(default=False, description="Order the best places anew.")
+    enabled: bool = pydantic.Field(default=False, description=N_("Order the best places anew."))
     top_n: int = pydantic.Field(default=20, ge=1, le=200, description="How many of the best are ordered anew.")
     by: Literal["cross_encoder", "llm"] = pydantic.Field(
         default="cross_encoder", description="Who orders them: the embedded model or a language model."
@@ -130,22 +131,24 @@ class RetrievalOptions(Input):
         default=0,
         ge=0,
         le=MAX_LOOKUPS,
-        description="Take the question apart into single facts, so many at most, and search for each (language model).",
+        description=N_(
+            "Take the question apart into single facts, so many at most, and search for each (language model)."
+        ),
     )
     periods: bool = pydantic.Field(
         default=True,
-        description="Search for periods as documents write them: FY22 as 2022, Q2'23 as second quarter 2023.",
+        description=N_("Search for periods as documents write them: FY22 as 2022, Q2'23 as second quarter 2023."),
     )
     vocabulary: bool = pydantic.Field(
         default=True,
-        description="Search by words for what a trade calls the same, too: net sales where revenue is asked for.",
+        description=N_("Search by words for what a trade calls the same, too: net sales where revenue is asked for."),
     )
     landmarks: bool = pydantic.Field(
         default=True,
-        description="Prefer the part of a document that is named or meant: a balance sheet, table 4, page 12.",
+        description=N_("Prefer the part of a document that is named or meant: a balance sheet, table 4, page 12."),
     )
     routing: bool = pydantic.Field(
-        default=True, description="Prefer documents whose name, title or first pages the question speaks of."
+        default=True, description=N_("Prefer documents whose name, title or first pages the question speaks of.")
     )
     must_include: tuple[Keyword, ...] = pydantic.Field(
         default=(), max_length=20, description="Only chunks that have these words."

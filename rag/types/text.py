@@ -11,6 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
+from rag.messages import N_
 from rag.types.base import IN_READING_ORDER, Model
 
 
@@ -101,10 +102,10 @@ PAGE_TEXT = EVIDENCE - {BlockKind.NOTE}
 """Kinds of text that the page itself says."""
 
 _LABELS = {
-    BlockKind.PICTURE: "recognised in a picture",
-    BlockKind.NOTE: "comment",
-    BlockKind.STRUCK: "struck out",
-    BlockKind.HIDDEN: "not visible on the page",
+    BlockKind.PICTURE: N_("recognised in a picture"),
+    BlockKind.NOTE: N_("comment"),
+    BlockKind.STRUCK: N_("struck out"),
+    BlockKind.HIDDEN: N_("not visible on the page"),
 }
 
 
@@ -312,7 +313,9 @@ class Completeness(Model):
     def summary(self) -> str:
         """In words: "12,345 of 12,345 (100 %)". A share below 100 % is never rounded up to it."""
         percent = f"{math.floor(self.share * 1000) / 10:g}"
-        return f"{self.kept_characters:,} of {self.source_characters:,} ({percent} %)"
+        return N_("{kept} of {total} ({share} %)").format(
+            kept=f"{self.kept_characters:,}", total=f"{self.source_characters:,}", share=percent
+        )
 
 
 class Unpacked(Model):
@@ -486,5 +489,9 @@ def page_name(number: int, label: str | None = None, count: int = 0) -> str:
     The label of a sheet's page, "Balance!A1:H40", is ignored.
     """
     if label is None or label == str(number) or "!" in label:
-        return f"page {number}"
-    return f"p. {label} (page {number} of {count})" if count else f"p. {label} (page {number})"
+        return N_("page {page}").format(page=number)
+    return (
+        N_("p. {label} (page {page} of {count})").format(label=label, page=number, count=count)
+        if count
+        else N_("p. {label} (page {page})").format(label=label, page=number)
+    )

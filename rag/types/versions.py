@@ -4,6 +4,7 @@ import uuid
 from enum import StrEnum
 from typing import Literal
 
+from rag.messages import N_
 from rag.types.base import Model
 from rag.types.text import Region
 
@@ -17,6 +18,16 @@ class Change(StrEnum):
     UNCHANGED = "unchanged"
     CHANGED = "changed"
     REMOVED = "removed"
+
+
+CHANGE_LABELS = {
+    (Change.UNCHANGED, False): N_("v{version}; unchanged in v{latest}"),
+    (Change.UNCHANGED, True): N_("v{version}; unchanged in v{latest} (page {page})"),
+    (Change.CHANGED, False): N_("v{version}; changed in v{latest}"),
+    (Change.CHANGED, True): N_("v{version}; changed in v{latest} (page {page})"),
+    (Change.REMOVED, False): N_("v{version}; removed in v{latest}"),
+}
+"""Display texts by the state of a text and whether its new page is known."""
 
 
 class LaterPlace(Model):
@@ -36,8 +47,8 @@ class LaterPlace(Model):
     @property
     def label(self) -> str:
         """The display text: "v1; changed in v2 (page 12)"."""
-        place = f" (page {self.page_number})" if self.page_number else ""
-        return f"v{self.version}; {self.change.value} in v{self.latest_version}{place}"
+        template = CHANGE_LABELS[self.change, bool(self.page_number)]
+        return template.format(version=self.version, latest=self.latest_version, page=self.page_number)
 
 
 class ParagraphText(Model):

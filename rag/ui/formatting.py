@@ -101,11 +101,6 @@ def n_pages(count: int) -> str:
     return plural(count, "{count} page", "{count} pages")
 
 
-def n_questions(count: int) -> str:
-    """Return `1 question`, `2 questions`."""
-    return plural(count, "{count} question", "{count} questions")
-
-
 def progress_text(done: int, total: int) -> str:
     """Format progress: `3 of 8`."""
     return _("{done} of {total}").format(done=decimal(done), total=decimal(total))

@@ -11,14 +11,21 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from rag.messages import N_ as N_  # noqa: PLC0414  # the pages import it with `_`
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
+
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "de": "Deutsch"}
 """Supported languages by their own names."""
+ENGINE = "engine"
+"""Comment in the catalogues on messages that are made below the pages."""
 LANGUAGE_KEY = "language"
 """Session key of the language that the user has chosen."""
 
@@ -69,11 +76,6 @@ def _(message: str) -> str:
     return catalog(current_language()).gettext(message) if message else ""
 
 
-def N_(message: str) -> str:  # noqa: N802 - as gettext's users call it
-    """Mark a message for translation; it is translated where it is shown."""
-    return message
-
-
 def ngettext(count: int, one: str, many: str) -> str:
     """Return the message for a count in the current language."""
     return catalog(current_language()).ngettext(one, many, count)
@@ -98,10 +100,21 @@ def catalog(language: str) -> gettext.NullTranslations:
     if language == ENGLISH:
         return gettext.NullTranslations()
     from babel.messages.mofile import write_mo
+
+    compiled = io.BytesIO()
+    write_mo(compiled, _read_catalog(language))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+def engine_messages(language: str) -> list[str]:
+    """Return the English messages made below the pages, which a language translates."""
+    return [str(message.id) for message in _read_catalog(language) if ENGINE in message.auto_comments]
+
+
+@functools.cache
+def _read_catalog(language: str) -> "Catalog":
     from babel.messages.pofile import read_po
 
     source = files("rag").joinpath("locale", language, "LC_MESSAGES", "pagelight.po").read_bytes()
-    compiled = io.BytesIO()
-    write_mo(compiled, read_po(io.BytesIO(source), locale=language))
-    compiled.seek(0)
-    return gettext.GNUTranslations(compiled)
+    return read_po(io.BytesIO(source), locale=language)

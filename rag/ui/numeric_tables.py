@@ -16,11 +16,6 @@ format_score: Writer = functools.partial(decimal, decimals=3)
 """Format a score, usually between 0 and 1."""
 
 
-def format_difference(value: float) -> str:
-    """Format a difference with its sign."""
-    return f"{'+' if value > 0 else ''}{format_score(value)}"
-
-
 def format_numbers(rows: Sequence[Mapping[str, Any]], writers: Mapping[str, Writer]) -> Styler:
     """Format numeric columns of `rows` for `st.dataframe`; missing values become a dash.
 

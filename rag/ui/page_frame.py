@@ -15,7 +15,7 @@ from rag.ui.components import ASSETS, component
 from rag.ui.formatting import escape
 from rag.ui.language import ENGLISH, N_, _, current_language, set_language
 from rag.ui.library import sharing
-from rag.ui.translated_messages import translate_message
+from rag.ui.translated_messages import translate_error
 
 SIDEBAR_PX = 264
 PAGES = {
@@ -26,7 +26,6 @@ PAGES = {
 }
 MORE_PAGES = {
     N_("Index"): ("pages/index.py", ":material/manage_search:"),
-    N_("Glossary"): ("pages/glossary.py", ":material/dictionary:"),
     N_("Status"): ("pages/status.py", ":material/monitor_heart:"),
     N_("Audit"): ("pages/audit.py", ":material/history:"),
     N_("Admin"): ("pages/admin.py", ":material/admin_panel_settings:"),
@@ -97,7 +96,8 @@ def _sidebar(account: types.Account, title: str) -> None:
 def _account_bar(account: types.Account) -> None:
     """Show the user who is logged in, and a logout button."""
     with st.sidebar.container(key="who", gap=None):
-        st.markdown(f"**{escape(account.name or account.email or _('Logged in'))}**")
+        name = account.name or account.email or _("Logged in")
+        st.markdown(f"**{escape(name)}**")
         if account.name and account.email:
             st.caption(escape(account.email))
         st.button(_("Log out"), icon=":material/logout:", type="tertiary", on_click=session.log_out)
@@ -132,7 +132,7 @@ def show_error(error: Exception) -> bool:
     if not isinstance(error, errors.Error):
         st.error(_("Something went wrong. Reload the page; if it persists, check the log."), icon=":material/error:")
         return True
-    st.error(escape(translate_message(error.message)), icon=":material/error:")
+    st.error(escape(translate_error(error)), icon=":material/error:")
     if isinstance(error, errors.StoreUnavailableError):
         st.caption(_("This page reloads automatically."))
         _rerun_when_available()

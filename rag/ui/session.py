@@ -202,7 +202,7 @@ def cached_for_index(name: str, make: Callable[[], Result]) -> Result:
 
     The cache is in the session, so nobody else sees it; access to the index is checked each time.
     """
-    stamp = (user_id(), engine().statistics.stamp())
+    stamp = (user_id(), engine().indexes.stamp())
     kept = st.session_state.get(f"kept-{name}")
     if kept is None or kept[0] != stamp:
         kept = st.session_state[f"kept-{name}"] = (stamp, make())

@@ -13,10 +13,9 @@ from rag.vocabulary.formulas import (
     parse_expression,
     plain_label,
 )
-from rag.vocabulary.glossary import NEW, example, landmarks, widener, with_synonyms
-from rag.vocabulary.landmarks import Landmarks, own_pages
+from rag.vocabulary.landmarks import Landmarks, landmarks, own_pages
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
-from rag.vocabulary.query_widening import Widened, Widener, Widening
+from rag.vocabulary.query_widening import Widened, Widener, Widening, widener
 from rag.vocabulary.question_words import (
     QuestionTemplates,
     any_of,
@@ -26,11 +25,9 @@ from rag.vocabulary.question_words import (
     words,
 )
 from rag.vocabulary.references import Reference, references
-from rag.vocabulary.vocabulary import MAX_TERM_CHARACTERS, Vocabulary, load, trades
+from rag.vocabulary.vocabulary import Vocabulary, load, trades
 
 __all__ = [
-    "MAX_TERM_CHARACTERS",
-    "NEW",
     "DocumentKind",
     "Expression",
     "Figure",
@@ -47,7 +44,6 @@ __all__ = [
     "definitions",
     "document_kinds",
     "document_terms",
-    "example",
     "find_figure",
     "find_periods",
     "is_labelled",
@@ -63,7 +59,6 @@ __all__ = [
     "spell_out_periods",
     "trades",
     "widener",
-    "with_synonyms",
     "words",
     "years",
     "years_away",

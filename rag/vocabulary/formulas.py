@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-from rag import errors
-from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, Term, packaged_files
+from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, packaged_files
 
 Reading = Literal["", "average", "change"]
 """The value of a line item to use: at period end, mean of its begin and end, or their difference."""
@@ -44,9 +43,9 @@ class Figure:
     """
 
     __pydantic_config__ = STRICT
-    name: Term
+    name: str
     labels: SomeTerms
-    place: Term | None = None
+    place: str | None = None
     magnitude: bool = False
     expense: bool = False
     per_share: bool = False
@@ -57,7 +56,7 @@ class Formula:
     """A computed figure: its terms in questions, its expressions, best first, and its unit."""
 
     __pydantic_config__ = STRICT
-    name: Term
+    name: str
     terms: SomeTerms
     expressions: SomeTerms
     unit: Literal["ratio", "percent", "amount", "days"]
@@ -73,7 +72,7 @@ class Definitions:
     """The formulas of a trade and their line items."""
 
     __pydantic_config__ = STRICT
-    title: Term
+    title: str
     figures: tuple[Figure, ...]
     formulas: tuple[Formula, ...]
 
@@ -109,14 +108,14 @@ def parse_expression(text: str) -> Expression:
     """Parse an expression.
 
     Raises:
-        errors.ValidationError: the syntax is invalid.
+        ValueError: the syntax is invalid.
     """
     parts: list[str | Operand] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise errors.ValidationError(f"The expression “{text}” is not understood from character {position + 1} on.")
+            raise ValueError(f"The expression “{text}” is not understood from character {position + 1} on.")
         reading: Reading = match["reading"] or ""  # type: ignore[assignment]  # the pattern has no other
         parts.append(Operand(match["figure"], reading) if match["figure"] else match["number"] or match["sign"])
         position = match.end()
@@ -161,19 +160,6 @@ def _spelled(term: str) -> re.Pattern[str]:
 
 @cache
 def definitions() -> tuple[Definitions, ...]:
-    """Return the packaged definitions.
-
-    Raises:
-        errors.ValidationError: an expression names an undefined line item.
-    """
+    """Return the packaged definitions."""
     adapter = TypeAdapter(Definitions)
-    found = tuple(adapter.validate_python(tomllib.loads(text)) for text in packaged_files("definitions").values())
-    for trade in found:
-        known = {figure.name for figure in trade.figures}
-        parts = [part for formula in trade.formulas for expression in formula.parsed for part in expression]
-        used = {part.figure for part in parts if isinstance(part, Operand)}
-        if unknown := sorted(used - known):
-            raise errors.ValidationError(
-                f"The definitions “{trade.title}” name unknown line items: {', '.join(unknown)}."
-            )
-    return found
+    return tuple(adapter.validate_python(tomllib.loads(text)) for text in packaged_files("definitions").values())

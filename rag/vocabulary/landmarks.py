@@ -7,9 +7,11 @@ Landmarks are found during ingestion, and preferred by questions that name them.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 
 from rag import types
+from rag.vocabulary.query_widening import widener
 from rag.vocabulary.references import caption
 from rag.vocabulary.vocabulary import APOSTROPHES, Place
 
@@ -51,14 +53,14 @@ class Landmarks:
         for line in lines:
             pages[line.page_number].append(line)
         last = max(pages, default=0)
-        found = [landmark for number, on_page in pages.items() for landmark in self._on_page(number, last, on_page)]
-        found += [
+        landmarks = [landmark for number, on_page in pages.items() for landmark in self._on_page(number, last, on_page)]
+        landmarks += [
             types.Landmark(name=f"page {label.lower()}", page_number=number, strength=PRINTED)
             for number, label in labels.items()
             if number in pages
         ]
-        strongest = {(mark.name, mark.page_number): mark for mark in sorted(found, key=lambda mark: mark.strength)}
-        return [strongest[key] for key in dict.fromkeys((mark.name, mark.page_number) for mark in found)]
+        strongest = {(mark.name, mark.page_number): mark for mark in sorted(landmarks, key=lambda mark: mark.strength)}
+        return [strongest[key] for key in dict.fromkeys((mark.name, mark.page_number) for mark in landmarks)]
 
     def _on_page(self, number: int, last: int, lines: Sequence[types.Line]) -> Iterator[types.Landmark]:
         yield types.Landmark(name=f"page {number}", page_number=number, strength=1.0)
@@ -83,6 +85,12 @@ class Landmarks:
         }
 
 
+@cache
+def landmarks() -> Landmarks:
+    """Return the landmark finder of the packaged vocabularies."""
+    return Landmarks(widener().places)
+
+
 def own_pages(marks: Iterable[types.Landmark]) -> dict[str, frozenset[int]]:
     """Return the pages of each landmark: those of maximum strength in the document, and adjacent ones.
 
@@ -92,24 +100,24 @@ def own_pages(marks: Iterable[types.Landmark]) -> dict[str, frozenset[int]]:
     by_name: dict[str, list[types.Landmark]] = defaultdict(list)
     for mark in marks:
         by_name[mark.name].append(mark)
-    found = {}
+    pages = {}
     for name, named in by_name.items():
         surest = max(mark.strength for mark in named)
-        own = [mark.page_number for mark in named if mark.strength == surest]
-        found[name] = frozenset(
-            mark.page_number for mark in named if any(abs(mark.page_number - page) <= 1 for page in own)
+        strongest = [mark.page_number for mark in named if mark.strength == surest]
+        pages[name] = frozenset(
+            mark.page_number for mark in named if any(abs(mark.page_number - page) <= 1 for page in strongest)
         )
-    return found
+    return pages
 
 
 def _captions(number: int, lines: Sequence[types.Line]) -> Iterator[types.Landmark]:
-    found = []
+    captions = []
     for line in lines:
         is_heading = line.kind is types.BlockKind.HEADING
         if line.kind is not types.BlockKind.TABLE and (reference := caption(line.text, is_heading=is_heading)):
-            found.append((reference, HEADING if is_heading else CAPTION))
-    counts: Mapping[str, int] = Counter(reference.kind for reference, _ in found)
-    for reference, strength in found:
+            captions.append((reference, HEADING if is_heading else CAPTION))
+    counts: Mapping[str, int] = Counter(reference.kind for reference, _ in captions)
+    for reference, strength in captions:
         listed = counts[reference.kind] >= LIST_LENGTH
         yield types.Landmark(name=reference.name, page_number=number, strength=LISTED if listed else strength)
 

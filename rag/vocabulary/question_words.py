@@ -55,8 +55,8 @@ class QuestionWords(types.Model):
 @functools.cache
 def _languages() -> dict[str, QuestionWords]:
     files = packaged_files("talk").items()
-    found = {name: QuestionWords.model_validate(tomllib.loads(text)) for name, text in files}
-    return {types.ENGLISH: found.pop(types.ENGLISH), **found}
+    languages = {name: QuestionWords.model_validate(tomllib.loads(text)) for name, text in files}
+    return {types.ENGLISH: languages.pop(types.ENGLISH), **languages}
 
 
 def languages() -> tuple[str, ...]:
@@ -71,15 +71,14 @@ def question_templates(language: str) -> QuestionTemplates:
 
 def words(kind: Kind, language: str | None = None) -> tuple[str, ...]:
     """Return the words of a kind in one language, or in all."""
-    talks = _languages().items()
-    found = (one for name, talk in talks if language in (None, name) for one in talk.words.get(kind, ()))
-    return tuple(dict.fromkeys(found))
+    chosen = [words for name, words in _languages().items() if language in (None, name)]
+    return tuple(dict.fromkeys(phrase for words in chosen for phrase in words.words.get(kind, ())))
 
 
 def any_of(*phrases: Iterable[str]) -> str:
     """Return a regular expression that matches any of the phrases, the longest first."""
-    longest = sorted({phrase for some in phrases for phrase in some}, key=lambda one: (-len(one), one))
-    return "|".join(r"\s+".join(map(re.escape, one.split())) for one in longest).replace("'", "['’]")
+    longest = sorted({phrase for group in phrases for phrase in group}, key=lambda phrase: (-len(phrase), phrase))
+    return "|".join(r"\s+".join(map(re.escape, phrase.split())) for phrase in longest).replace("'", "['’]")
 
 
 def reason_language(question: str) -> str | None:
@@ -97,5 +96,5 @@ def _reason(language: str) -> re.Pattern[str]:
 def question_sets() -> tuple[types.MatrixTemplate, ...]:
     """Return the packaged sample questions for kinds of documents, by title."""
     files = packaged_files("questions").items()
-    found = [types.MatrixTemplate.model_validate({"name": name, **tomllib.loads(text)}) for name, text in files]
-    return tuple(sorted(found, key=lambda one: one.title))
+    sets = [types.MatrixTemplate.model_validate({"name": name, **tomllib.loads(text)}) for name, text in files]
+    return tuple(sorted(sets, key=lambda template: template.title))

@@ -61,15 +61,13 @@ def test_revoked_and_foreign_keys(engine: RAGEngine, base_url: str) -> None:
         assert api.error_of(web.get("/indexes")) == (401, "auth")
 
 
-WRITES = [("POST", "/indexes"), ("POST", "/reindex"), ("POST", "/conversations"), ("POST", "/evaluations")]
+WRITES = [("POST", "/indexes"), ("POST", "/reindex"), ("POST", "/conversations")]
 
 
 @pytest.mark.parametrize(("method", "path"), WRITES)
 def test_a_reading_key_does_not_write(engine: RAGEngine, base_url: str, method: str, path: str) -> None:
     with api.client(base_url, api.key_of(engine, "reader", "read")) as web:
-        body = {"name": "x", "questions": [{"id": "1", "question": "x", "pdf": "x", "goldPages": [1]}]}
-        sent = {key: value for key, value in body.items() if (key == "name") == (path == "/indexes")}
-        response = web.request(method, path, json=sent if path in {"/indexes", "/evaluations"} else {})
+        response = web.request(method, path, json={"name": "x"} if path == "/indexes" else {})
         assert api.error_of(response) == (403, "forbidden")
 
 
@@ -153,7 +151,7 @@ def test_only_the_configured_site_may_call(engine: RAGEngine) -> None:
     assert allowed.headers["access-control-allow-origin"] == "https://front.example"
     assert "access-control-allow-credentials" not in allowed.headers
     putting = {"origin": "https://front.example", **asked, "access-control-request-method": "PUT"}
-    assert web.options("/glossary", headers=putting).status_code == 200
+    assert web.options("/shares", headers=putting).status_code == 200
     refused = web.options("/ask", headers={"origin": "https://evil.example", **asked})
     assert refused.status_code == 400
     assert "access-control-allow-origin" not in refused.headers
@@ -264,14 +262,6 @@ ATTEMPTS: list[tuple[str, str, object]] = [
     ("POST", "/retrieve", {"query": "merger", "collection": "{index}"}),
     ("POST", "/validate", {"test_queries": ["merger"], "collection": "{index}"}),
     ("POST", "/reindex", {"indexName": "{index}"}),
-    (
-        "POST",
-        "/evaluations",
-        {
-            "indexName": "{index}",
-            "questions": [{"id": "1", "question": "merger", "pdf": "merger.pdf", "goldPages": [1]}],
-        },
-    ),
     ("GET", "/jobs/{job}", None),
     ("POST", "/jobs/{job}/cancel", None),
     ("GET", "/tags?indexName={index}", None),
@@ -282,7 +272,6 @@ ATTEMPTS: list[tuple[str, str, object]] = [
     ("DELETE", "/conversations/{chat}", None),
     ("GET", "/conversations/{chat}/messages", None),
     ("PATCH", "/conversations/{chat}/messages/{message}", {"shown": True}),
-    ("POST", "/conversations/{chat}/messages/{message}/case", {}),
     ("GET", "/conversations/{chat}/messages/{message}/marked?documentId={document}", None),
     ("POST", "/conversations/{chat}/messages/{message}/again", None),
     ("GET", "/conversations/{chat}/export?format=json", None),
@@ -301,7 +290,6 @@ ATTEMPTS: list[tuple[str, str, object]] = [
     ("GET", "/matrices/{matrix}/export?format=csv", None),
     ("DELETE", "/matrices/{matrix}", None),
     ("POST", "/matrices", {"name": "mine", "documentIds": ["{document}"], "questions": ["merger"]}),
-    ("GET", "/question-sets/mine", None),
     ("POST", "/conversations/{chat}/messages", {"question": "merger"}),
     ("POST", "/conversations", {"documentIds": ["{document}"]}),
 ]

@@ -193,7 +193,7 @@ def test_a_language_model_rewrites_and_supposes_and_rankings_are_fused() -> None
 
 
 def test_a_search_may_be_taken_apart_into_look_ups(database_url: str, tmp_path: Path) -> None:
-    with vendors.vendor("openai", tmp_path) as vendor:
+    with vendors.vendor("openai") as vendor:
         settings = vendor.config().model_dump(include={"openai_api_key", "openai_base_url"})
         engine = api.open_engine(database_url, tmp_path, rag_embed_model="local", **settings)
         with engine, TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY}) as client:

@@ -1,4 +1,4 @@
-"""Documents, indexes, jobs and evaluations over HTTP."""
+"""Documents, indexes and jobs over HTTP."""
 
 import hashlib
 import io
@@ -248,37 +248,6 @@ def test_a_job_is_cancelled(web: httpx.Client, engine: RAGEngine, ready: str) ->
     worker.run(engine.installation, wait=False)
     assert web.get(path).json() == cancelled.json()
     assert api.error_of(web.post(f"/jobs/{uuid.uuid4()}/cancel")) == (404, "not_found")
-
-
-def test_an_evaluation_has_measures(web: httpx.Client, engine: RAGEngine, ready: str) -> None:
-    questions = [{"id": "1", "question": "How many ships?", "pdf": "harbour.pdf", "goldPages": [1]}]
-    started = web.post("/evaluations", json={"questions": questions})
-    assert started.status_code == 202
-    worker.run(engine.installation, wait=False)
-    done = web.get(f"/jobs/{started.json()['id']}").json()
-    assert done["result"]["measures"]["recall@5"] == 1
-    assert [job["id"] for job in web.get("/evaluations").json()["items"]] == [started.json()["id"]]
-    assert api.error_of(web.post("/evaluations", json={"questions": []})) == (422, "validation")
-
-
-def test_answers_are_evaluated_too(web: httpx.Client, engine: RAGEngine, ready: str) -> None:
-    known = {"id": "1", "pdf": "harbour.pdf", "goldPages": [1]}
-    questions = [
-        {**known, "question": "How many ships did the harbour handle?", "answer": "4,812 ships"},
-        {"id": "2", "question": "xylophone quasar", "pdf": "harbour.pdf", "answerable": False},
-    ]
-    started = web.post("/evaluations", json={"subject": "answers", "questions": questions})
-    assert started.status_code == 202
-    worker.run(engine.installation, wait=False)
-    result = web.get(f"/jobs/{started.json()['id']}").json()["result"]
-    assert {"said", "said_first", "first_page", "refused_right"} <= result["measures"].keys()
-    assert (result["measures"]["said"], result["measures"]["refused_right"]) == (1, 1)
-    assert [question["mistake"] for question in result["questions"]] == [None, None]
-    assert result["questions"][0]["found"] == {"pdf": "harbour.pdf", "page": 1}
-    keyed = {"provider": "openai", "auth": {"apiKey": "sk-not-to-be-kept"}}
-    refused = web.post("/evaluations", json={"subject": "answers", "questions": questions, "generation": keyed})
-    assert api.error_of(refused) == (422, "validation")
-    assert "sk-not" not in refused.text
 
 
 # --- versions ---

@@ -1,5 +1,6 @@
 """`pagelight backup` and `pagelight restore`: on a fresh machine everything two users see is as it was."""
 
+import json
 import os
 import shutil
 import signal
@@ -228,8 +229,8 @@ def test_restoring_mixes_and_replaces_nothing(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("settings")
 def test_a_backup_is_told_in_the_audit(tmp_path: Path) -> None:
     pagelight("backup", tmp_path / "backup.tar")
-    (told,) = parsed("audit", "--action", "export")
-    assert (told["actor"], told["door"], told["subject_name"]) == ("local", "cli", "backup.tar")
+    (told,) = json.loads(pagelight("api", "GET", "/audit?action=export").stdout)["items"]
+    assert (told["actor"], told["door"], told["subjectName"]) == ("local", "cli", "backup.tar")
 
 
 @pytest.mark.usefixtures("settings")

@@ -13,7 +13,6 @@ import pytest
 from typer import testing
 
 from rag.cli.app import app
-from rag.engine import RAGEngine
 from tests import pdfs
 from tests.acceptance.command_line import HARBOUR, ORCHARD, pagelight, parsed
 
@@ -152,40 +151,6 @@ def test_a_mistyped_index_is_not_read_anew() -> None:
     assert "default" in pagelight("reindex", "--index", "mistyped", code=5).stderr
 
 
-# Jobs
-
-
-@pytest.mark.usefixtures("settings")
-def test_jobs_are_listed_and_shown() -> None:
-    assert "No jobs" in pagelight("jobs", "list").stdout
-    with RAGEngine() as engine:
-        reindexing = engine.jobs.start_reindex()
-        failing = engine.jobs.start_reindex({"source": {"folderId": "/there/is/no/such/folder"}})
-    pagelight("worker", "--once")
-    assert [job["id"] for job in parsed("jobs", "list")] == [str(failing.id), str(reindexing.id)]
-    assert [job["id"] for job in parsed("jobs", "list", "--kind", "reindex")] == [str(reindexing.id)]
-    listed = pagelight("jobs", "list").stdout
-    assert re.search(rf"{failing.id.hex[:8]}\s+sync\s+default\s+failed: source", listed)
-    done = parsed("jobs", "show", reindexing.id.hex[:8])
-    counted = {"documents": 0, "ready": 0, "failed": 0, "folders": [], "unreadableFolders": 0}
-    assert (done["status"], done["result"]) == ("done", counted)
-    assert '"documents": 0' in pagelight("jobs", "show", reindexing.id).stdout
-    assert "/there/is/no/such/folder" in pagelight("jobs", "show", failing.id).stdout
-    assert parsed("jobs", "show", "0" * 8, code=5)["error"]["code"] == "not_found"
-    pagelight("jobs", "show", "1f0", code=5)
-
-
-@pytest.mark.usefixtures("settings")
-def test_a_job_is_cancelled() -> None:
-    with RAGEngine() as engine:
-        waiting = engine.jobs.start_reindex()
-    assert "Cancelled: reindex" in pagelight("jobs", "cancel", waiting.id.hex[:8]).stdout
-    assert "It had already ended: cancelled." in pagelight("jobs", "cancel", waiting.id).stdout
-    assert parsed("jobs", "cancel", waiting.id)["status"] == "cancelled"
-    assert "cancelled" in pagelight("jobs", "list").stdout
-    pagelight("jobs", "cancel", "0" * 8, code=5)
-
-
 # Validation
 
 
@@ -261,7 +226,7 @@ def commands(*group: str) -> list[str]:
     return re.findall(r"^│ ([a-z]+)  ", text[text.index("Commands") :], re.MULTILINE)
 
 
-@pytest.mark.parametrize("group", ["documents", "keys", "jobs"])
+@pytest.mark.parametrize("group", ["documents", "keys"])
 def test_each_subcommand_has_an_example_and_prints_json(group: str) -> None:
     for subcommand in commands(group):
         text = pagelight(group, subcommand, "--help").stdout
@@ -270,7 +235,7 @@ def test_each_subcommand_has_an_example_and_prints_json(group: str) -> None:
 
 
 def test_whatever_prints_results_prints_json_too() -> None:
-    for command in set(commands()) - WITHOUT_RESULTS - {"keys", "jobs", "users"}:
+    for command in set(commands()) - WITHOUT_RESULTS - {"keys", "users"}:
         assert "--json" in pagelight(command, "--help").stdout, command
 
 
@@ -296,7 +261,7 @@ def run_pagelight(**environment: str) -> str:
 
 def test_the_shell_completes_commands_and_options() -> None:
     assert completed("pagelight re") == ["reindex", "reembed", "restore"]
-    assert completed("pagelight jobs ") == ["list", "show", "cancel"]
+    assert completed("pagelight keys ") == ["create", "list", "revoke"]
     assert completed("pagelight ask --rer") == ["--rerank", "--rerank-top-n", "--rerank-by"]
 
 

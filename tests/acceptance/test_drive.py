@@ -10,7 +10,7 @@ from rag import errors, providers
 from rag.config import Config, load_config
 from rag.providers import DriveFolder
 from rag.types import GOOGLE_APPS, SourceFile
-from tests import drive_server, pdfs, vendors
+from tests import drive_server, pdfs
 from tests.drive_server import FOLDER, SHORTCUT, Drive
 
 DOC, SLIDES = sorted(GOOGLE_APPS)
@@ -31,7 +31,7 @@ def drive() -> Iterator[Drive]:
 @pytest.fixture
 def settings(drive: Drive, tmp_path: Path) -> dict[str, Any]:
     return {
-        "google_application_credentials": vendors.service_account(tmp_path, drive.url + drive_server.TOKEN_PATH),
+        "google_application_credentials": drive_server.service_account(tmp_path, drive.url),
         "google_drive_base_url": f"{drive.url}/drive/v3/",
         "provider_max_retries": 1,
         "provider_timeout_seconds": 5.0,

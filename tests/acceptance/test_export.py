@@ -14,7 +14,6 @@ from tests import pdfs
 from tests.acceptance.command_line import HARBOUR, pagelight, parsed
 
 QUESTION = "How many ships did the harbour handle?"
-GLOSSARY = 'title = "Ann\'s words"\r\n'
 BOBS = "Bob's merger with Acme is confidential."
 
 
@@ -34,7 +33,6 @@ def library(settings: Path) -> dict[str, uuid.UUID]:
         ):
             ids[name] = ann.documents.process(ann.documents.add(content, name, index_name=index, enqueue=False).id).id
         ann.documents.trash([ids["draft.pdf"]])
-        ann.glossary.set(GLOSSARY)
         bob = ann.installation.for_user("bob")
         bob.documents.process(bob.documents.add(pdfs.plain([BOBS]), "bobs.pdf", enqueue=False).id)
         for engine, question in ((ann, QUESTION), (bob, "What of the merger?")):
@@ -49,9 +47,8 @@ def test_everything_of_a_user_in_open_formats(library: dict[str, uuid.UUID], tmp
     folder = tmp_path / "out" / "mine"
     report = parsed("export", folder)
     assert {path.name for path in folder.iterdir()} == {
-        "documents", "documents.jsonl", "chunks.jsonl", "conversations.jsonl", "glossary.toml"
+        "documents", "documents.jsonl", "chunks.jsonl", "conversations.jsonl"
     }  # fmt: skip
-    assert (folder / "glossary.toml").read_bytes().decode() == GLOSSARY
     with RAGEngine(load_config()) as engine:
         documents = {one.name: one for index in engine.indexes.list() for one in engine.documents.list(index.name)}
         chunks = {one.name: engine.chunks.list(one.id) for one in documents.values()}
@@ -108,8 +105,6 @@ def test_nothing_of_another_user_is_in_it(library: dict[str, uuid.UUID], tmp_pat
     assert b"Acme" not in everything["anns"]
     assert b"bob" not in everything["anns"].lower()
     assert b"Lindmark" not in everything["bobs"]
-    assert b"Ann's words" not in everything["bobs"]
-    assert not (tmp_path / "bobs" / "glossary.toml").exists()
     assert all(str(one).encode() not in everything["bobs"] for one in library.values())
     assert everything["nobodys"] == b""
 
@@ -118,7 +113,6 @@ def test_nothing_of_another_user_is_in_it(library: dict[str, uuid.UUID], tmp_pat
 def test_one_index_and_its_vectors(tmp_path: Path) -> None:
     parsed("export", tmp_path / "second", "--index", "second", "--vectors")
     assert [line["name"] for line in lines(tmp_path / "second" / "documents.jsonl")] == ["topics.pdf"]
-    assert not (tmp_path / "second" / "glossary.toml").exists()
     for line in lines(tmp_path / "second" / "chunks.jsonl"):
         assert len(line["vector"]) == 384
         assert sum(value * value for value in line["vector"]) == pytest.approx(1)

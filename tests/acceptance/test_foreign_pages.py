@@ -9,7 +9,7 @@ import pytest
 
 from rag.engine import RAGEngine
 from tests.acceptance import api
-from tests.acceptance.test_slow_clients import PATIENCE_SECONDS, serving
+from tests.acceptance.serving import PATIENCE_SECONDS, serving
 from tests.waiting import eventually
 
 HANDSHAKE = {

@@ -172,7 +172,7 @@ class Desk:
 @pytest.fixture(scope="module")
 def desk(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     folder: Path = tmp_path_factory.mktemp("hostile")
-    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai") as vendor:
         config: Config = vendor.config(rag_data_dir=folder, rag_database_url=url, rag_embed_model="local")
         with RAGEngine(config, user_id="ada") as engine:
             yield Desk(engine, vendor)
@@ -240,7 +240,7 @@ def test_the_model_is_sent_one_header_and_no_mark_of_the_document_s(desk: Desk, 
 
 @pytest.fixture
 def vendor(tmp_path: Path) -> Iterator[Vendor]:
-    with vendors.vendor("openai", tmp_path) as opened:
+    with vendors.vendor("openai") as opened:
         yield opened
 
 

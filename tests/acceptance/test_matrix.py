@@ -1,6 +1,5 @@
 """Matrices as people have them: on their page, over REST, and on the command line."""
 
-import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from rag import worker
 from rag.engine import RAGEngine
 from rag.ui import session
 from tests import pdfs
-from tests.acceptance import command_line
 from tests.acceptance.api import client, error_of, key_of, serving
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -138,25 +136,3 @@ def test_over_rest(engine: RAGEngine) -> None:
         assert error_of(web.patch(path, json={"questions": []})) == (422, "validation")
         assert web.delete(path).status_code == 204
         assert web.get("/matrices").json() == []
-
-
-def test_on_the_command_line(engine: RAGEngine, tmp_path: Path) -> None:
-    run = functools.partial(command_line.pagelight, "matrix")
-    parsed = functools.partial(command_line.parsed, "matrix")
-
-    assert "10-K basics" in run("templates").stdout
-    made = parsed("make", "Facts", "--question", SHIPS, "--document", "facts.pdf")
-    worker.run(engine.installation, wait=False)
-    assert "4,812" in run("show", "Facts").stdout
-    run("edit", made["id"][:8], "--question", QUASAR, "--without-question", "1", "--name", "Costs")
-    worker.run(engine.installation, wait=False)
-    shown = parsed("show", "Costs")
-    assert [one["cell"]["status"] for one in shown["cells"]] == ["not_found"]
-    run("export", "Costs", tmp_path / "costs.xlsx")
-    assert (tmp_path / "costs.xlsx").read_bytes()[:2] == b"PK"
-    run("fill", "Costs")
-    run("cancel", "Costs")
-    assert parsed()[0]["name"] == "Costs"
-    run("delete", "Costs")
-    assert "There is no matrix" in run().stdout
-    run("show", "Costs", code=5)

@@ -1,7 +1,6 @@
 """Servers of models on this machine, against small ones that tell of themselves in the words of the real ones."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 from llama_index.core.llms import LLM, ChatMessage
@@ -22,38 +21,33 @@ def server() -> Iterator[VendorServer]:
         yield opened
 
 
-def root(server: VendorServer) -> str:
-    return server.url.removesuffix("/v1")
-
-
-def window(provider: str, server: VendorServer, model: str = MODEL) -> int:
+def window(provider: str, server: VendorServer, model: str = MODEL) -> int | None:
     return local_servers.context_window(providers.Registry().provider(provider), server.url, model)
 
 
 # --- what there is ---
 
 
-def test_servers_are_found_with_their_models() -> None:
-    with ExitStack() as stack:
-        ollama, vllm = (stack.enter_context(vendor_servers.openai_server()) for _ in range(2))
-        ollama.pages["/v1/models"] = listed(MODEL, "nomic-embed-text:latest", "bge-m3", "gpt-oss:120b-cloud", MODEL)
-        vllm.pages["/v1/models"] = listed("Qwen/Qwen3-4B", max_model_len=8192)
-        found = providers.find_servers({"ollama": ollama.url, "vllm": vllm.url, "lm_studio": "http://127.0.0.1:9/v1"})
-    assert [(server.label, server.url) for server in found] == [("Ollama", ollama.url), ("vLLM", vllm.url)]
-    assert [(model.name, model.embeds) for model in found[0].models] == [
+def test_ollama_is_found_with_its_models(server: VendorServer) -> None:
+    server.pages["/v1/models"] = listed(MODEL, "nomic-embed-text:latest", "bge-m3", "gpt-oss:120b-cloud", MODEL)
+    ollama = local_servers.find_ollama(server.url)
+    assert ollama
+    assert (ollama.label, ollama.url) == ("Ollama", server.url)
+    assert [(model.name, model.embeds) for model in ollama.models] == [
         ("bge-m3", True),
         ("gpt-oss:120b-cloud", False),
         (MODEL, False),
         ("nomic-embed-text", True),
     ]
-    assert [model.name for model in found[0].models if model.is_elsewhere] == ["gpt-oss:120b-cloud"]
-    assert ollama.requests == []
+    assert [model.name for model in ollama.models if model.is_elsewhere] == ["gpt-oss:120b-cloud"]
+    assert server.requests == []
 
 
 def test_a_server_without_models_is_one(server: VendorServer) -> None:
     server.pages["/v1/models"] = {"object": "list", "data": None}  # Ollama, before anything is pulled
-    (found,) = providers.find_servers({"ollama": server.url})
-    assert found.models == ()
+    ollama = local_servers.find_ollama(server.url)
+    assert ollama
+    assert ollama.models == ()
 
 
 @pytest.mark.parametrize(
@@ -62,19 +56,20 @@ def test_a_server_without_models_is_one(server: VendorServer) -> None:
 def test_what_else_listens_there_is_none(server: VendorServer, page: object) -> None:
     if page is not None:
         server.pages["/v1/models"] = page
-    assert providers.find_servers({"llama_cpp": server.url}) == ()
+    assert local_servers.find_ollama(server.url) is None
 
 
 def test_one_that_leads_elsewhere_is_not_followed(server: VendorServer) -> None:
     with vendor_servers.openai_server() as elsewhere:
         elsewhere.pages["/v1/models"] = listed("spy")
         server.redirects["/v1/models"] = f"{elsewhere.url}/models"
-        assert providers.find_servers({"ollama": server.url}) == ()
+        assert local_servers.find_ollama(server.url) is None
         assert elsewhere.looked == []
 
 
-def test_an_address_that_is_none_is_no_server() -> None:
-    assert providers.find_servers({"ollama": "http://[half/v1", "vllm": "nowhere"}) == ()
+@pytest.mark.parametrize("url", ["http://[half/v1", "nowhere", "http://127.0.0.1:9/v1"])
+def test_an_address_that_is_none_is_no_server(url: str) -> None:
+    assert local_servers.find_ollama(url) is None
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
@@ -85,7 +80,7 @@ def test_what_is_on_this_machine_gets_no_proxy(
     http_client.cache_clear()
     try:
         server.pages["/v1/models"] = listed(MODEL)
-        assert len(providers.find_servers({"ollama": server.url})) == 1
+        assert local_servers.find_ollama(server.url)
         assert providers.complete(llm(server), [ChatMessage(content="What colour are apples?")])
     finally:
         http_client.cache_clear()
@@ -151,14 +146,14 @@ def test_the_speed_of_a_model_here_is_measured_as_it_answers(
 
 def test_vllm_tells_in_its_list(server: VendorServer) -> None:
     server.pages["/v1/models"] = listed("Qwen/Qwen3-4B", max_model_len=8192)
-    assert window("vllm", server, "Qwen/Qwen3-4B") == 8192
-    assert window("vllm", server, "another") == local_servers.DEFAULT_CONTEXT_WINDOW
+    assert window("openai_compatible", server, "Qwen/Qwen3-4B") == 8192
+    assert window("openai_compatible", server, "another") == local_servers.DEFAULT_CONTEXT_WINDOW
 
 
 def test_llama_cpp_tells_what_a_slot_has_not_what_the_model_was_trained_for(server: VendorServer) -> None:
     server.pages["/v1/models"] = listed(MODEL, meta={"n_ctx_train": 131072})
     server.pages["/props"] = {"default_generation_settings": {"n_ctx": 6144}, "total_slots": 1}
-    assert window("llama_cpp", server) == 6144
+    assert window("openai_compatible", server) == 6144
 
 
 @pytest.mark.parametrize(
@@ -171,7 +166,7 @@ def test_llama_cpp_tells_what_a_slot_has_not_what_the_model_was_trained_for(serv
 )
 def test_lm_studio_tells_what_is_loaded(server: VendorServer, row: dict[str, object], tokens: int) -> None:
     server.pages["/api/v0/models"] = listed(MODEL, type="llm", **row)
-    assert window("lm_studio", server) == tokens
+    assert window("openai_compatible", server) == tokens
 
 
 @pytest.mark.parametrize(
@@ -207,7 +202,7 @@ def test_a_server_of_no_known_kind_is_asked_in_each_way(server: VendorServer) ->
 @pytest.mark.parametrize("size", [0, -1, True, "8192", None, [8192]])
 def test_a_size_that_is_none_is_not_believed(server: VendorServer, size: object) -> None:
     server.pages["/v1/models"] = listed(MODEL, max_model_len=size)
-    assert window("vllm", server) == local_servers.DEFAULT_CONTEXT_WINDOW
+    assert window("openai_compatible", server) == local_servers.DEFAULT_CONTEXT_WINDOW
 
 
 # --- as the model that writes ---
@@ -269,4 +264,4 @@ def test_a_server_that_hangs_is_waited_for_a_moment_only(server: VendorServer, m
     server.pages["/api/ps"] = Slow()
     assert window("ollama", server) == local_servers.DEFAULT_CONTEXT_WINDOW
     server.pages["/v1/models"] = Slow()
-    assert providers.find_servers({"ollama": server.url}) == ()
+    assert local_servers.find_ollama(server.url) is None

@@ -110,7 +110,7 @@ def test_empty_library_leads_to_the_upload(app: AppTest) -> None:
     assert "No documents yet" in texts(app)
     assert not app.chat_input
     weights = {button.label: button.proto.type for button in app.main.button}
-    assert weights == {"Upload documents": "primary", "Try a sample": "tertiary"}
+    assert weights == {"Upload documents": "primary"}
     next(button for button in app.main.button if button.label == "Upload documents").click().run()
     assert [header.value for header in app.header] == ["Library"]
 
@@ -142,7 +142,7 @@ def test_a_follow_up_is_shown_as_it_was_understood(app: AppTest, engine: RAGEngi
 @pytest.fixture
 def writer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VendorServer]:
     """The server of the model that writes the app's answers: two sentences, of which words prove the first."""
-    with vendors.vendor("openai", tmp_path) as vendor:
+    with vendors.vendor("openai") as vendor:
         monkeypatch.setenv("RAG_EMBED_MODEL", "local")
         monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
@@ -423,9 +423,6 @@ def test_a_question_is_edited_and_an_answer_made_anew_beside_the_former(app: App
     (again,) = [node for node in app.get("menu_button") if node.proto.id.endswith(f"again-{turn.id}")]
     assert again.proto.options[:2] == ["Same question", "With more sources"]
     button(app, f"good-{turn.id}").click().run()
-    button(app, f"case-{turn.id}").click().run()
-    (case,) = engine.question_sets.get("From chats")
-    assert (case.pdf, case.gold_pages) == ("minutes.pdf", (1,))
     button(app, f"edit-{conversation_start(engine)}").click().run()
     assert app.text_area[0].value == "By how many percent did copper prices rise?"
     engine.chats.ask(conversation.id, "What was approved?", beside=turn_before(engine, turn.id))
@@ -574,7 +571,7 @@ def links(app: AppTest) -> list[str]:
 
 def test_menu_of_one_user_has_no_pages_for_teams(app: AppTest, engine: RAGEngine) -> None:
     app.run()
-    assert links(app) == ["Chat", "Library", "Matrix", "Settings", "Index", "Glossary", "Status"]
+    assert links(app) == ["Chat", "Library", "Matrix", "Settings", "Index", "Status"]
     assert [expander.label for expander in app.sidebar.expander] == ["More"]
     add(engine)
     open_page(app, "library")
@@ -1049,7 +1046,7 @@ def test_playground_looks_up_step_by_step(
     assert lookups_field(app).disabled  # there is no language model
     session.installation().close()
     st.cache_resource.clear()
-    with vendors.vendor("openai", tmp_path) as vendor:
+    with vendors.vendor("openai") as vendor:
         monkeypatch.setenv("RAG_EMBED_MODEL", "local")
         monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)

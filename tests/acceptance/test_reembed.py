@@ -136,7 +136,7 @@ def test_the_setting_is_called_to_mind_and_its_refusal_names_the_command(monkeyp
         (["--eval", "questions.jsonl"], 2),
         (["--switch"], 2),
         (["--model", "no-such:model"], 2),
-        (["--model", "perplexity:sonar"], 9),
+        (["--model", "perplexity:sonar"], 2),
         (["--index", "absent", "--model", LOCAL], 5),
         (["--model", LOCAL, "--eval", "absent.jsonl"], 5),
         (["--rollback"], 6),

@@ -50,7 +50,7 @@ def replay(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> It
 
         def ask(name: str, reply: str) -> AnswerResponse:
             if name not in engines:
-                vendor = stack.enter_context(vendors.vendor(name, tmp_path_factory.mktemp("vendor")))
+                vendor = stack.enter_context(vendors.vendor(name))
                 engine = stack.enter_context(RAGEngine(vendor.config(**library), user_id=name))
                 for file, lines in CASES["documents"].items():
                     engine.documents.process(engine.documents.add(pdfs.plain(lines), file, enqueue=False).id)

@@ -1,6 +1,5 @@
 """Taking answers along as people do it: on the pages, over REST, and on the command line."""
 
-import functools
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,6 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.ui import session
 from tests import pdfs
-from tests.acceptance import command_line
 from tests.acceptance.api import client, key_of, serving
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -114,23 +112,3 @@ def test_over_rest(engine: RAGEngine) -> None:
         assert ada.delete(f"/links/{link}").status_code == 404
         assert owner.delete(f"/links/{link}").status_code == 204
         assert ada.get(f"/links/{link}/messages").status_code == 404
-
-
-def test_on_the_command_line(kept: tuple[uuid.UUID, uuid.UUID], tmp_path: Path) -> None:
-    chat = str(kept[0])
-    run = functools.partial(command_line.pagelight, "chats")
-    parsed = functools.partial(command_line.parsed, "chats")
-
-    assert parsed()[0]["id"] == chat
-    run("export", chat, tmp_path / "chat.docx")
-    assert (tmp_path / "chat.docx").read_bytes()[:2] == b"PK"
-    run("export", chat, tmp_path / "chat.docx", code=5)
-    run("export", chat, tmp_path / "chat.exe", code=2)
-    run("marked", chat, "1", tmp_path / "copies")
-    assert [one.name for one in (tmp_path / "copies").iterdir()] == ["1 harbour – marked.pdf"]
-    assert "The same answer." in run("again", chat, "1").stdout
-    run("show", chat, "bob", "--answer", "1")
-    (given,) = parsed("links")["given"]
-    assert given["grantee"] == "bob"
-    run("withdraw", given["id"])
-    assert parsed("links")["given"] == []

@@ -26,10 +26,7 @@ KEY = "sk-correct-horse-battery-staple"
 MODEL = "ollama:llama3.2:3b"
 LOCAL = "local:bge-small-en-v1.5"
 UNKNOWN_ORIGIN = "http://127.0.0.1:9/v1"
-SERVERS = (
-    *("OLLAMA_BASE_URL", "LM_STUDIO_BASE_URL", "LLAMA_CPP_BASE_URL", "VLLM_BASE_URL"),
-    *("OPENAI_BASE_URL", "GEMINI_BASE_URL"),
-)
+SERVERS = ("OLLAMA_BASE_URL", "OPENAI_BASE_URL", "GEMINI_BASE_URL")
 
 
 @pytest.fixture
@@ -159,8 +156,6 @@ def test_a_kept_key_switches_its_vendor_on_in_every_process(engine: RAGEngine, q
 def test_a_kept_key_embeds_nothing_until_somebody_says_so(engine: RAGEngine) -> None:
     settings = engine.installation.settings
     assert settings.embedding_offer() is None
-    settings.keys.keep("perplexity", _secret())  # which does not embed
-    assert settings.embedding_offer() is None
     settings.keys.keep("openai", _secret())
     offer = settings.embedding_offer()
     assert offer
@@ -233,6 +228,33 @@ def test_without_a_list_the_known_models_are_offered_with_the_reason(
     assert "text-embedding-3-small" in [model.name for model in vendor.models if model.embeds]
     assert "OpenAI" in (vendor.problem or "")
     assert KEY not in (vendor.problem or "")
+
+
+def test_a_server_with_openai_s_protocol_is_reached_by_its_address(engine: RAGEngine, server: VendorServer) -> None:
+    settings = engine.installation.settings
+    settings.choose_address(server.url)
+    settings.keys.keep("openai_compatible", _secret())
+    (vendor,) = settings.vendor_models()
+    assert [model.name for model in vendor.models] == ["llama3.2:3b", "nomic-embed-text"]
+    assert settings.choose_writer("openai_compatible:llama3.2:3b").problem is None
+    assert "Apples are red" in settings.try_writer().result
+    assert server.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
+    settings.choose_address("https://elsewhere.example/v1")
+    assert [key.place for key in settings.keys.list() if key.provider == "openai_compatible"] == [None]
+    settings.choose_address(None)
+    assert settings.address() == (Origin.DEFAULT, None)
+
+
+@pytest.mark.parametrize("typed", ["", "models.example", "file:///etc/passwd", "http://user:word@models.example/v1"])
+def test_what_is_no_address_is_refused(engine: RAGEngine, typed: str) -> None:
+    with pytest.raises(errors.ValidationError, match="no address of a server"):
+        engine.installation.settings.choose_address(typed)
+
+
+def test_a_key_of_the_environment_is_sent_to_no_other_address(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_COMPATIBLE_API_KEY", KEY)
+    with RAGEngine(load_config()) as engine, pytest.raises(errors.ConfigError, match="OPENAI_COMPATIBLE_API_KEY"):
+        engine.installation.settings.choose_address("https://elsewhere.example/v1")
 
 
 @pytest.mark.parametrize("typed", ["", "brief", "two words of a key", "line\nbreak-in-a-key", "schlüssel-schlüssel"])
@@ -517,7 +539,7 @@ def test_no_network_is_touched_before_the_page_is_opened(
     monkeypatch.setattr(socket.socket, "connect", watched)
     with keyrings.using(ring):
         page.run()
-        for name in ("upload", "library", "glossary", "index", "chat"):
+        for name in ("upload", "library", "index", "chat"):
             page.switch_page(f"pages/{name}.py").run()
         assert (connected, server.looked, ring.asked) == ([], [], 0)
         page.switch_page("pages/settings.py").run()
@@ -581,6 +603,13 @@ def test_models_are_listed_chosen_tried_and_left(server: VendorServer) -> None:
     assert "Name a model, or give --unset" in pagelight("write", code=2).stderr
     assert "nobody" in parsed("write", "nobody:x", code=2)["error"]["message"]
     assert "Put the options behind" in pagelight("--json", "test", code=2).stderr
+
+
+@pytest.mark.usefixtures("quiet")
+def test_an_address_is_set_and_unset() -> None:
+    assert "https://models.example/v1" in pagelight("address", "https://models.example/v1").stdout
+    assert parsed("address", "--unset") == {"address": None}
+    assert "Give the address, or --unset" in pagelight("address", code=2).stderr
 
 
 def test_an_embedding_model_is_chosen_and_the_way_to_it_told(server: VendorServer) -> None:

@@ -25,7 +25,7 @@ def asked_about(
     report: bytes, vendor_name: str, databases: Databases, folder: Path
 ) -> Iterator[tuple[Vendor, RAGEngine]]:
     settings = {"rag_data_dir": folder / "data", "rag_embed_model": "local"}
-    with databases.lent() as url, vendors.vendor(vendor_name, folder) as vendor:
+    with databases.lent() as url, vendors.vendor(vendor_name) as vendor:
         assert providers.is_small(vendor.llm()) is (vendor_name == SMALL)
         with RAGEngine(vendor.config(**settings, rag_database_url=url)) as engine:
             engine.documents.process(engine.documents.add(report, "acme.pdf", enqueue=False).id)

@@ -63,17 +63,14 @@ def test_a_document_is_edited_listed_and_asked_by_what_it_was_given() -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_a_filter_is_saved_used_and_deleted() -> None:
+def test_saved_filter_holds_on_the_command_line() -> None:
     printed("documents", "edit", "harbour.pdf", "--tag", "Port")
-    assert "No filter is saved" in printed("filters")
-    assert "tags: port" in printed("filters", "save", "ports", "--tag", "port")
-    assert [saved["name"] for saved in parsed("filters")] == ["ports"]
+    pagelight("api", "PUT", "/filters/ports", "--json", '{"tags": ["port"]}')
     assert names("--filter", "ports") == hits("--filter", "ports") == {"harbour.pdf"}
     assert {source["fileName"] for source in parsed("ask", "How many ships?", "--filter", "ports")["sources"]} == {
         "harbour.pdf"
     }
-    assert "lets everything through" in printed("filters", "save", "all", code=2)
-    assert parsed("filters", "delete", "ports") == {"deleted": "ports"}
+    pagelight("api", "DELETE", "/filters/ports")
     assert "no saved filter “ports”" in printed("search", "ships", "--filter", "ports", code=5)
 
 

@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,7 +11,6 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import Document, Rect, ShareRequest, TextBlock
 from tests.acceptance.api import client, key_of, serving
-from tests.acceptance.command_line import pagelight, parsed
 
 KNOWN = "The harbour of Lindmark was dredged to a depth of fourteen metres."
 
@@ -70,19 +68,6 @@ def test_over_rest_a_shared_collection_is_read_until_it_is_withdrawn(engine: RAG
         assert all("ada" in entry for entry in own)
         rows = list(csv.DictReader(io.StringIO(owner.get("/audit", params={"csv": True}).text)))
         assert rows[0]["action"] == "share.withdraw"
-
-
-def test_on_the_command_line_a_collection_is_shared_and_told_of(engine: RAGEngine) -> None:
-    add(engine, "known.txt", "filings")
-    assert "ada" in pagelight("share", "give", "ada", "--index", "filings", "--write").stdout
-    told: dict[str, Any] = parsed("share")
-    assert [(one["grantee"], one["permission"]) for one in told["given"]] == [("ada", "write")]
-    pagelight("share", "withdraw", "ada", "--index", "filings")
-    assert parsed("share")["given"] == []
-    entries = parsed("audit", "--action", "share")
-    assert [(entry["action"], entry["door"]) for entry in entries] == [("share.withdraw", "cli"), ("share.give", "cli")]
-    assert "share.give" in pagelight("audit", "--csv", "--since", "2020-01-01").stdout
-    assert parsed("audit", "--until", "2020-01-01") == []
 
 
 def tables(app: AppTest) -> str:

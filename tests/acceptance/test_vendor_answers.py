@@ -4,7 +4,6 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -74,13 +73,10 @@ def library(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @pytest.fixture(scope="module", params=vendors.NAMES)
-def desk(
-    request: pytest.FixtureRequest, library: dict[str, object], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Desk]:
+def desk(request: pytest.FixtureRequest, library: dict[str, object]) -> Iterator[Desk]:
     """A user of each vendor's, with two documents: what one was answered is kept for that user only."""
-    folder: Path = tmp_path_factory.mktemp("vendor")
     with (
-        vendors.vendor(request.param, folder) as vendor,
+        vendors.vendor(request.param) as vendor,
         RAGEngine(vendor.config(**library), user_id=vendor.name) as engine,
     ):
         for name, lines in {"harbour.pdf": HARBOUR, "orchard.pdf": ORCHARD}.items():

@@ -26,7 +26,7 @@ NAMES = {
         "50 chunks: our hybrid is faster, p95",
     },
     "contract": {"query p50", "query p95"},
-    "fairness": {"upload alone", "during an evaluation / alone"},
+    "fairness": {"upload alone", "while a matrix is filled / alone"},
     "tables": {"pdf: cells right", "xlsx: cells right", "all: cells right"},
     "library": {"page ready", "page filtered", "next page"},
     "viewers": {"2 pages, our viewer: click to highlight", "2 pages, streamlit-pdf-viewer: peak browser memory"},

@@ -115,7 +115,7 @@ def test_a_language_model_is_asked_once_for_each_version_of_an_answer(
         ]
         return json.dumps({"verdicts": rows})
 
-    with vendors.vendor("openai", tmp_path) as vendor:
+    with vendors.vendor("openai") as vendor:
         vendor.server.pages["/v1/models"] = listed("gpt-4o")
         vendor.server.replies += [
             reply("supported", "supported", "supported"),

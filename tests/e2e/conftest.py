@@ -76,7 +76,7 @@ def ollama() -> Iterator[VendorServer]:
 def base_url(external_database_url: str | None, ollama: VendorServer) -> Iterator[str]:
     """`pagelight run` on a free port, with an empty data folder and a database of its own."""
     with running(
-        free_port(), external_database_url, {"OLLAMA_BASE_URL": ollama.url, "PERPLEXITY_BASE_URL": ollama.url}
+        free_port(), external_database_url, {"OLLAMA_BASE_URL": ollama.url, "GEMINI_BASE_URL": ollama.url}
     ) as url:
         yield url
     assert GUARD.take() == []  # nothing is logged at the end either

@@ -220,7 +220,6 @@ def _index(page: Page, audit: Audit) -> None:
         "Map": page.get_by_text("similar meaning"),
         "Chunks": page.locator(".page img").first,
         "Health": page.locator('[class*="st-key-finding-"]').first,
-        "Evaluation": page.get_by_test_id("stFileUploaderDropzone").first,
     }.items():
         page.get_by_role("radio", name=view).click()
         landmark.wait_for()
@@ -235,14 +234,8 @@ def _index(page: Page, audit: Audit) -> None:
 
 
 def _others(page: Page, audit: Audit) -> None:
-    page.goto("/glossary")
-    field = page.get_by_placeholder("What is our quick ratio in FY23?")
-    field.fill("What was net income in FY23?")
-    field.press("Enter")
-    _canvas(page)
-    audit.look("glossary", phone=True)
     page.goto("/settings")
-    page.locator(".st-key-key-perplexity").get_by_role("button", name="Add").click()
+    page.locator(".st-key-key-gemini").get_by_role("button", name="Add").click()
     audit.look("settings", phone=True)
     page.goto("/admin")
     for view in ("Keys", "Jobs", "Users"):

@@ -30,9 +30,9 @@ def test_a_server_of_models_is_chosen_tried_and_left(page: Page, ollama: VendorS
 
 def test_a_key_is_taken_up_and_is_nowhere_in_the_page(page: Page) -> None:
     page.goto("/settings")
-    row = page.locator(".st-key-key-perplexity")
+    row = page.locator(".st-key-key-gemini")
     row.get_by_role("button", name="Add").click()
-    page.get_by_label("Key for Perplexity").fill(KEY)
+    page.get_by_label("Key for Google Gemini").fill(KEY)
     page.get_by_role("button", name="Save").click()
     expect(row).to_contain_text("In a file readable only by Pagelight's user")
     assert KEY not in page.content()

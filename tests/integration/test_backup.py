@@ -60,7 +60,6 @@ def fill(db: store.Store, files: FileStore, folder: Path) -> list[Owner]:
     db.of(BOB).conversations.append(conversation.id, role="assistant", content=ODD, response=response)
     db.of(ANN).caches.keep("answers", HASH, ODD)
     db.of(ANN).api_keys.create(name=ODD, digest=HASH, hint="pl_", permissions=["read"])
-    db.of(ANN).glossary.put(f'title = "Ann\'s words"  # {ODD}')
     db.of(ANN).embedding_cache.put(SPACE, {HASH: [1.0]})
     db.of(ANN).generations.add(ann.index.id, SMALL)
     for document in db.of(ANN).documents.list(ann.index.id):
@@ -136,8 +135,7 @@ def test_every_row_and_file_is_back(archive: Path, here: Machine, there: Machine
     restored = content(there.url)
     assert restored == content(here.url)
     assert all(
-        restored[name]
-        for name in ("documents", "postings", "messages", "completion_cache", "embedding_generations", "glossaries")
+        restored[name] for name in ("documents", "postings", "messages", "completion_cache", "embedding_generations")
     )
     assert {len(restored[f"data_document_chunks_{size}"]) for size in (384, 40, 1700)} == {18 + 1, 9 + 9, 9}
     assert {table.table: table.rows for table in manifest.tables} == {

@@ -19,40 +19,49 @@ from rag.engine.jobs import worker_tasks
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
 from rag.store import MAX_ATTEMPTS
-from rag.types import AnswerRequest, DocumentStatus, FileReport, Job, Lane, SearchRequest
+from rag.types import AnswerRequest, AnswerResponse, DocumentStatus, FileReport, Job, Lane
 from tests import forked, pdfs
 
 QUESTIONS = 6
-Search = Callable[[Questions, SearchRequest], object]
+NO_ANSWER = AnswerResponse(status="insufficient_context", answer="", model="none")
 
 
-@pytest.fixture
-def document_id(engine: RAGEngine) -> uuid.UUID:
-    added = engine.documents.add(pdfs.pages(QUESTIONS), "log.pdf", enqueue=False)
+def add_log(engine: RAGEngine) -> uuid.UUID:
+    """A document of the user's that matrices can ask."""
+    added = engine.documents.add(pdfs.plain(), "log.pdf", enqueue=False)
     assert engine.documents.process(added.id).status is DocumentStatus.READY
     return added.id
 
 
-def questions(count: int = QUESTIONS, word: str = "Question") -> dict[str, Any]:
-    asked = [{"id": str(n), "question": f"{word} {n}?", "pdf": "log.pdf", "goldPages": [1]} for n in range(count)]
-    return {"questions": asked}
+def start(engine: RAGEngine, count: int = QUESTIONS, word: str = "Question") -> Job:
+    """A job that asks so many questions of the user's document."""
+    (document,) = engine.documents.list()
+    questions = [{"text": f"{word} {number}?"} for number in range(count)]
+    matrix = engine.matrices.create({"name": word, "documentIds": [document.id], "questions": questions})
+    assert matrix.job_id
+    return engine.jobs.get(matrix.job_id)
+
+
+@pytest.fixture
+def document_id(engine: RAGEngine) -> uuid.UUID:
+    return add_log(engine)
 
 
 @pytest.fixture
 def job(engine: RAGEngine, document_id: uuid.UUID) -> Job:
-    return engine.jobs.start_evaluation(questions())
+    return start(engine)
 
 
-def watch(monkeypatch: pytest.MonkeyPatch, before: Callable[[str], None]) -> list[str]:
-    """The questions that are searched from now on; `before` is called before each."""
-    search, asked = Questions.search, []
+def watch(monkeypatch: pytest.MonkeyPatch, before: Callable[[str], object] = lambda _: None) -> list[str]:
+    """The questions that are asked from now on; none has an answer, and `before` is called before each."""
+    asked = list[str]()
 
-    def searched(self: Questions, request: SearchRequest) -> object:
-        asked.append(request.query)
-        before(request.query)
-        return search(self, request)
+    def answer(_: Questions, request: AnswerRequest) -> AnswerResponse:
+        asked.append(request.question)
+        before(request.question)
+        return NO_ANSWER
 
-    monkeypatch.setattr(Questions, "search", searched)
+    monkeypatch.setattr(Questions, "answer", answer)
     return asked
 
 
@@ -100,51 +109,37 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.questions.questions import Questions
 
-verb, url, folder, most = sys.argv[1:]
-ask, asked = getattr(Questions, verb), []
+url, folder, most = sys.argv[1:]
+answer, asked = Questions.answer, []
 
-def dying(self, *arguments):
+def dying(self, request):
     if len(asked) == int(most):
         os.kill(os.getpid(), signal.SIGKILL)
-    asked.append(arguments)
-    return ask(self, *arguments)
+    asked.append(request)
+    return answer(self, request)
 
-setattr(Questions, verb, dying)
+Questions.answer = dying
 config = load_config(rag_data_dir=Path(folder), rag_database_url=url)
 RAGEngine(config, user_id="ada").installation.worker_tasks.run_next_job(lambda: False)
 """
 
 
-@pytest.mark.parametrize(("subject", "verb"), [("retrieval", "search"), ("answers", "answer")])
-def test_an_evaluation_whose_worker_is_killed_goes_on_at_the_next_question(
-    engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch, subject: str, verb: str
+def test_a_matrix_whose_worker_is_killed_goes_on_at_the_next_question(
+    engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = engine.jobs.start_evaluation({**questions(), "subject": subject})
-    worker.run(engine.installation, wait=False)
-    job = engine.jobs.start_evaluation({**questions(), "subject": subject})
     url, folder = engine.installation._resources.database_url, engine.config.rag_data_dir
-    assert forked.run(WORKER, verb, url, folder, 4) == -signal.SIGKILL
+    assert forked.run(WORKER, url, folder, 4) == -signal.SIGKILL
     left = engine.jobs.get(job.id)
     assert (left.status, left.progress.done, left.progress.total) == ("running", 4, QUESTIONS)
-    asked: list[str] = []
-    ask = getattr(Questions, verb)
-
-    def counted(self: Questions, request: SearchRequest | AnswerRequest) -> object:
-        asked.append(request.query if isinstance(request, SearchRequest) else request.question)
-        assert engine.jobs.get(job.id).progress.done >= 4
-        return ask(self, request)
-
-    monkeypatch.setattr(Questions, verb, counted)
+    shown = list[int]()
+    asked = watch(monkeypatch, lambda _: shown.append(engine.jobs.get(job.id).progress.done))
     worker.run(engine.installation, wait=False)
-    done, at_once = engine.jobs.get(job.id), engine.jobs.get(whole.id)
-    assert asked == ["Question 4?", "Question 5?"]
+    done = engine.jobs.get(job.id)
+    assert (asked, shown) == (["Question 4?", "Question 5?"], [4, 5])
     assert (done.status, done.progress.done) == ("done", QUESTIONS)
     assert done.started_at == left.started_at
     assert done.result is not None
-    assert at_once.result is not None
-    timed = {"secondsPerAnswer"}
-    assert {**done.result, **dict.fromkeys(timed)} == {**at_once.result, **dict.fromkeys(timed)}
-    assert engine.installation._resources.store.of("ada").checkpoints.of(job.id) == {}
+    assert done.result["answered"] + done.result["notFound"] == QUESTIONS
 
 
 def test_documents_that_were_read_again_are_not_read_a_third_time(
@@ -202,7 +197,7 @@ def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, m
     assert do_job(engine) is None
     pass_time(engine)
     assert engine.installation.worker_tasks.is_due()
-    asked = watch(monkeypatch, lambda _: None)
+    asked = watch(monkeypatch)
     worker.run(engine.installation, wait=False)
     assert (asked[0], engine.jobs.get(job.id).status, engine.jobs.get(job.id).error) == ("Question 3?", "done", None)
 
@@ -210,7 +205,7 @@ def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, m
 def test_a_worker_that_stops_leaves_its_job_to_the_next(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = watch(monkeypatch, lambda _: None)
+    asked = watch(monkeypatch)
     for _ in range(MAX_ATTEMPTS + 1):
         engine.installation.worker_tasks.run_next_job(lambda: len(asked) % 2 == 1)
         asked.append("stopped")
@@ -242,7 +237,6 @@ def test_a_running_job_ends_after_its_question(engine: RAGEngine, job: Job, monk
     worker.run(engine.installation, wait=False)
     assert len(asked) == 3
     assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).result) == ("cancelled", None)
-    assert engine.installation._resources.store.of("ada").checkpoints.of(job.id) == {}
 
 
 def test_a_sync_ends_after_its_file(engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,16 +262,12 @@ def test_a_reindex_that_follows_folders_ends_after_its_file(
 # --- At the same time ---------------------------------------------------------------------------------
 
 
-def test_evaluations_are_done_side_by_side(
+def test_matrices_are_filled_side_by_side(
     engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = threading.Barrier(2, timeout=60)  # breaks unless two are asked at the same time
-    jobs = [engine.jobs.start_evaluation(questions(2)) for _ in range(2)]
-
-    def meet(_: str) -> None:
-        both.wait()
-
-    watch(monkeypatch, meet)
+    jobs = [start(engine, 2) for _ in range(2)]
+    watch(monkeypatch, lambda _: both.wait())
     worker.run(engine.installation, wait=False, concurrency=2)
     assert [engine.jobs.get(job.id).status for job in jobs] == ["done", "done"]
 
@@ -295,30 +285,25 @@ def order(db: store.Store) -> list[uuid.UUID]:
 
 
 def test_users_take_turns_and_small_jobs_come_first(db: store.Store) -> None:
-    def start(user: str, kind: Any, count: int = 0) -> uuid.UUID:
-        return db.of(user).jobs.create(kind, "default", questions(count)).id
+    def create(user: str, kind: Any, cells: int = 0) -> uuid.UUID:
+        return db.of(user).jobs.create(kind, "default", {"cells": cells}).id
 
-    large, sync, small = start("ann", "evaluation", 60), start("ann", "sync"), start("ann", "evaluation", 5)
-    first, second = start("bob", "evaluation", 60), start("bob", "evaluation", 60)
+    large, sync, small = create("ann", "matrix", 60), create("ann", "sync"), create("ann", "matrix", 5)
+    first, second = create("bob", "matrix", 60), create("bob", "matrix", 60)
     assert order(db) == [small, first, large, second, sync]
 
 
 def test_a_matrix_is_weighed_by_its_cells(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    def ask(count: int) -> uuid.UUID | None:
-        columns = [{"text": f"Question {number}?"} for number in range(count)]
-        return engine.matrices.create({"name": "m", "documentIds": [document_id], "questions": columns}).job_id
-
-    evaluation = engine.jobs.start_evaluation(questions(25)).id
-    large, small = ask(50), ask(2)
-    assert order(engine.installation._resources.store) == [small, evaluation, large]
+    medium, large, small = (start(engine, count).id for count in (25, 50, 2))
+    assert order(engine.installation._resources.store) == [small, medium, large]
 
 
 def test_one_job_at_a_time_takes_files_into_an_index(db: store.Store) -> None:
     for user, kind, index in (
         *(("ann", "sync", "a"), ("ann", "reindex", "a"), ("ann", "sync", "b"), ("bob", "sync", "a")),
-        ("ann", "evaluation", "a"),
+        ("ann", "matrix", "a"),
     ):
-        db.of(user).jobs.create(kind, index, questions(1))  # type: ignore[arg-type]  # each is a kind
+        db.of(user).jobs.create(kind, index, {"cells": 1})  # type: ignore[arg-type]  # each is a kind
 
     def what(taken: store.ClaimedJob | None) -> tuple[str, str, str] | None:
         if taken is None:
@@ -334,7 +319,7 @@ def test_one_job_at_a_time_takes_files_into_an_index(db: store.Store) -> None:
         db.job_scheduler.next() as none,
     ):
         assert {what(taken) for taken in (first, second, third, fourth)} == {
-            *(("ann", "evaluation", "a"), ("bob", "sync", "a"), ("ann", "sync", "a"), ("ann", "sync", "b"))
+            *(("ann", "matrix", "a"), ("bob", "sync", "a"), ("ann", "sync", "a"), ("ann", "sync", "b"))
         }
         assert none is None
 
@@ -362,10 +347,10 @@ def test_a_short_job_is_done_before_long_ones_of_another_user_that_have_all_thre
 ) -> None:
     monkeypatch.setattr(worker_tasks, "TIME_SLICE_SECONDS", 0.0)
     bob = engine.installation.for_user("bob")
-    bob.indexes.ensure()
-    long = {word: engine.jobs.start_evaluation(questions(40, word)).id for word in ("First", "Second")}
+    add_log(bob)
+    long = {word: start(engine, 40, word).id for word in ("First", "Second")}
     short: list[uuid.UUID] = []
-    both = threading.Barrier(2, lambda: short.append(bob.jobs.start_evaluation(questions(3, "Short")).id), timeout=60)
+    both = threading.Barrier(2, lambda: short.append(start(bob, 3, "Short").id), timeout=60)
     shown: dict[str, list[int]] = {word: [] for word in long}
     waited: list[str] = []
 
@@ -402,9 +387,9 @@ class TwoSteps:
 def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
     for user in (engine, *(engine.installation.for_user(name) for name in ("bob", "carl"))):
-        user.indexes.ensure()
-        user.jobs.start_evaluation(questions(4, user.user_id))
-    asked = watch(monkeypatch, lambda _: None)
+        add_log(user)
+        start(user, 4, user.user_id)
+    asked = watch(monkeypatch)
     worker.run(engine.installation, wait=False, concurrency=1)
     assert [query.split()[0] for query in asked] == ["ada", "ada", "bob", "bob", "carl", "carl"] * 2
 
@@ -433,11 +418,11 @@ def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
-    other = engine.jobs.start_evaluation(questions())  # of the same user
+    other = start(engine)  # of the same user
     bob = engine.installation.for_user("bob")
-    bob.indexes.ensure()
-    served, _ = (bob.jobs.start_evaluation(questions()).id for _ in range(2))
-    watch(monkeypatch, lambda _: None)
+    add_log(bob)
+    served, _ = (start(bob).id for _ in range(2))
+    watch(monkeypatch)
     with engine.installation._resources.store.of("bob").jobs.lock(served):
         assert do_job(engine)
         assert [engine.jobs.get(one.id).status for one in (job, other)] == ["done", "queued"]

@@ -251,7 +251,7 @@ def test_a_follow_up_may_change_the_document(engine: RAGEngine) -> None:
 @pytest.fixture(scope="module")
 def writer(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RAGEngine, VendorServer]]:
     folder = tmp_path_factory.mktemp("written")
-    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai") as vendor:
         settings = {**vendor.settings, "rag_embed_model": "local", "rag_data_dir": folder, "rag_database_url": url}
         with RAGEngine(load_config(**settings), user_id="ann") as engine:
             for name, content in FILES.items():

@@ -8,7 +8,7 @@ import pytest
 
 from rag import errors, store
 from rag.engine import RAGEngine
-from rag.store.library.index_statistics import IndexStatistics
+from rag.store.library.indexes import Indexes
 from rag.types import Chunk, Completeness, DocumentStatus
 from tests import pdfs
 from tests.integration.samples import Owner, make_chunks, make_parsed
@@ -19,8 +19,8 @@ def owner(db: store.Store) -> Owner:
     return Owner.of(db, "ada")
 
 
-def surveys(owner: Owner) -> IndexStatistics:
-    return owner.db.of(owner.user_id).index_statistics
+def surveys(owner: Owner) -> Indexes:
+    return owner.db.of(owner.user_id).indexes
 
 
 def put_pages(owner: Owner, name: str, pages: int, *, texts: dict[int, str]) -> uuid.UUID:
@@ -117,21 +117,21 @@ def test_the_stamp_changes_with_what_is_there(owner: Owner) -> None:
 
 
 def test_findings_name_what_is_amiss_and_mending_lines_it_up(engine: RAGEngine) -> None:
-    assert engine.health_checks.findings() == []
+    assert engine.indexes.findings() == []
     whole = engine.documents.add(pdfs.plain(), "whole.pdf", enqueue=False)
     engine.documents.process(whole.id)
     locked = engine.documents.add(pdfs.encrypted("a word"), "locked.pdf")
     broken = [engine.documents.add(pdfs.plain([f"Number {i}."]), f"broken{i}.pdf", enqueue=False) for i in range(7)]
     for document in broken:
         engine.installation.workspace("ada").store.documents.fail(document.id, "parsing_failed", "It *broke*.")
-    failed, waiting = sorted(engine.health_checks.findings(), key=lambda finding: finding.kind)
+    failed, waiting = sorted(engine.indexes.findings(), key=lambda finding: finding.kind)
     assert (failed.kind, failed.count, waiting.kind, waiting.count) == ("failed", 7, "password", 1)
     assert [(one.name, one.error) for one in failed.documents] == [(f"broken{i}.pdf", "It *broke*.") for i in range(5)]
     assert [one.document_id for one in waiting.documents] == [locked.id]
     with pytest.raises(errors.ValidationError, match="password"):
-        engine.health_checks.repair("password")
-    assert set(engine.health_checks.repair("failed")) == {document.id for document in broken}
-    assert [finding.kind for finding in engine.health_checks.findings()] == ["password"]
+        engine.indexes.repair("password")
+    assert set(engine.indexes.repair("failed")) == {document.id for document in broken}
+    assert [finding.kind for finding in engine.indexes.findings()] == ["password"]
     assert {engine.documents.get(document.id).status for document in broken} == {DocumentStatus.QUEUED}
     assert engine.documents.get(whole.id).status is DocumentStatus.READY
 

@@ -8,8 +8,6 @@ import pytest
 
 from rag import errors, worker
 from rag.engine import RAGEngine
-from rag.evaluation import EvaluationRequest
-from rag.types import RetrievalOptions
 from tests import pdfs
 
 PAGES = {1: "The harbour handled 4,812 ships.", 2: "The orchard grows eleven kinds of pears."}
@@ -20,80 +18,6 @@ def document_id(engine: RAGEngine) -> uuid.UUID:
     added = engine.documents.add(pdfs.pages(2, line=PAGES.__getitem__), "facts.pdf", enqueue=False)
     assert engine.documents.process(added.id).status == "ready"
     return added.id
-
-
-def question(text: str, *pages: int, pdf: str = "facts.pdf") -> dict[str, object]:
-    return {"id": text, "question": text, "pdf": pdf, "goldPages": pages}
-
-
-def test_an_evaluation_is_scored_by_a_worker(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    questions = [
-        question("How many ships?", 1),
-        question("How many kinds of pears?", 2),
-        question("Who is the mayor?", 1, pdf="elsewhere.pdf"),
-    ]
-    started = engine.jobs.start_evaluation(
-        {"questions": questions, "scope": "document", "retrieval": {"passage": "chunk"}}
-    )
-    assert (started.status, started.kind, started.result) == ("queued", "evaluation", None)
-    worker.run(engine.installation, wait=False)
-    done = engine.jobs.get(started.id)
-    assert done.status == "done"
-    assert done.result is not None
-    assert done.result["questions"][0] == {
-        "id": "How many ships?",
-        "question": "How many ships?",
-        "pdf": "facts.pdf",
-        "goldPages": [1],
-        "rank": 1,
-        "found": {"pdf": "facts.pdf", "page": 1},
-    }
-    assert (done.result["questions"][2]["rank"], done.result["questions"][2]["found"]) == (None, None)
-    assert done.result["missing"] == ["elsewhere.pdf"]
-    assert done.result["measures"]["recall@5"] == pytest.approx(2 / 3)
-    assert (done.progress.done, done.progress.total) == (3, 3)
-    assert done.created_at <= done.started_at <= done.finished_at  # type: ignore[operator]  # it has ended
-
-
-def test_answers_are_scored_by_a_worker(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    questions = [
-        {**question("How many ships did the harbour handle?", 1), "answer": "4,812 ships"},
-        {**question("How many kinds of pears does the orchard grow?", 1), "answer": 11},
-        {**question("Who is the mayor of the town?"), "answerable": False},
-        question("Who is the mayor?", 1, pdf="elsewhere.pdf"),
-    ]
-    started = engine.jobs.start_evaluation({"questions": questions, "scope": "document", "subject": "answers"})
-    worker.run(engine.installation, wait=False)
-    result = engine.jobs.get(started.id).result
-    assert result is not None
-    assert result["counts"] == {
-        "refused_wrong": 2, "citations": 2, "first_page": 2, "any_page": 2, "said": 1, "said_first": 1,
-        "refused_right": 1,
-    }  # fmt: skip
-    assert (result["measures"]["said"], result["measures"]["said_first"]) == (1, 1)
-    assert (result["measures"]["first_page"], result["measures"]["refused_wrong"]) == (0.5, 0)
-    assert result["missing"] == ["elsewhere.pdf"]
-    outcomes = [(row["status"], row["mistake"], row["found"]) for row in result["questions"]]
-    assert outcomes == [
-        ("ok", None, {"pdf": "facts.pdf", "page": 1}),
-        ("ok", "other page", {"pdf": "facts.pdf", "page": 2}),
-        ("insufficient_context", None, None),
-        (None, None, None),
-    ]
-
-
-def test_an_evaluation_of_answers_asks_as_every_door_and_keeps_no_key(
-    engine: RAGEngine, document_id: uuid.UUID
-) -> None:
-    asked = {"questions": [question("How many ships?", 1)]}
-    defaults = {
-        subject: EvaluationRequest.model_validate({**asked, "subject": subject, "retrieval": {"mode": "lexical"}})
-        for subject in ("retrieval", "answers")
-    }
-    assert defaults["retrieval"].retrieval == RetrievalOptions(top_k=20, min_score=0.0, mode="lexical")
-    assert defaults["answers"].retrieval == RetrievalOptions(mode="lexical")
-    with pytest.raises(errors.ValidationError, match="no key is kept"):
-        engine.jobs.start_evaluation({**asked, "generation": {"provider": "openai", "auth": {"apiKey": "sk-secret"}}})
 
 
 def test_reindexing_reads_every_document_anew(engine: RAGEngine, document_id: uuid.UUID) -> None:
@@ -196,20 +120,17 @@ def test_a_job_that_fails_says_why(engine: RAGEngine) -> None:
 
 
 def test_jobs_are_listed_the_latest_first(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    first, second = (
-        engine.jobs.start_reindex(),
-        engine.jobs.start_evaluation({"questions": [question("How many ships?", 1)]}),
-    )
+    first = engine.jobs.start_reindex()
+    matrix = engine.matrices.create({"name": "m", "documentIds": [document_id], "questions": [{"text": "How many?"}]})
+    assert matrix.job_id
+    second = engine.jobs.get(matrix.job_id)
+    assert (second.status, second.kind, second.result) == ("queued", "matrix", None)
     assert [job.id for job in engine.jobs.list()] == [second.id, first.id]
     assert [job.id for job in engine.jobs.list(kind="reindex")] == [first.id]
     assert [job.id for job in engine.jobs.list(limit=1, offset=1)] == [first.id]
 
 
 def test_what_cannot_be_asked_is_refused_at_once(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    with pytest.raises(errors.ValidationError, match="goldPages"):
-        engine.jobs.start_evaluation({"questions": [question("How many ships?")]})
-    with pytest.raises(errors.ValidationError):
-        engine.jobs.start_evaluation({"questions": []})
     with pytest.raises(errors.NotFoundError):
         engine.jobs.start_reindex({"indexName": "no such index"})
     assert engine.jobs.list() == []

@@ -78,7 +78,7 @@ class Desk:
 @pytest.fixture(scope="module")
 def opened(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     folder = tmp_path_factory.mktemp("desk")
-    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai") as vendor:
         config = vendor.config(rag_data_dir=folder / "data", rag_database_url=url, rag_embed_model="local")
         with RAGEngine(config, user_id="ann") as engine:
             for name, lines in library().items():

@@ -231,9 +231,7 @@ def test_an_adapter_registered_anew_takes_the_place_of_the_former(folder: Path) 
 
 
 def test_what_the_built_in_providers_can_embed() -> None:
-    assert {"local", "openai", "gemini", "openrouter"} <= set(rag.embedding_providers())
-    assert "perplexity" not in rag.embedding_providers()
-    assert rag.embedding_capabilities("perplexity").embeds is False
+    assert {"local", "openai", "gemini", "ollama"} <= set(rag.embedding_providers())
     assert rag.embedding_capabilities("local").models[0].dimensions == 384
 
 

@@ -198,7 +198,7 @@ def test_nobody_writes_rows_of_another(access: database_roles.Access, guarded: W
         assert connection.execute("UPDATE documents SET name = 'theirs'").rowcount == 0
         assert connection.execute("DELETE FROM documents").rowcount == 0
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
-            connection.execute("INSERT INTO glossaries (user_id, toml) VALUES (%s, '')", [VICTIM])
+            connection.execute("INSERT INTO saved_filters (user_id, name, filters) VALUES (%s, 'x', '{}')", [VICTIM])
 
 
 def test_the_apps_role_gets_no_further_by_settings(access: database_roles.Access, guarded: World) -> None:
@@ -334,16 +334,16 @@ def test_a_database_set_up_without_the_role_for_backups_is_backed_up_by_it(empty
     migrations.migrate(empty_url)
     access = prepare(empty_url)
     with psycopg.connect(empty_url, autocommit=True) as connection:
-        connection.execute("DROP POLICY of_all_users ON glossaries")
+        connection.execute("DROP POLICY of_all_users ON saved_filters")
         connection.execute(
-            "CREATE POLICY of_all_users ON glossaries TO CURRENT_USER, pagelight_worker "
+            "CREATE POLICY of_all_users ON saved_filters TO CURRENT_USER, pagelight_worker "
             "USING (current_setting('pagelight.all_users', true) = 'on')"
         )
-        connection.execute("INSERT INTO glossaries (user_id, toml) VALUES (%s, '')", [VICTIM])
+        connection.execute("INSERT INTO saved_filters (user_id, name, filters) VALUES (%s, 'x', '{}')", [VICTIM])
     migrations.migrate(empty_url)
     for url in (access.backup, access.admin):
         with psycopg.connect(url) as connection:
-            assert connection.execute("SELECT user_id FROM glossaries").fetchall() == [(VICTIM,)]
+            assert connection.execute("SELECT user_id FROM saved_filters").fetchall() == [(VICTIM,)]
 
 
 def test_an_installation_is_backed_up_by_the_role_for_it(

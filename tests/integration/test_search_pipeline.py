@@ -59,7 +59,7 @@ class Desk:
 def opened(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """Three documents of ann's, taken in once."""
     folder = tmp_path_factory.mktemp("desk")
-    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai") as vendor:
         config = vendor.config(rag_data_dir=folder / "data", rag_database_url=url, rag_embed_model="local")
         with RAGEngine(config, user_id="ann") as engine:
             for name, lines in {"harbour.pdf": HARBOUR, "port.pdf": PORT, "orchard.pdf": ORCHARD}.items():

@@ -56,9 +56,7 @@ LOGIN = uuid.uuid4()
 NOW = dt.datetime.now(dt.UTC)
 DAY = dt.timedelta(days=1)
 PLACE = Region(page_number=1, rects=(Rect(72, 72, 200, 90),))
-GLOSSARY = 'title = "the secret words"'
 
-MEASURED = {"subject": "retrieval", "scope": "corpus", "measures": {"questions": 1, "mrr": 0.5}, "intervals": {}}
 
 QUESTIONS = [MatrixQuestion(text="Is it a secret?"), MatrixQuestion(text="Since when?")]
 OTHER_QUESTIONS = [MatrixQuestion(text="What is it?")]
@@ -126,21 +124,16 @@ def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).conversations.append(conversation.id, role="user", content="hello")
     db.of(VICTIM).answer_links.give(conversation.id, LINK)
     answer = db.of(VICTIM).conversations.append(conversation.id, role="assistant", content="hello to you")
-    db.of(VICTIM).evaluation_cases.put("mine", "1", {"question": "a secret one"})
     generation = db.of(VICTIM).generations.add(owner.index.id, BESIDE)
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
     key = db.of(VICTIM).api_keys.create(name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
-    db.of(VICTIM).glossary.put(GLOSSARY)
     db.of(VICTIM).sources.set_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
     db.of(VICTIM).reading_queue.set_trace(document.id, "00-mine")
     db.of(VICTIM).document_metadata.tag([document.id], added=["mine"], removed=[])
     db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
-    done = db.of(VICTIM).jobs.create("evaluation", "default", {"name": "a secret set"})
-    db.of(VICTIM).jobs.start(done.id)
-    db.of(VICTIM).jobs.finish(done.id, MEASURED)
-    job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
+    job = db.of(VICTIM).jobs.create("matrix", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
     db.of(VICTIM).checkpoints.save(job.id, "1", ["a secret outcome"])
     db.of(VICTIM).logins.open(LOGIN, NOW, name="Vic", groups=["secret group"])
@@ -351,9 +344,6 @@ CASES |= {
         w.conversation.id, w.answer.id, AnswerResponse(status="ok", answer="theirs", model="theirs")
     ),
     "conversations.rate": lambda w, user: w.db.of(user).conversations.rate(w.conversation.id, w.answer.id, "bad"),
-    "evaluation_cases.list": lambda w, user: w.db.of(user).evaluation_cases.list(),
-    "evaluation_cases.get": lambda w, user: w.db.of(user).evaluation_cases.get("mine"),
-    "evaluation_cases.delete": lambda w, user: w.db.of(user).evaluation_cases.delete("mine", "1"),
     "conversations.append_both": lambda w, user: w.db.of(user).conversations.append_both(
         w.conversation.id,
         "theirs",
@@ -378,24 +368,6 @@ def _key_of_the_same_name(world: World, user: str) -> object:
     world.db.of(user).api_keys.create(name="mine", digest=digest, hint="pl_abcd", permissions=["admin"])
     found = world.db.find_key(digest)
     return None if found and found.user_id == user else "another's key"
-
-
-@case("evaluation_cases.put")
-def _case_beside(world: World, user: str) -> object:
-    if not user:
-        raise errors.NotFoundError  # no user at all has no set either; the table refuses it
-    world.db.of(user).evaluation_cases.put("mine", "1", {"question": "theirs"})
-    own = world.db.of(user).evaluation_cases.get("mine") == [{"question": "theirs"}]
-    return None if own else "another's question"
-
-
-@case("glossary.put")
-def _glossary_beside(world: World, user: str) -> object:
-    if not user:
-        raise errors.NotFoundError  # no user at all has no glossary either; the table refuses it
-    world.db.of(user).glossary.put('title = "theirs"')
-    world.db.of(user).glossary.delete()
-    return None if world.db.of(VICTIM).glossary.get() == GLOSSARY else "replaced"
 
 
 @case("embedding_cache.put")
@@ -494,15 +466,12 @@ CASES |= {
     "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
-    "index_statistics.version": lambda w, user: w.db.of(user).index_statistics.version(w.owner.index.id),
-    "index_statistics.growth": lambda w, user: w.db.of(user).index_statistics.growth(w.owner.index.id),
-    "index_statistics.lengths": lambda w, user: w.db.of(user).index_statistics.lengths(w.owner.index.id),
-    "index_statistics.wordless": lambda w, user: w.db.of(user).index_statistics.wordless(w.owner.index.id).pages,
-    "index_statistics.sample": lambda w, user: w.db.of(user).index_statistics.sample(w.owner.index.id, 10).points,
-    "index_statistics.findings": lambda w, user: w.db.of(user).index_statistics.findings(w.owner.index.id),
-    "evaluation_runs.list": lambda w, user: w.db.of(user).evaluation_runs.list(most=10),
-    "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
-    "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
+    "indexes.version": lambda w, user: w.db.of(user).indexes.version(w.owner.index.id),
+    "indexes.growth": lambda w, user: w.db.of(user).indexes.growth(w.owner.index.id),
+    "indexes.lengths": lambda w, user: w.db.of(user).indexes.lengths(w.owner.index.id),
+    "indexes.wordless": lambda w, user: w.db.of(user).indexes.wordless(w.owner.index.id).pages,
+    "indexes.sample": lambda w, user: w.db.of(user).indexes.sample(w.owner.index.id, 10).points,
+    "indexes.findings": lambda w, user: w.db.of(user).indexes.findings(w.owner.index.id),
     "reading_queue.postpone": lambda w, user: w.db.of(user).reading_queue.postpone(w.document.id, "code", "message"),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
     "jobs.list": lambda w, user: w.db.of(user).jobs.list(),
@@ -656,7 +625,6 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         "checkpoints.of",
         *(
-            "glossary.get",
             "attachments.of",
             "attachments.unpacked",
             "attachments.outermost",
@@ -670,14 +638,13 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("saved_filters.get", "saved_filters.list", "reading_queue.trace"),
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),
         "answer_locks.is_locked",
-        *("evaluation_cases.list", "evaluation_cases.get", "evaluation_runs.list"),
         *(
-            "index_statistics.version",
-            "index_statistics.growth",
-            "index_statistics.lengths",
-            "index_statistics.wordless",
-            "index_statistics.sample",
-            "index_statistics.findings",
+            "indexes.version",
+            "indexes.growth",
+            "indexes.lengths",
+            "indexes.wordless",
+            "indexes.sample",
+            "indexes.findings",
         ),
     ):
         assert CASES[method](world, VICTIM), method

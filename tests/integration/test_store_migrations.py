@@ -1,6 +1,7 @@
 """The schema: applied once, by one process, or refused with words that help."""
 
 import threading
+import uuid
 from pathlib import Path
 
 import psycopg
@@ -45,6 +46,21 @@ def test_each_migration_is_applied_once_and_the_next_ones_later(empty_url: str, 
     assert [row for row in applied(empty_url) if row[0] != "0002_notes"] == before
     with psycopg.connect(empty_url) as connection:
         walled = connection.execute("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'notes'").fetchone()
+    assert walled == (True,)
+
+
+def test_stored_evaluations_are_removed_and_other_jobs_stay(empty_url: str) -> None:
+    migrations.migrate(empty_url, until="0007_library_search")
+    insert = "INSERT INTO jobs (user_id, id, kind, index_name, request) VALUES ('ada', %s, %s, 'x', '{}')"
+    with psycopg.connect(empty_url) as connection:
+        connection.execute("SELECT set_config('pagelight.user_id', 'ada', false)")
+        for kind in ("evaluation", "matrix"):
+            connection.execute(insert, [uuid.uuid4(), kind])
+    migrations.migrate(empty_url)
+    with psycopg.connect(empty_url) as connection:
+        connection.execute("SELECT set_config('pagelight.user_id', 'ada', false)")
+        assert connection.execute("SELECT kind FROM jobs").fetchall() == [("matrix",)]
+        walled = connection.execute("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'jobs'").fetchone()
     assert walled == (True,)
 
 

@@ -16,7 +16,7 @@ from rag.config import load_config
 from rag.contract import SearchBody, SyncBody
 from rag.engine import RAGEngine
 from rag.types import SyncReport
-from tests import drive_server, pdfs, vendors
+from tests import drive_server, pdfs
 from tests.embeddings import bag_of_words, register
 
 HARBOUR = "The harbour handled 4,812 ships in 2019."
@@ -398,7 +398,7 @@ def test_an_index_has_the_model_that_was_asked_for(
     ("embedding", "error"),
     [
         ({"provider": "nobody"}, errors.ValidationError),
-        ({"provider": "perplexity"}, errors.EmbeddingCapabilityError),
+        ({"provider": "perplexity"}, errors.ValidationError),
         ({"provider": "openai", "model": "text-embedding-3-small"}, errors.ConfigError),
         ({"provider": "words", "providerOptions": {"dimensions": 100}}, errors.EmbeddingCapabilityError),
     ],
@@ -490,7 +490,7 @@ def test_a_folder_in_google_drive(
             rag_data_dir=tmp_path / "data",
             rag_database_url=database_url,
             rag_embed_model="words:model",
-            google_application_credentials=vendors.service_account(tmp_path, drive.url + drive_server.TOKEN_PATH),
+            google_application_credentials=drive_server.service_account(tmp_path, drive.url),
             google_drive_base_url=f"{drive.url}/drive/v3/",
         )
         with RAGEngine(config, registry=registry) as engine:

@@ -47,7 +47,7 @@ def opened(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> It
         "orchard.pdf": pdfs.pages(2, line=lambda n: f"Row {n} has {n}1 kinds of pears.", others=["It is green."]),
         "long.pdf": pdfs.pages(40, line=lambda n: f"Chapter {n} of the harbour's long story.", others=FILLER),
     }
-    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai") as vendor:
         config = vendor.config(
             rag_data_dir=folder / "data", rag_database_url=url, rag_embed_model="local", rag_gen_model="openai:gpt-4.1"
         )

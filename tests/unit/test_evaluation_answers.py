@@ -113,23 +113,6 @@ def test_which_answers_can_be_read_off(answer: object, expected: bool) -> None:
     assert not answers.is_lookup(question(answer=answer, answerable=False), pages.__getitem__)
 
 
-@pytest.mark.parametrize(
-    ("asked", "answered", "expected"),
-    [
-        ({}, [cited(5)], None),
-        ({}, [cited(3), cited(5)], "other page"),
-        ({}, [], "refused"),
-        ({"gold_pages": []}, [cited(3)], None),
-        ({"answerable": False}, [cited(5)], "answered"),
-        ({"answerable": False}, [], None),
-    ],
-)
-def test_what_is_wrong_with_an_answer(
-    asked: dict[str, object], answered: list[answers.CitedPage], expected: str | None
-) -> None:
-    assert answers.mistake(question(**asked), row(*answered)) == expected
-
-
 def test_rows_are_what_was_shown_in_its_order(tmp_path: Path) -> None:
     hit = sources.hit("The cellar holds 63 casks.\nIt was dug in 1904.", name="a.pdf", page_number=5)
     second = hit.passage.lines[1]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from rag import errors
 from rag.vocabulary.formulas import (
     Definitions,
     Figure,
@@ -88,7 +87,7 @@ def test_an_expression_is_signs_numbers_and_line_items() -> None:
 
 
 def test_what_is_no_expression_is_refused() -> None:
-    with pytest.raises(errors.ValidationError, match="from character 8 on"):
+    with pytest.raises(ValueError, match="from character 8 on"):
         parse_expression("[sales] % 3")
 
 

@@ -1,5 +1,6 @@
 """Which provider and model is chosen; nothing here may reach a network."""
 
+import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -10,9 +11,9 @@ from pydantic import SecretStr
 
 from rag import errors, providers
 from rag.config import Config
-from rag.providers import embedded_models
-from rag.providers.provider_catalogue import PROVIDERS, EmbeddingModel
-from rag.types import EmbeddingSpace, GenerationOptions
+from rag.providers import embedded_models, list_prices
+from rag.providers.provider_catalogue import OPENAI, PROVIDERS, EmbeddingModel
+from rag.types import EmbeddingSpace, GenerationOptions, Usage
 
 LOCAL_SPACE = EmbeddingSpace(provider="local", model="bge-small-en-v1.5", dimensions=384)
 
@@ -38,9 +39,6 @@ def config(*keys: str, **settings: object) -> Config:
     return Config(**{**secrets, **settings})  # type: ignore[arg-type]  # validated by pydantic
 
 
-CLOUD = {"google_cloud_project": "orchard", "google_cloud_location": "global"}
-
-
 def chosen_chat(settings: Config, **options: object) -> str | None:
     llm = providers.language_model(settings, GenerationOptions(**options))
     return llm.metadata.model_name if llm else None
@@ -50,18 +48,11 @@ def chosen_chat(settings: Config, **options: object) -> str | None:
     ("settings", "space"),
     [
         (config(), ("local", "bge-small-en-v1.5", 384)),
-        (config("perplexity"), ("local", "bge-small-en-v1.5", 384)),
         (config("openai"), ("openai", "text-embedding-3-small", 1536)),
         (config("gemini"), ("gemini", "gemini-embedding-2", 768)),
-        (config("vertex"), ("vertex_gemini", "gemini-embedding-2", 768)),
-        (config("gemini", "vertex"), ("gemini", "gemini-embedding-2", 768)),
-        (config(**CLOUD), ("vertex_gemini", "gemini-embedding-2", 768)),
-        (config(google_cloud_project="orchard"), ("local", "bge-small-en-v1.5", 384)),
-        (config("openrouter"), ("openrouter", "openai/text-embedding-3-small", 1536)),
         (config("openai", "gemini"), ("openai", "text-embedding-3-small", 1536)),
         (config("openai", rag_embed_model="local"), ("local", "bge-small-en-v1.5", 384)),
         (config("openai", "gemini", rag_embed_model="gemini"), ("gemini", "gemini-embedding-2", 768)),
-        (config("gemini", rag_embed_model="text-embedding-004"), ("gemini", "text-embedding-004", 768)),
         (config("gemini", rag_embed_model="gemini:gemini-embedding-001"), ("gemini", "gemini-embedding-001", 768)),
         (config("openai", rag_embed_model="text-embedding-3-large"), ("openai", "text-embedding-3-large", 1536)),
         (config(rag_embed_model="bge-small-en-v1.5"), ("local", "bge-small-en-v1.5", 384)),
@@ -90,17 +81,8 @@ def test_embedding_model_of_settings_and_keys(settings: Config, space: tuple[str
         (config("openai", rag_gen_model="gpt-4o"), {}, "gpt-4o"),
         (config("openai", rag_gen_model="openai:gpt-4o"), {"provider": "openai"}, "gpt-4o"),
         (config("openai", "gemini", rag_gen_model="openai:gpt-4o"), {"provider": "gemini"}, "gemini-3.8-flash"),
-        (config("perplexity"), {}, "perplexity/sonar"),
-        (config("perplexity"), {"model": "sonar-pro"}, "perplexity/sonar"),
-        (config("perplexity"), {"provider": "perplexity", "model": "openai/gpt-5.5"}, "openai/gpt-5.5"),
-        (config("vertex"), {}, "gemini-3.8-flash"),
-        (config("vertex"), {"model": "gemini-1.5-pro"}, "gemini-1.5-pro"),
-        (config(**CLOUD), {"provider": "vertex_gemini"}, "gemini-3.8-flash"),
-        (config(google_cloud_project="orchard"), {}, None),
-        (config("openrouter"), {"model": "meta/llama-4"}, "meta/llama-4"),
         (config(rag_gen_model="openai_compatible:qwen3:4b", openai_base_url="http://localhost:1/v1"), {}, "qwen3:4b"),
         (config("openai", rag_gen_model="ollama:qwen3:4b"), {}, "qwen3:4b"),
-        (config("openai"), {"model": "lm_studio:qwen3"}, "qwen3"),
     ],
 )
 def test_language_model_of_options_settings_and_keys(
@@ -114,7 +96,7 @@ def test_language_model_of_options_settings_and_keys(
     [
         (config(rag_embed_model="openai"), "OPENAI_API_KEY"),
         (config("openai", rag_embed_model="gemini"), "GEMINI_API_KEY"),
-        (config(rag_embed_model="openai_compatible:x"), "OPENAI_BASE_URL"),
+        (config(rag_embed_model="openai_compatible:x"), "OPENAI_COMPATIBLE_BASE_URL"),
         (config(rag_embed_model="openai_compatible", openai_base_url="http://localhost:1"), "RAG_EMBED_MODEL"),
         (config(rag_embed_model="no-such-model"), "RAG_EMBED_MODEL"),
     ],
@@ -128,10 +110,6 @@ def test_what_is_missing_to_embed_is_named(settings: Config, setting: str) -> No
     ("settings", "setting"),
     [
         (config(rag_gen_model="gemini"), "GEMINI_API_KEY"),
-        (
-            config(rag_gen_model="vertex_gemini"),
-            "GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION, or VERTEX_API_KEY",
-        ),
         (config(rag_gen_model="no-such-model"), "RAG_GEN_MODEL"),
         (config(rag_gen_model="openai_compatible", openai_base_url="http://localhost:1"), "RAG_GEN_MODEL"),
     ],
@@ -148,9 +126,45 @@ def test_a_request_for_an_unknown_provider_is_malformed() -> None:
         chosen_chat(config("openai"), provider="local")
 
 
-def test_a_provider_that_only_chats_does_not_embed() -> None:
-    with pytest.raises(errors.EmbeddingCapabilityError, match="Perplexity has no embedding models"):
-        providers.embedding_model(config("perplexity", rag_embed_model="perplexity"))
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("openrouter", "OPENAI_COMPATIBLE_BASE_URL=https://openrouter.ai/api/v1"),
+        ("perplexity", "OPENAI_COMPATIBLE_BASE_URL=https://openrouter.ai/api/v1"),
+        ("lm_studio", "OPENAI_COMPATIBLE_BASE_URL=http://127.0.0.1:1234/v1"),
+        ("llama_cpp", "OPENAI_COMPATIBLE_BASE_URL=http://127.0.0.1:8080/v1"),
+        ("vllm", "OPENAI_COMPATIBLE_BASE_URL=http://127.0.0.1:8000/v1"),
+        ("vertex_gemini", "Set GEMINI_API_KEY, and write gemini:MODEL"),
+    ],
+)
+def test_a_connection_of_earlier_releases_says_what_to_set_instead(name: str, advice: str) -> None:
+    with pytest.raises(errors.ConfigError, match=f"RAG_GEN_MODEL: '{name}' is no connection.*{re.escape(advice)}"):
+        chosen_chat(config("openai", rag_gen_model=f"{name}:model"))
+    with pytest.raises(errors.ConfigError, match=f"RAG_EMBED_MODEL: .*{re.escape(advice)}"):
+        providers.embedding_model(config("openai", rag_embed_model=name))
+    with pytest.raises(errors.ValidationError, match=re.escape(advice)):
+        chosen_chat(config("openai"), provider=name)
+
+
+def test_an_index_of_a_former_connection_is_searched_by_its_successor() -> None:
+    space = EmbeddingSpace(provider="lm_studio", model="text-embedding-nomic-embed-text-v1.5", dimensions=768)
+    with pytest.raises(errors.ConfigError, match="OPENAI_COMPATIBLE_BASE_URL"):
+        providers.embedding_model(config(), space)
+    assert providers.embedding_model(config(openai_compatible_base_url="http://localhost:1/v1"), space)[0] == space
+    space = EmbeddingSpace(provider="vertex_gemini", model="gemini-embedding-2", dimensions=768)
+    assert providers.embedding_model(config("gemini"), space)[0] == space
+
+
+def test_a_key_goes_to_its_own_address_only() -> None:
+    own = {"openai_compatible_base_url": "http://localhost:1/v1", "rag_gen_model": "openai_compatible:x"}
+    registry = providers.Registry()
+    row = registry.provider("openai_compatible")
+    connection = registry.connection(row, config("openai", openai_base_url="http://localhost:2/v1", **own))
+    assert (connection.base_url, connection.key) == ("http://localhost:1/v1", None)
+    connection = registry.connection(
+        row, config("openai", "openai_compatible", openai_base_url="http://localhost:2/v1")
+    )
+    assert (connection.base_url, connection.key) == ("http://localhost:2/v1", "openai-secret")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +195,7 @@ def test_without_a_key_nothing_leaves_the_machine(no_network: list[object]) -> N
     ("settings", "module", "extra"),
     [
         (config("openai"), "llama_index.llms.openai_like", "openai"),
-        (config("gemini"), "llama_index.llms.google_genai", "gemini"),
+        (config("gemini"), "google.genai", "gemini"),
     ],
 )
 def test_a_missing_package_is_named_with_what_installs_it(
@@ -197,23 +211,12 @@ def test_a_missing_package_is_named_with_what_installs_it(
 
 def test_capabilities_are_data() -> None:
     registry = providers.Registry()
-    assert tuple(row.name for row in registry.providers() if row.embeds) == (
-        "openai",
-        "gemini",
-        "vertex_gemini",
-        "openrouter",
-        "openai_compatible",
-        "ollama",
-        "lm_studio",
-        "llama_cpp",
-        "vllm",
-        "folder",
-        "local",
-    )
+    assert [row.name for row in registry.providers()] == [
+        *("openai", "gemini", "openai_compatible", "ollama", "folder", "local"),
+    ]
     gemini = registry.embedding_capabilities("gemini")
     assert (gemini.embeds, gemini.default_model) == (True, "gemini-embedding-2")
-    assert {model.name for model in gemini.models} >= {"text-embedding-004", "gemini-embedding-001"}
-    assert not registry.embedding_capabilities("perplexity").embeds
+    assert {model.name for model in gemini.models} == {"gemini-embedding-2", "gemini-embedding-001"}
     with pytest.raises(errors.ValidationError):
         registry.embedding_capabilities("no-such")
 
@@ -226,12 +229,7 @@ def test_every_row_is_whole(row: providers.Provider) -> None:
         model = row.embedding_model(row.default_embedding_model)
         assert model is not None
         assert model.dimensions is not None
-    for setting in (
-        row.key_setting,
-        row.base_url_setting,
-        *row.client_settings,
-        *(name for g in row.required_settings for name in g),
-    ):
+    for setting in (row.key_setting, row.base_url_setting):
         assert setting is None or setting in Config.model_fields
 
 
@@ -242,10 +240,10 @@ def test_a_function_can_be_registered_as_a_provider() -> None:
     space, embedder = registry.embedding_model(config(rag_embed_model="ours"))
     assert space == EmbeddingSpace(provider="ours", model="lengths", dimensions=2)
     assert providers.embed_texts(embedder, ["a", "bb", "ccc"]) == [pytest.approx([0.6, 0.8])] * 3
-    assert "ours" in tuple(row.name for row in registry.providers() if row.embeds)
+    assert "ours" in [row.name for row in registry.providers()]
     assert registry.embedding_model(config())[0].provider == "local"
     registry.unregister("ours")
-    assert "ours" not in tuple(row.name for row in registry.providers() if row.embeds)
+    assert "ours" not in [row.name for row in registry.providers()]
     with pytest.raises(errors.ValidationError):
         registry.unregister("ours")
 
@@ -286,15 +284,26 @@ def test_built_in_providers_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "prices"),
+    ("provider", "url", "model", "is_known"),
     [
-        ("gpt-6-luna", (0.10, 0.50)),
-        ("gpt-4.1", (2.00, 8.00)),
-        ("gpt-4.1-mini-2025-04-14", (0.40, 1.60)),
-        ("gpt-4o-realtime", None),
-        ("of-my-own", None),
+        ("openai", None, "gpt-6-luna", True),
+        ("openai", None, "gpt-4.1-mini-2025-04-14", True),
+        ("gemini", None, "gemini-3.8-flash", True),
+        ("openai", None, "of-my-own", False),
+        ("openai_compatible", "https://openrouter.ai/api/v1", "openai/gpt-6-luna", True),
+        ("openai_compatible", "http://127.0.0.1:8000/v1", "gpt-4.1", False),
+        ("ollama", "http://127.0.0.1:11434/v1", "llama3.2", False),
     ],
 )
-def test_a_price_is_that_of_the_very_model_or_none(model: str, prices: tuple[float, float] | None) -> None:
-    price = providers.Registry().provider("openai").price(model)
-    assert (price and (price.input, price.output)) == prices
+def test_price_and_context_window_are_those_of_the_list(
+    provider: str, url: str | None, model: str, is_known: bool
+) -> None:
+    row = providers.Registry().provider(provider)
+    cost = list_prices.cost(row, url, model, Usage(input_tokens=1000, output_tokens=1000))
+    assert (cost is not None and cost > 0) is is_known
+    assert (list_prices.context_window(row, url, model) is not None) is is_known
+
+
+def test_a_price_counts_tokens_read_and_written() -> None:
+    usage = Usage(input_tokens=2000, output_tokens=1000)
+    assert list_prices.cost(OPENAI, None, "gpt-4.1", usage) == pytest.approx(0.012)

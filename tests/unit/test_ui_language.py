@@ -10,13 +10,13 @@ import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import altair as alt
 import openpyxl
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 
 from rag import errors, export
+from rag.messages import N_
 from rag.types import (
     DocumentStatus,
     FilledMatrix,
@@ -30,10 +30,9 @@ from rag.types import (
     page_name,
     reading_progress,
 )
-from rag.ui import charts, formatting, language, message_catalogs
+from rag.ui import formatting, language, message_catalogs
 from rag.ui.components import ASSETS, translate_html
-from rag.ui.translated_errors import ERRORS
-from rag.ui.translated_messages import MESSAGES, translate_message
+from rag.ui.translated_messages import translate_error, translate_message
 from tests.unit.test_reading_progress import document
 
 ROOT = Path(__file__).parents[2]
@@ -52,24 +51,7 @@ READ = {"label", "help", "placeholder", "text", "caption"}
 """Arguments that people read, of whichever function."""
 SAME_EVERYWHERE = {"12, 13", "https://", "provider:model"}
 NO_WORDS = re.compile(r":material/\w*:|:[\w-]+\[")
-PUT_TOGETHER = (
-    *(
-        "of 1 file",
-        "files in it",
-        "Says ",
-        "The nearest",
-        "does not occur",
-        "do not occur",
-        " from ",
-        "not on page ",
-        "now the ",
-    ),
-    *("Check the key", "install Tesseract with", "Field required", "String should have"),
-)
-"""How sentences begin whose words the engine chooses by what it tells of, or that are pydantic's."""
-BREAKS = r"\{\w+\}|[.,;:()]"
-FITTING_MANY = {"{names} and {count} more", "{_left}; and {count} more", "{_first}; {_others}", "{name}: {_reason}"}
-BEHIND_NO_PAGE = (
+IN_ENGLISH = (
     *("api/", "cli/", "mcp_server/", "ui/", "config.py", "foreign_pages.py", "access/gate.py"),
     *(
         "engine/retrieval_api.py",
@@ -117,10 +99,31 @@ def catalogue(tag: str) -> Catalog:
 # --- messages ---
 
 
-def test_the_template_has_what_the_pages_say() -> None:
-    assert message_catalogs.TEMPLATE.read_bytes() == message_catalogs.to_bytes(
-        message_catalogs.template(), with_header=False
-    ), "make messages"
+def test_every_marked_message_is_extracted() -> None:
+    """Babel does not look into f-strings, nor at arguments that are no literals."""
+    extracted = {message.id for message in message_catalogs.template()}
+    marked = {
+        (path.name, node.lineno, node.args[0].value)
+        for folder in ("rag", "pages")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"_", "N_", "dialog"}
+        if node.args and isinstance(node.args[0], ast.Constant)
+    }
+    assert len(marked) > 1000
+    assert [message for message in marked if message[2] not in extracted] == []
+
+
+def test_every_error_that_may_reach_a_page_is_marked() -> None:
+    unmarked = [
+        (path.name, node.lineno)
+        for path in (ROOT / "rag").rglob("*.py")
+        if not str(path.relative_to(ROOT / "rag")).startswith(IN_ENGLISH)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and re.fullmatch(r"errors\.\w+Error", ast.unparse(node.func)) and node.args
+        if isinstance(node.args[0], ast.Constant | ast.JoinedStr | ast.BinOp)
+    ]
+    assert unmarked == []
 
 
 @pytest.mark.parametrize("tag", OTHERS)
@@ -310,15 +313,6 @@ def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> No
     assert [cell.value for cell in evidence[2]][3:6] == ["teilweise", "Weicht von den anderen ab", "veraltet"]
 
 
-def test_charts_write_months_and_numbers_as_the_language_does(german: None) -> None:
-    chart = alt.Chart(alt.InlineData(values=[{"at": 1}])).mark_bar().encode(x=alt.X("at:T", axis=charts.time_axis()))
-    drawn = charts.localized(chart).to_dict()
-    locale = drawn["config"]["locale"]
-    assert (locale["number"]["decimal"], locale["number"]["thousands"]) == (",", ".")
-    assert (locale["time"]["months"][2], locale["time"]["days"][0]) == ("März", "Sonntag")
-    assert drawn["encoding"]["x"]["axis"]["format"]["date"] == "%d. %b"
-
-
 def test_what_a_document_is_called_is_not_translated(german: None) -> None:
     assert translate_message("“page 7” is encrypted. Give its password.").startswith("„page 7“ ist verschlüsselt.")
 
@@ -328,54 +322,26 @@ def test_what_is_not_known_is_said_as_it_is(german: None) -> None:
     assert translate_message(unknown) == unknown
 
 
-def test_the_engine_says_what_is_known_of_it() -> None:
-    """A sentence of the engine that is reworded is reworded here, too."""
-    own = {ROOT / "rag" / "ui" / "said.py", ROOT / "rag" / "ui" / "failures.py"}
-    told = "\n".join(_constants(path) for path in (ROOT / "rag").rglob("*.py") if path not in own)
-    parts = {part.strip(" .,;:()“”") for shape in (*MESSAGES, *ERRORS) for part in re.split(BREAKS, shape)}
-    assert {
-        part for part in parts if len(part) > 12 and not part.startswith(PUT_TOGETHER) and part not in told
-    } == set()
+def test_an_error_is_translated_with_its_fields(german: None) -> None:
+    error = errors.LimitError(
+        N_("“{name}” has {count} pages; the limit is {limit}. Split it into smaller files."),
+        name="The “limit” has 7 pages",
+        count="1,200",
+        limit=1000,
+    )
+    assert error.message.startswith("“The “limit” has 7 pages” has 1,200 pages; the limit is 1000.")
+    assert translate_error(error).startswith("„The “limit” has 7 pages“ hat 1.200 Seiten")
+    assert translate_error(error) != error.message
+    assert translate_error(errors.LimitError()) == translate_message(errors.LimitError().message)
+    assert translate_error(errors.NotFoundError("No {such} thing.")) == "No {such} thing."
 
 
-def _is_error(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, errors.Error)
-
-
-@pytest.mark.parametrize("error", sorted({kind for kind in vars(errors).values() if _is_error(kind)}, key=str))
-def test_what_an_error_says_by_itself_is_known(error: type[errors.Error]) -> None:
-    assert error().message in ERRORS
-
-
-def test_every_error_that_may_reach_a_page_is_known() -> None:
-    """In whatever language is offered: `make messages` asks for its translation."""
-    shapes = [re.compile(_pattern(shape)) for shape in (*MESSAGES, *ERRORS) if shape not in FITTING_MANY]
-    raised = [
-        (path.name, node.lineno, sentence)
-        for path in (ROOT / "rag").rglob("*.py")
-        if not str(path.relative_to(ROOT / "rag")).startswith(BEHIND_NO_PAGE)
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("errors.") and node.args
-        if (sentence := _sentence(node.args[0]))
-    ]
-    assert len(raised) > 150
-    assert [one for one in raised if not any(shape.fullmatch(one[2]) for shape in shapes)] == []
-
-
-def _pattern(shape: str) -> str:
-    return re.sub(r"\\\{\w+\\\}", ".+", re.escape(shape))
-
-
-def _sentence(message: ast.expr) -> str:
-    """What is said, with a sample of what differs; empty where it is chosen elsewhere."""
-    match message:
-        case ast.Constant(value=str(words)):
-            return words
-        case ast.JoinedStr(values=parts):
-            said_ = [part.value if isinstance(part, ast.Constant) else None for part in parts]
-            has_words = any(words and str(words).strip(" :") for words in said_)
-            return "".join("it" if words is None else str(words) for words in said_) if has_words else ""
-    return ""
+def test_problems_of_a_request_are_translated_one_by_one(german: None) -> None:
+    problem = "query: Text should have no zero byte; collection: Field required"
+    error = errors.ValidationError(N_("The request is malformed. {_problem}."), _problem=problem)
+    told = translate_error(error)
+    assert told == translate_message(error.message)
+    assert told.endswith("query: Der Text darf kein Nullbyte haben; collection: Pflichtfeld.")
 
 
 def _turn(at: dt.datetime) -> export.Turn:
@@ -417,8 +383,3 @@ def _turn(at: dt.datetime) -> export.Turn:
         claims=(claim,),
         provenance=None,
     )
-
-
-def _constants(path: Path) -> str:
-    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
-    return "\n".join(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import pydantic
 import pytest
 
-from rag import errors
 from rag.vocabulary import Vocabulary, Widened, Widener, load, trades
 from rag.vocabulary.query_widening import WORD, stem
 
@@ -277,49 +277,24 @@ def test_a_place_of_several_vocabularies_has_the_words_of_all() -> None:
     assert place.marks == ("total assets", "Summe Aktiva")
 
 
-@pytest.mark.parametrize(
-    "rule",
-    ['[[items]]\nterms = ["x"]\nplace = "attic"', '[[derived]]\nterms = ["x"]\nitems = ["y"]\nplaces = ["attic"]'],
-)
-def test_a_place_must_be_defined_somewhere(rule: str) -> None:
-    unaware = load(f'title = "Own"\n{rule}')
-    with pytest.raises(errors.ValidationError, match=r"“Own”.*“attic”"):
-        Widener([unaware, load(GLOSSARY)])
+def test_a_place_may_be_defined_by_another_vocabulary() -> None:
+    items = load('title = "Own"\n[[items]]\nterms = ["x"]\nplace = "attic"')
     attic = load('title = "House"\n[[places]]\nname = "attic"\nterms = ["attic"]')
-    assert places(Widener([unaware, attic]).widen("x")) == ["attic"]
+    assert places(Widener([items, attic]).widen("x")) == ["attic"]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "title: is missing"),
-        ('title = "A', "not valid TOML.*end of document"),
-        ("title = 3", "title: should be a text"),
-        ('title = " "', "title: has no letter or digit"),
-        ('title = "A"\nsynonym = []', "synonym: unknown key"),
-        ('title = "A"\nsynonyms = 3', "synonyms: should be a list"),
-        ('title = "A"\nsynonyms = ["a"]', "synonyms 1: should be a table"),
-        ('title = "A"\n[[synonyms]]\nterms = ["a", "b"]\n[[synonyms]]\nterm = ["a"]', "synonyms 2, term: unknown key"),
-        ('title = "A"\n[[synonyms]]', "synonyms 1, terms: is missing"),
-        ('title = "A"\n[[synonyms]]\nterms = "a"', "synonyms 1, terms: should be a list"),
-        ('title = "A"\n[[synonyms]]\nterms = ["a", 2]', "synonyms 1, terms 2: should be a text"),
-        ('title = "A"\n[[synonyms]]\nterms = ["a", "?"]', "synonyms 1, terms 2: has no letter or digit"),
-        ('title = "A"\n[[synonyms]]\nterms = ["a"]', "synonyms 1, terms: needs at least 2"),
-        ('title = "A"\n[[derived]]\nterms = ["a"]\nitems = []', "derived 1, items: needs at least 1"),
-        ('title = "A"\n[[places]]\nterms = ["a"]', "places 1, name: is missing"),
-        ('title = "A"\n[[items]]\nterms = ["a"]', "items 1, place: is missing"),
-        ('title = "A"\n[[abbreviations]]\nshort = "&A"\nlong = "a"', "abbreviations 1, short: has no letter"),
-        ('title = "A"\n[[abbreviations]]\nshort = "A"\nlong = "a"\nlang = "en"', "abbreviations 1, lang: unknown key"),
+        ("", "title"),
+        ('title = "A"\nsynonym = []', "synonym"),
+        ('title = "A"\n[[synonyms]]\nterms = ["a"]', "at least 2"),
+        ('title = "A"\n[[derived]]\nterms = ["a"]\nitems = []', "at least 1"),
     ],
 )
-def test_a_malformed_vocabulary_is_refused_with_the_place_of_what_is_wrong(text: str, message: str) -> None:
-    with pytest.raises(errors.ValidationError, match=message):
+def test_malformed_vocabulary_is_refused(text: str, message: str) -> None:
+    with pytest.raises(pydantic.ValidationError, match=message):
         load(text)
-
-
-def test_all_that_is_wrong_is_said_at_once() -> None:
-    with pytest.raises(errors.ValidationError, match=r"title: is missing; .*synonym: unknown key"):
-        load("synonym = []")
 
 
 def test_a_vocabulary_needs_no_more_than_a_title() -> None:
@@ -365,6 +340,34 @@ def test_no_packaged_term_stands_in_two_rules_of_a_kind(trade: Vocabulary) -> No
     ):
         counts = Counter(stems for terms in rules for stems in {stemmed(term) for term in terms})
         assert [stems for stems, count in counts.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("trade", PACKAGED, ids=lambda trade: trade.title)
+def test_every_place_that_a_packaged_vocabulary_names_is_defined(packaged: Widener, trade: Vocabulary) -> None:
+    names = {items.place for items in trade.items} | {name for derived in trade.derived for name in derived.places}
+    assert names <= {place.name for place in packaged.places}
+
+
+def test_terms_that_begin_alike_cost_no_more_than_others() -> None:
+    """Compared one by one, each word of the question or page would be compared with thousands."""
+    terms = "".join(
+        f'[[synonyms]]\nterms = ["the a{number}", "the b{number}", "the c{number}"]\n' for number in range(3000)
+    )
+    (widening,) = Widener([load(f'title = "a"\n{terms}')]).widen("the " * 1000 + "the b27 the").widenings
+    assert widening.found == "the b27"
+    shorts = "".join(f'[[abbreviations]]\nshort = "A-{number}"\nlong = "b"\n' for number in range(4000))
+    widenings = (
+        Widener([load(f'title = "a"\n{shorts}')]).widen("A " * 1000 + "the A-7, the A-77s and the A-777.").widenings
+    )
+    assert [widening.found for widening in widenings] == ["A-7"]  # the others would add the same
+
+
+def test_term_is_not_found_where_the_question_ends_before_it() -> None:
+    toml = (
+        'title = "a"\n[[synonyms]]\nterms = ["net", "clear"]\n[[synonyms]]\nterms = ["net sales of goods", "turnover"]'
+    )
+    (widening,) = Widener([load(toml)]).widen("What is net").widenings
+    assert (widening.found, widening.added) == ("net", ("clear",))
 
 
 # Of one stem with a term that was left out for it: severance, securities, derivatives, bookings, exclusivity, …

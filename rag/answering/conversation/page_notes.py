@@ -1,10 +1,11 @@
 """Say which page was read where a question names a page whose label is not its number."""
 
 from rag import types
+from rag.messages import N_
 from rag.vocabulary import references
 
-LABELLED = "Page {label} was read by its printed number; it is page {page} of {count} in the file."
-NUMBERED = "Page {page} of {count} in the file was read; its printed number is {label}."
+LABELLED = N_("Page {label} was read by its printed number; it is page {page} of {count} in the file.")
+NUMBERED = N_("Page {page} of {count} in the file was read; its printed number is {label}.")
 
 
 def page_note(question: str, response: types.AnswerResponse) -> str | None:

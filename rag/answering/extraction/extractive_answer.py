@@ -19,6 +19,7 @@ from rag.answering.extraction.candidates import (
 from rag.answering.extraction.question_intent import Kind, ParsedQuestion
 from rag.answering.text import periods, term_weights
 from rag.answering.text.numbered_names import NumberedName
+from rag.messages import N_
 from rag.retrieval import Reranker
 
 MAX_ANSWERS = 3
@@ -105,13 +106,26 @@ _WHEN = re.compile(r"\b(?:when|wann)\b", re.IGNORECASE)
 """A question that a circumstance may answer: "at dawn", "when the silo is full"."""
 
 _VALUES = (Kind.NUMBER, Kind.DATE)
-_KINDS = {
-    Kind.NUMBER: "figure",
-    Kind.DATE: "date",
-    Kind.EMAIL: "e-mail address",
-    Kind.PHONE: "telephone or fax number",
-    Kind.WEBSITE: "web address",
-    Kind.COLOUR: "colour",
+ABSENT = (
+    N_("{names} do not occur in the passages read. {_nearest}"),
+    N_("{names} does not occur in the passages read. {_nearest}"),
+)
+ABSENT_FROM_DOCUMENT = (
+    N_("{names} do not occur in the passages read from {document}. {_nearest}"),
+    N_("{names} does not occur in the passages read from {document}. {_nearest}"),
+)
+ABSENT_FROM_NEAREST = (
+    N_("{names} do not occur in the nearest passage. {_nearest}"),
+    N_("{names} does not occur in the nearest passage. {_nearest}"),
+)
+"""Messages for several names and for one."""
+NOT_OF_KIND = {
+    Kind.NUMBER: N_("The nearest sentence or row gives no figure that answers this. {_nearest}"),
+    Kind.DATE: N_("The nearest sentence or row gives no date that answers this. {_nearest}"),
+    Kind.EMAIL: N_("The nearest sentence or row gives no e-mail address that answers this. {_nearest}"),
+    Kind.PHONE: N_("The nearest sentence or row gives no telephone or fax number that answers this. {_nearest}"),
+    Kind.WEBSITE: N_("The nearest sentence or row gives no web address that answers this. {_nearest}"),
+    Kind.COLOUR: N_("The nearest sentence or row gives no colour that answers this. {_nearest}"),
 }
 
 
@@ -152,19 +166,19 @@ def choose(
     asked = question_intent.parse_question(question, rewritings)
     found = rank(asked, hits, reranker=reranker, reader=reader)
     if not found:
-        return Choice(hint="In the passages read, no sentence and no row of a table was recognised as an answer.")
+        return Choice(hint=N_("In the passages read, no sentence and no row of a table was recognised as an answer."))
     named = _of_numbered(asked, found, hits)
     if not named:
         absent = [name.text for name in asked.numbered if not _is_in_a_passage(name, found)] or [asked.numbered[0].text]
         best = found[0].candidate
-        verb = "does" if len(absent) == 1 else "do"
-        return Choice(
-            hint=f"{_listed(absent)} {verb} not occur in the passages read. {_nearest(asked, best)}", nearest=best.hit
-        )
+        template = ABSENT[len(absent) == 1]
+        return Choice(hint=template.format(names=_listed(absent), _nearest=_nearest(asked, best)), nearest=best.hit)
     ranked = _fitting(asked, named)
     if not ranked:
         best = found[0].candidate
-        hint = f"In the passages read, the figure itself was not recognised. {_nearest(asked, best)}"
+        hint = N_("In the passages read, the figure itself was not recognised. {_nearest}").format(
+            _nearest=_nearest(asked, best)
+        )
         return Choice(hint=hint, nearest=best.hit)
     best = ranked[0].candidate
     likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
@@ -175,9 +189,11 @@ def choose(
         likely = min(likely, DOUBTFUL_LIKELIHOOD)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
-        missing = "Nothing that was found answers this closely enough."
+        missing = N_("Nothing that was found answers this closely enough. {_nearest}").format(
+            _nearest=_nearest(asked, best)
+        )
     if missing is not None:
-        return Choice(likelihood=likely, hint=f"{missing} {_nearest(asked, best)}", nearest=best.hit)
+        return Choice(likelihood=likely, hint=missing, nearest=best.hit)
     if best.is_certain:
         return Choice(tuple(_first_of_each_document(ranked))[:MAX_ANSWERS], likely)
     close = ranked if reranker else [one for one in ranked if one.candidate.features.covered >= MIN_COVERED_ALONE]
@@ -355,34 +371,42 @@ def explain_missing(question: ParsedQuestion, hits: Sequence[types.Hit], best: C
     It must be on a requested page; requested years must occur in its passage, names anywhere in the hits of its
     document. The reason names what was looked at: a search reads a few passages of a few documents.
     """
+    nearest = _nearest(question, best)
     if question.pages and not best.is_on(question.pages):
         labels = sorted(label.lstrip("#") for label in question.pages)
-        return f"The nearest passage is not on page {' or '.join(labels)}."
+        return N_("The nearest passage is not on page {label}. {_nearest}").format(
+            label=" or ".join(labels), _nearest=nearest
+        )
     about_best = f"{page_and_names(best.hit)} {best.text}"
     years = [name for name in question.missing(about_best) if name in question.years]
     own = (page_and_names(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
     names = [name for name in question.missing(" ".join(own)) if name not in question.years]
     absent = question.missing(" ".join(map(page_and_names, hits)))
-    for missing, where in (
-        ([name for name in (*years, *names) if name in absent], "the passages read"),
-        (names, f"the passages read from {best.hit.document_name}"),
-        (years, "the nearest passage"),
+    for missing, templates in (
+        ([name for name in (*years, *names) if name in absent], ABSENT),
+        (names, ABSENT_FROM_DOCUMENT),
+        (years, ABSENT_FROM_NEAREST),
     ):
         if missing:
-            return f"{_listed(missing)} {'does' if len(missing) == 1 else 'do'} not occur in {where}."
+            return templates[len(missing) == 1].format(
+                names=_listed(missing), document=best.hit.document_name, _nearest=nearest
+            )
     is_lacking = question.kind in question_intent.PRECISE and not question.holds_kind(best.text)
     needs_value = question.kind is Kind.NUMBER or (question.kind is Kind.DATE and not _WHEN.search(question.text))
     is_given = _holds_value(question, best) or best.features.answers > 0 or best.is_on(question.pages)
     if is_lacking or (needs_value and not is_given):
-        return f"The nearest sentence or row gives no {_KINDS[question.kind]} that answers this."
+        return NOT_OF_KIND[question.kind].format(_nearest=nearest)
     return None
 
 
 def _nearest(question: ParsedQuestion, candidate: Candidate) -> str:
     """Describe where the nearest evidence is, and its years if a year is asked for."""
     years = sorted(question_intent.years_of(candidate.text))
-    of = f" ({', '.join(years)})" if question.years and years and not question.years & {*years} else ""
-    return f"The nearest{of} stands in {candidate.hit.document_name}, {candidate.hit.page_name(candidate.page_number)}."
+    template = N_("The nearest stands in {document}, {_page}.")
+    if question.years and years and not question.years & {*years}:
+        template = N_("The nearest ({years}) stands in {document}, {_page}.")
+    page = candidate.hit.page_name(candidate.page_number)
+    return template.format(years=", ".join(years), document=candidate.hit.document_name, _page=page)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -83,12 +83,12 @@ class Writer:
                     piece = next(stream)
                 except StopIteration as end:
                     finished = end.value or providers.StreamEnd()
-                    limit = prompts.CUT_OFF.format(tokens=self.generation.max_output_tokens)
+                    limit = prompts.CUT_OFF.format(tokens=f"{self.generation.max_output_tokens:,}")
                     return Ending(finished.usage, hint=limit if finished.is_cut_off else None)
                 except errors.ProviderError as error:
                     if not "".join(pieces).strip():
                         raise
-                    return Ending(stopped=True, hint=prompts.BROKEN_OFF.format(error=error.message))
+                    return Ending(stopped=True, hint=prompts.BROKEN_OFF.format(_error=error.message))
                 pieces.append(piece)
                 yield piece
                 if self.stop():

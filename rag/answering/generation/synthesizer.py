@@ -22,6 +22,7 @@ from llama_index.core.tools import ToolOutput
 from rag import errors, prompts, types
 from rag.answering.conversation.followups import condense
 from rag.async_streams import in_threads
+from rag.messages import N_
 from rag.retrieval import Query, to_hits
 
 Answer = Callable[[str, Sequence[types.Hit], Sequence[types.Rewriting]], Generator[types.AnswerEvent, None, None]]
@@ -184,7 +185,7 @@ def final_answer(events: Iterable[types.AnswerEvent]) -> types.AnswerResponse:
     for event in events:
         if isinstance(event, types.AnswerResponse):
             return event
-    raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+    raise errors.GroundingError(N_("The answer broke off before it was checked. Ask again."))
 
 
 class GroundedChatEngine(CondenseQuestionChatEngine):

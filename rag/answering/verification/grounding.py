@@ -27,6 +27,7 @@ from rag.answering.verification.meaning import NOTHING_PROMPTED, MeaningJudge, M
 from rag.answering.verification.missing_facts import missing_names
 from rag.answering.verification.open_claims import OpenClaim, open_claim
 from rag.answering.verification.quote_matching import MIN_COVERAGE, MIN_SHARED, QuotablePassage, Quote
+from rag.messages import N_
 from rag.retrieval import Reranker
 
 Locate = Callable[[uuid.UUID, types.Passage, int, int], tuple[types.Region, ...]]
@@ -590,8 +591,11 @@ class Grounder:
             return self._locate(hit.passage.document_id, hit.passage, *span)
         except errors.SourceError as error:
             raise errors.GroundingError(
-                f"A quote cannot be located in {hit.document_name}, whose kept pages cannot be read any more. "
-                "Have the document read again.",
+                N_(
+                    "A quote cannot be located in {name}, whose kept pages cannot be read any more. Have the document "
+                    "read again."
+                ),
+                name=hit.document_name,
                 details={"document_id": str(hit.passage.document_id)},
             ) from error
 

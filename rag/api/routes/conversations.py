@@ -4,13 +4,11 @@ import uuid
 from typing import Annotated, Literal
 
 import pydantic
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 
 from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.contract import NOTHING_LATER, MessageBody
-from rag.engine.evaluation.question_sets import FROM_CHATS
-from rag.evaluation import Question
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
 
@@ -47,16 +45,6 @@ class MessageEdit(types.Feedback):
     """A rating of an answer, null to remove it; `shown` continues the chat from this turn."""
 
     shown: Literal[True] | None = None
-
-
-class NewCase(types.Model):
-    """A test question made from an answer, with the right pages and answer if they differ from the quoted ones."""
-
-    name: Annotated[str, pydantic.Field(min_length=1, max_length=100, pattern=types.TEXT)] = FROM_CHATS
-    pages: tuple[Annotated[int, pydantic.Field(ge=1, le=100_000)], ...] | None = pydantic.Field(
-        default=None, max_length=100
-    )
-    answer: str | None = pydantic.Field(default=None, min_length=1, max_length=4000, pattern=types.TEXT)
 
 
 class NewQuestion(types.Model):
@@ -149,25 +137,3 @@ def edit_message(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UU
         sender.engine.chats.choose(conversation_id, message_id)
     if body.model_fields_set & {"rating", "reason"}:
         sender.engine.answers.rate(conversation_id, message_id, body.rating, body.reason)
-
-
-@router.post("/conversations/{conversation_id}/messages/{message_id}/case", status_code=201)
-def keep_case(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID, body: NewCase) -> Question:
-    """Save an answer's question as a test question for evaluations."""
-    return sender.engine.question_sets.add_answered(
-        conversation_id, message_id, name=body.name, pages=body.pages, answer=body.answer
-    )
-
-
-@router.get("/question-sets", tags=["jobs"])
-def list_question_sets(sender: Reader) -> tuple[types.QuestionSet, ...]:
-    """List the saved sets of test questions."""
-    return tuple(sender.engine.question_sets.list())
-
-
-@router.get("/question-sets/{name}", tags=["jobs"])
-def get_question_set(
-    sender: Reader, name: Annotated[str, Path(min_length=1, max_length=100, pattern=types.SEGMENT)]
-) -> tuple[Question, ...]:
-    """Get the questions of a set, as `POST /evaluations` takes them."""
-    return sender.engine.question_sets.get(name)

@@ -1,4 +1,4 @@
-"""Routes for indexes."""
+"""Routes for indexes and caches."""
 
 from typing import Annotated
 
@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from rag import types
 from rag.api.authentication import Reader, Writer
+from rag.contract import copy_fields
 
 Name = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
 
@@ -17,6 +18,29 @@ class IndexList(types.Model):
     """All indexes of a user, sorted by name."""
 
     items: tuple[types.Index, ...]
+
+
+class CacheUse(types.Model):
+    """The size of a cache of the user, and its hits and misses since it was last cleared."""
+
+    kind: str
+    entries: int
+    bytes: int
+    hits: int
+    misses: int
+    hit_rate: float | None
+
+
+class CacheList(types.Model):
+    """All caches of a user."""
+
+    items: tuple[CacheUse, ...]
+
+
+class ClearedCaches(types.Model):
+    """The number of entries removed."""
+
+    removed: int
 
 
 class NewIndex(types.Model):
@@ -41,3 +65,15 @@ def create_index(sender: Writer, body: NewIndex) -> types.Index:
 def inspect_index(sender: Reader, name: Name) -> types.IndexStats:
     """Get the statistics of an index, given by name or id."""
     return sender.engine.inspect_index(name)
+
+
+@router.get("/caches")
+def list_caches(sender: Reader) -> CacheList:
+    """List the user's caches of embeddings, rewritings, ratings and answers, and how often they help."""
+    return CacheList(items=tuple(copy_fields(CacheUse, cache) for cache in sender.engine.caches.stats()))
+
+
+@router.delete("/caches")
+def clear_caches(sender: Writer) -> ClearedCaches:
+    """Empty the user's caches."""
+    return ClearedCaches(removed=sender.engine.caches.clear())

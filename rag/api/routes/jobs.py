@@ -8,7 +8,6 @@ from fastapi import APIRouter, Body, Response
 from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.api.pagination import Limit, Offset, Page, page
-from rag.evaluation import EvaluationRequest
 
 router = APIRouter(tags=["jobs"])
 
@@ -28,21 +27,6 @@ def reindex(
     return _with_location(response, sender.engine.jobs.start_reindex(body, confined=True))
 
 
-@router.post("/evaluations", status_code=202)
-def start_evaluation(response: Response, sender: Writer, body: EvaluationRequest) -> types.Job:
-    """Evaluate an index's search results or answers on questions whose answers' pages are known, as a job.
-
-    The result has recall, MRR and coverage of searches, or the correctness, cited pages and refusals of answers.
-    """
-    return _with_location(response, sender.engine.jobs.start_evaluation(body))
-
-
-@router.get("/evaluations")
-def list_evaluations(sender: Reader, limit: Limit = 50, offset: Offset = 0) -> Page[types.Job]:
-    """List evaluations without their results, the latest first."""
-    return page(sender.engine.jobs.list(kind="evaluation", limit=limit + 1, offset=offset), limit, offset)
-
-
 @router.get("/jobs")
 def list_jobs(
     sender: Reader, kind: types.JobKind | None = None, limit: Limit = 50, offset: Offset = 0
@@ -59,7 +43,7 @@ def get_job(sender: Reader, job_id: uuid.UUID) -> types.Job:
 
 @router.post("/jobs/{job_id}/cancel")
 def cancel_job(sender: Writer, job_id: uuid.UUID) -> types.Job:
-    """Cancel a job after its current question, file or document; one that has ended stays unchanged."""
+    """Cancel a job after its current file, document or cell; one that has ended stays unchanged."""
     return sender.engine.jobs.cancel(job_id)
 
 

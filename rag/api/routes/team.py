@@ -8,7 +8,7 @@ from fastapi.responses import Response
 
 from rag import engine as facade
 from rag import types
-from rag.api.authentication import Reader, Writer
+from rag.api.authentication import Admin, Reader, Writer
 from rag.api.pagination import Limit
 
 IndexName = Annotated[str, Query(alias="indexName", min_length=1, max_length=200, pattern=types.STORABLE)]
@@ -33,6 +33,12 @@ class AuditList(types.Model):
     """Entries of the audit log, the latest first; `before` gives the following ones."""
 
     items: tuple[types.AuditEntry, ...]
+
+
+class ForgottenAudit(types.Model):
+    """The number of entries deleted."""
+
+    forgotten: int
 
 
 @router.get("/shared")
@@ -80,3 +86,9 @@ def read_audit(
     if csv:
         return Response(facade.to_csv(entries), media_type="text/csv; charset=utf-8")
     return AuditList(items=tuple(entries))
+
+
+@router.delete("/audit")
+def forget_audit(sender: Admin, before: Annotated[pydantic.AwareDatetime, Query()]) -> ForgottenAudit:
+    """Delete the entries before a time, which is itself recorded. Only admins may."""
+    return ForgottenAudit(forgotten=sender.engine.audit.forget(before))

@@ -21,7 +21,6 @@ from rag.config import Config, load_config
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-MIN_PYTHON = (3, 11)
 DOUBTFUL = (
     "Most files belong to documents that this database does not know: check that RAG_STORAGE_URL and the database "
     "belong together. If they do, and the files may be deleted: pagelight doctor --mend --doubtful"
@@ -85,7 +84,9 @@ def doctor(mend: Mend = False, doubtful: Doubtful = False, as_json: AsJson = Fal
     for check in _checks(load_config(), mend=mend, doubtful=mend and doubtful):
         checks.append(check)
         if not as_json:
-            _print_check(check)
+            mark, style = MARKS[check.state]
+            line = Text.assemble((f"{mark} ", style), f"{check.name}: ", (check.message, "dim"))
+            output.console().print(line, soft_wrap=True)
     broken = [check for check in checks if check.state is State.BROKEN]
     if as_json:
         output.print_json({"ok": not broken, "checks": [check._asdict() for check in checks]})
@@ -93,15 +94,8 @@ def doctor(mend: Mend = False, doubtful: Doubtful = False, as_json: AsJson = Fal
         raise typer.Exit(1)
 
 
-def _print_check(check: Check) -> None:
-    mark, style = MARKS[check.state]
-    output.console().print(
-        Text.assemble((f"{mark} ", style), f"{check.name}: ", (check.message, "dim")), soft_wrap=True
-    )
-
-
 def _checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
-    yield _check("Python", _python)
+    yield Check("Python", State.GOOD, ".".join(map(str, sys.version_info[:3])))
     yield _check("App", lambda: (State.GOOD, str(server.find_app())))
     yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
     yield from _disks(config)
@@ -119,13 +113,6 @@ def _check(name: str, check: Callable[[], Result]) -> Check:
     except errors.Error as error:
         return Check(name, State.BROKEN, error.message)
     return Check(name, state, message)
-
-
-def _python() -> Result:
-    version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info < MIN_PYTHON:
-        return State.BROKEN, f"{version} is too old. Install 3.11 or newer."
-    return State.GOOD, version
 
 
 def _data_folder(folder: Path) -> Result:
@@ -205,20 +192,20 @@ def _keys(config: Config) -> Iterator[Check]:
         return
     registry = Registry()
     for provider in registry.providers():
-        if provider.required_variables:
+        if provider.required_setting:
             is_given = registry.is_usable(provider, settings)
             yield Check(f"Key of {provider.name}", State.GOOD, "given" if is_given else "not given (optional)")
 
 
 def _servers(config: Config) -> Result:
-    """List the model servers on this machine; none is used unless it is chosen."""
-    from rag.providers import Registry, find_servers
+    """Look for Ollama on this machine; it is not used unless it is chosen."""
+    from rag.providers import Registry
 
-    found = find_servers(Registry().server_addresses(config))
-    if not found:
+    ollama = Registry().find_ollama(config)
+    if ollama is None:
         return State.GOOD, "none found (optional)"
-    servers = [f"{server.label} with {output.plural(len(server.models), 'model')}" for server in found]
-    return State.GOOD, f"{', '.join(servers)}; choose one with pagelight models write"
+    count = output.plural(len(ollama.models), "model")
+    return State.GOOD, f"Ollama with {count}; choose one with pagelight models write"
 
 
 def _engine_checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:

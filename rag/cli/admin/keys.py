@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -59,9 +58,14 @@ def create(
     pagelight keys create --name laptop
     pagelight keys create --user ada --name importer --scope read --scope write --expires 2027-01-31
     """
+    if unknown := [name for name in scope or () if name not in types.PERMISSIONS]:
+        raise errors.ValidationError(
+            f"--scope is one of {', '.join(types.PERMISSIONS)}, not {unknown[0]!r}.", details={"field": "scope"}
+        )
+    permissions = [permission for permission in types.PERMISSIONS if permission in (scope or ["read"])]
     expires_at = _expiry(expires)
     with open_engine() as engine:
-        key, secret = _keys_of_all(engine).create(_named(user), name, _permissions(scope or ["read"]), expires_at)
+        key, secret = _keys_of_all(engine).create(_named(user), name, permissions, expires_at)
     if as_json:
         output.print_json({**key.model_dump(by_alias=True), "secret": secret})
         return
@@ -79,9 +83,9 @@ def list_keys(user: User = types.LOCAL_USER, as_json: AsJson = False) -> None:
     pagelight keys list --user ada --json
     """
     with open_engine() as engine:
-        found = _keys(engine, user)
+        user_keys = _keys(engine, user)
     empty = f"User “{user}” has no keys. Create one: pagelight keys create --user {user} --name LABEL"
-    output.print_list(found, COLUMNS, _row, as_json=as_json, empty=empty)
+    output.print_list(user_keys, COLUMNS, _row, as_json=as_json, empty=empty)
 
 
 def revoke(key_id: KeyId, user: User = types.LOCAL_USER, as_json: AsJson = False) -> None:
@@ -91,8 +95,12 @@ def revoke(key_id: KeyId, user: User = types.LOCAL_USER, as_json: AsJson = False
     """
     with open_engine() as engine:
         missing = f"User “{user}” has no key {key_id}. List them: pagelight keys list --user {user}"
-        found = name_lookup.find_by_id(_keys(engine, user), key_id, noun="key", missing=missing)
-        revoked = _keys_of_all(engine).revoke(found.id)
+        named = name_lookup.with_id(_keys(engine, user), key_id)
+        if not named:
+            raise errors.NotFoundError(missing)
+        if len(named) > 1:
+            raise errors.ValidationError(f"Several key ids begin with {key_id}. Give the whole id, as --json lists it.")
+        revoked = _keys_of_all(engine).revoke(named[0].id)
     output.print_result(revoked, f"revoked  {name_lookup.short_id(revoked.id)}  {revoked.name}", as_json=as_json)
 
 
@@ -109,14 +117,6 @@ def _named(user: str) -> str:
     if not user.strip() or not user.isprintable():
         raise errors.ValidationError("--user must be a name of printable characters.", details={"field": "user"})
     return user
-
-
-def _permissions(scopes: Sequence[str]) -> list[types.Permission]:
-    if unknown := [scope for scope in scopes if scope not in types.PERMISSIONS]:
-        raise errors.ValidationError(
-            f"--scope is one of {', '.join(types.PERMISSIONS)}, not {unknown[0]!r}.", details={"field": "scope"}
-        )
-    return [permission for permission in types.PERMISSIONS if permission in scopes]
 
 
 def _expiry(text: str | None) -> dt.datetime | None:

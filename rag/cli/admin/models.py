@@ -10,7 +10,6 @@ from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 from rag.config import MEGABYTE
-from rag.providers import ModelDownloads
 
 Model = Annotated[
     str | None,
@@ -42,14 +41,21 @@ def models(as_json: AsJson = False) -> None:
     with open_engine() as engine:
         settings = engine.installation.settings
         writer, embedder = settings.writer(), settings.embedder()
-        keys, servers = settings.keys.list(), settings.servers()
+        keys, ollama = settings.keys.list(), settings.ollama()
     if as_json:
+        servers = [ollama] if ollama else []
         output.print_json({"writer": writer, "embedder": embedder, "servers": servers, "keys": keys})
         return
     rows = [(work, choice.model, _state(choice)) for work, choice in (("writes", writer), ("embeds", embedder))]
     output.print_table(["", "model", ""], rows)
     output.print_text()
-    _print_servers(servers)
+    if ollama is None:
+        output.print_text("Ollama does not answer.")
+    else:
+        models_of_server = [
+            (f"{ollama.provider}:{model.name}", "embeds" if model.embeds else "writes") for model in ollama.models
+        ]
+        output.print_table(["server", "model", ""], [(ollama.label, *row) for row in models_of_server or [("–", "")]])
     output.print_text()
     output.print_table(["vendor", "variable", "key"], [(key.provider, key.setting, _place(key)) for key in keys])
 
@@ -103,7 +109,19 @@ def download(
     with open_engine() as engine:
         downloads = engine.installation.settings.downloads
         if name is None:
-            _print_offered(downloads, as_json=as_json)
+            output.print_list(
+                downloads.offered(),
+                ["model", "size", "licence", "languages", ""],
+                lambda model: (
+                    model.name,
+                    output.size(model.megabytes * MEGABYTE),
+                    model.licence,
+                    ", ".join(model.languages) or "about 100",
+                    "is here" if downloads.is_here(model.name) else "",
+                ),
+                as_json=as_json,
+                right=["size"],
+            )
             return
         model = next((model for model in downloads.offered() if name in {model.name, model.choice}), None)
         downloads.start(name)  # says so if there is no such model
@@ -114,23 +132,6 @@ def download(
     output.print_result(
         model, f"{model.choice} is here. To use it: pagelight models embed {model.choice}", as_json=as_json
     )
-
-
-def _print_offered(downloads: ModelDownloads, *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(downloads.offered())
-        return
-    rows = [
-        (
-            model.name,
-            output.size(model.megabytes * MEGABYTE),
-            model.licence,
-            ", ".join(model.languages) or "about 100",
-            "is here" if downloads.is_here(model.name) else "",
-        )
-        for model in downloads.offered()
-    ]
-    output.print_table(["model", "size", "licence", "languages", ""], rows, right=["size"])
 
 
 def try_models(as_json: AsJson = False) -> None:
@@ -164,10 +165,14 @@ def key(
     """
     from pydantic import SecretStr
 
+    secret = ""
+    if not remove and sys.stdin.isatty():
+        secret = typer.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False)
+    elif not remove:
+        secret = sys.stdin.readline()
     with open_engine() as engine:
         settings = engine.installation.settings
-        keys = settings.keys
-        stored = keys.remove(provider) if remove else keys.keep(provider, SecretStr(_read_key(provider)))
+        stored = settings.keys.remove(provider) if remove else settings.keys.keep(provider, SecretStr(secret))
         offer, embedder = settings.embedding_offer(), settings.embedder()
     output.print_result(stored, f"{stored.label}: {_place(stored)}", as_json=as_json)
     if offer:
@@ -175,6 +180,26 @@ def key(
             f"New indexes are still embedded by {embedder.model}. To send the text of their documents and each "
             f"question to {offer.label} instead: pagelight models embed {offer.model}"
         )
+
+
+def address(
+    url: Annotated[str | None, typer.Argument(metavar="[URL]", show_default=False)] = None,
+    unset: Annotated[bool, typer.Option("--unset", help="Use no such server.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Set the address of a server that speaks OpenAI's protocol, such as OpenRouter, LM Studio, llama.cpp or vLLM.
+
+    Its models are chosen as openai_compatible:MODEL. Changing the address removes its key.
+
+        pagelight models address https://openrouter.ai/api/v1
+        pagelight models key openai_compatible
+        pagelight models write openai_compatible:perplexity/sonar
+    """
+    if (url is None) != unset:
+        raise errors.ValidationError("Give the address, or --unset.")
+    with open_engine() as engine:
+        engine.installation.settings.choose_address(url)
+    output.print_result({"address": url}, f"OpenAI-compatible server: {url or 'none'}", as_json=as_json)
 
 
 def _read_key(provider: str) -> str:
@@ -191,18 +216,6 @@ def _chosen(model: str | None, *, unset: bool) -> str | None:
 
 def _print_choice(work: str, choice: types.ModelChoice, *, as_json: bool) -> None:
     output.print_result(choice, f"{choice.model} {work} now ({_state(choice)}).", as_json=as_json)
-
-
-def _print_servers(servers: tuple[types.FoundServer, ...]) -> None:
-    if not servers:
-        output.print_text("No model server answers on this machine (Ollama, LM Studio, llama.cpp, vLLM).")
-        return
-    rows = [
-        (server.label, f"{server.provider}:{model.name}", "embeds" if model.embeds else "writes")
-        for server in servers
-        for model in server.models
-    ]
-    output.print_table(["server", "model", ""], rows or [(server.label, "–", "") for server in servers])
 
 
 def _state(choice: types.ModelChoice) -> str:

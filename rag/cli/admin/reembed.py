@@ -120,31 +120,27 @@ def _change(
 
 
 def _print(generations: list[types.EmbeddingGeneration], outcome: Outcome) -> None:
-    if outcome.comparison:
-        _print_comparison(outcome.comparison)
+    if comparison := outcome.comparison:
+        scores = [
+            (score.generation.space.name, output.score(score.recall_at_5), output.score(score.mrr))
+            for score in (comparison.active, comparison.candidate)
+        ]
+        output.print_table(["model", "page recall@5", "MRR"], scores, right=["page recall@5", "MRR"])
+        output.print_text(f"Over {output.plural(comparison.questions, 'question')}.\n")
+        if comparison.missing:
+            output.print_note(f"Not in the index: {', '.join(comparison.missing)}.", style="yellow")
     for dropped in outcome.dropped:
         output.print_text(f"dropped  {dropped.space.name}")
     rows = [
         (
-            one.generation,
-            one.space.name,
-            one.space.dimensions,
-            f"{one.progress.done:,}/{one.progress.total:,}",
-            STATES[one.state],
+            generation.generation,
+            generation.space.name,
+            generation.space.dimensions,
+            f"{generation.progress.done:,}/{generation.progress.total:,}",
+            STATES[generation.state],
         )
-        for one in generations
+        for generation in generations
     ]
     output.print_table(["#", "model", "dimensions", "chunks", ""], rows, right=["#", "dimensions", "chunks"])
     if outcome.switched:
         output.print_text("\nSwitched. Undo it: --rollback. Remove the vectors that are not in use: --drop.")
-
-
-def _print_comparison(comparison: types.GenerationComparison) -> None:
-    rows = [
-        (score.generation.space.name, output.score(score.recall_at_5), output.score(score.mrr))
-        for score in (comparison.active, comparison.candidate)
-    ]
-    output.print_table(["model", "page recall@5", "MRR"], rows, right=["page recall@5", "MRR"])
-    output.print_text(f"Over {output.plural(comparison.questions, 'question')}.\n")
-    if comparison.missing:
-        output.print_note(f"Not in the index: {', '.join(comparison.missing)}.", style="yellow")

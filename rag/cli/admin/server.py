@@ -145,7 +145,7 @@ def worker(
         typer.Option(
             min=1,
             max=32,
-            help="Jobs (evaluations, syncs …) at the same time besides documents; RAG_WORKER_CONCURRENCY unless given.",
+            help="Jobs (matrices, syncs …) at the same time besides documents; RAG_WORKER_CONCURRENCY unless given.",
             show_default=False,
         ),
     ] = None,

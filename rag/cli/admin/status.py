@@ -15,56 +15,55 @@ def status(as_json: AsJson = False) -> None:
         pagelight status --json | jq .warnings
     """
     with open_engine() as engine:
-        found = engine.installation.status()
+        state = engine.installation.status()
     if as_json:
-        output.print_json(found)
+        output.print_json(state)
         return
-    for warning in found.warnings:
+    for warning in state.warnings:
         output.print_text(f"! {warning}", style="yellow")
-    output.print_table(["", ""], _facts(found).items())
+    output.print_table(["", ""], _facts(state).items())
     output.print_text()
-    output.print_table(
-        ["Queue", "waiting", "running", "oldest waits"], map(_lane, found.lanes), right=("waiting", "running")
-    )
+    lanes = [
+        (
+            lane.lane,
+            lane.waiting,
+            lane.running,
+            f"{lane.oldest_seconds:,.0f} s" if lane.waiting and lane.oldest_seconds is not None else "–",
+        )
+        for lane in state.lanes
+    ]
+    output.print_table(["Queue", "waiting", "running", "oldest waits"], lanes, right=("waiting", "running"))
     output.print_text()
     output.print_table(
         ["Disk", "left", "of", "state", "path"],
         [
             (space.place, output.size(space.free_bytes), output.size(space.total_bytes), space.state, space.path)
-            for space in found.disk
+            for space in state.disk
         ],
         right=("left", "of"),
     )
 
 
-def _facts(found: types.Status) -> dict[str, str]:
-    database, library, done = found.database, found.library, found.counts
+def _facts(state: types.Status) -> dict[str, str]:
+    database, library, done = state.database, state.library, state.counts
     failures = sum(done.failures.values())
+    if backup := state.backup:
+        checked = "checked" if backup.verified_at else "not checked"
+        gone = "" if backup.is_present else ", missing now"
+        last = f"{output.minute(backup.created_at)}, {backup.path}, {output.size(backup.bytes)}, {checked}{gone}"
+    else:
+        last = "none; make one: pagelight backup FILE.tar"
     return {
-        "Pagelight": f"{found.version}, schema {database.migration}",
+        "Pagelight": f"{state.version}, schema {database.migration}",
         "Database": f"PostgreSQL {database.server_version}, pgvector {database.vector_version}, "
         f"{output.size(database.bytes)}, {database.connections} of {database.max_connections} connections",
         "Replicas": ", ".join(f"{replica.name} {replica.state}" for replica in database.replicas) or "none",
-        "Workers": f"{len(found.workers):,} alive",
+        "Workers": f"{len(state.workers):,} alive",
         "Users": f"{library.users:,}",
         "Documents": f"{library.documents:,}, {library.failed:,} failed, {library.in_trash:,} in the trash; originals "
         f"{output.size(library.original_bytes)}",
-        "Indexes": f"{found.indexes.indexes:,} with {output.plural(found.indexes.chunks, 'chunk')}",
+        "Indexes": f"{state.indexes.indexes:,} with {output.plural(state.indexes.chunks, 'chunk')}",
         "Done so far": f"{output.plural(done.documents_read, 'document')} read, "
         f"{output.plural(done.chunks_embedded, 'chunk')} embedded, {output.plural(failures, 'failure')}",
-        "Last backup": _backup(found),
+        "Last backup": last,
     }
-
-
-def _backup(found: types.Status) -> str:
-    backup = found.backup
-    if backup is None:
-        return "none; make one: pagelight backup FILE.tar"
-    checked = "checked" if backup.verified_at else "not checked"
-    gone = "" if backup.is_present else ", missing now"
-    return f"{output.minute(backup.created_at)}, {backup.path}, {output.size(backup.bytes)}, {checked}{gone}"
-
-
-def _lane(lane: types.LaneStatus) -> tuple[object, ...]:
-    oldest = f"{lane.oldest_seconds:,.0f} s" if lane.waiting and lane.oldest_seconds is not None else "–"
-    return lane.lane, lane.waiting, lane.running, oldest

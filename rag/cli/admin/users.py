@@ -36,7 +36,7 @@ def list_users(as_json: AsJson = False) -> None:
     pagelight users list --json
     """
     with open_engine() as engine:
-        found = engine.installation.accounts.list()
+        accounts = engine.installation.accounts.list()
         default_quota = engine.config.quota_bytes
 
     def row(user: types.AccountUse) -> tuple[object, ...]:
@@ -53,7 +53,7 @@ def list_users(as_json: AsJson = False) -> None:
             output.minute(user.last_seen_at, never="never"),
         )
 
-    output.print_list(found, COLUMNS, row, as_json=as_json)
+    output.print_list(accounts, COLUMNS, row, as_json=as_json)
 
 
 def role(

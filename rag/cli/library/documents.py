@@ -1,6 +1,5 @@
 """`pagelight documents`: list, edit, delete, restore and re-read documents."""
 
-import functools
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,24 +16,14 @@ from rag.cli.options import AsJson, DocumentName, IndexName, Password, takes_fil
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-Names = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME...",
-        help="Names or ids, as listed.",
-        show_default=False,
-        autocompletion=name_lookup.complete_document_name,
-    ),
-]
-NamesOrAll = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME...]",
-        help="Names or ids, as listed.",
-        show_default=False,
-        autocompletion=name_lookup.complete_document_name,
-    ),
-]
+_NAMES = typer.Argument(
+    metavar="NAME...",
+    help="Names or ids, as listed.",
+    show_default=False,
+    autocompletion=name_lookup.complete_document_name,
+)
+Names = Annotated[list[str], _NAMES]
+NamesOrAll = Annotated[list[str] | None, _NAMES]
 Search = Annotated[
     str | None,
     typer.Option(
@@ -59,7 +48,7 @@ def documents(
     pagelight documents delete draft.pdf
     pagelight documents restore draft.pdf
     """
-    _list(index_name, search, types.Filters(), None, in_trash=trash, as_json=as_json)
+    list_documents(index_name=index_name, search=search, trash=trash, as_json=as_json)
 
 
 @takes_filters
@@ -80,24 +69,18 @@ def list_documents(
     pagelight documents list --tag legal --dated-after 2024-01-01
     pagelight documents list --trash --json
     """
-    _list(index_name, search, filters, disabled, in_trash=trash, as_json=as_json)
-
-
-def _list(
-    index_name: str, search: str | None, filters: types.Filters, disabled: bool | None, *, in_trash: bool, as_json: bool
-) -> None:
     with open_engine(index_name) as engine:
         name_lookup.require_index(engine, index_name)
-        found = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=in_trash)
-    columns = [*COLUMNS, "in"] if any(document.container_name for document in found) else COLUMNS
+        listed = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=trash)
+    columns = [*COLUMNS, "in"] if any(document.container_name for document in listed) else COLUMNS
     if filters != types.Filters():
         empty = "No document matches. See what there is: pagelight documents list; pagelight documents tags"
     elif search:
         empty = f"No document has “{search}” in its name, title, author or tags."
     else:
-        empty = "The trash is empty." if in_trash else "No documents yet. Add some: pagelight ingest PATH"
+        empty = "The trash is empty." if trash else "No documents yet. Add some: pagelight ingest PATH"
     output.print_list(
-        found, columns, lambda one: _row(one)[: len(columns)], as_json=as_json, right=NUMBERS, empty=empty
+        listed, columns, lambda document: _row(document)[: len(columns)], as_json=as_json, right=NUMBERS, empty=empty
     )
 
 
@@ -136,12 +119,12 @@ def versions(
     pagelight documents versions report.pdf
     """
     with open_engine(index_name) as engine:
-        found = engine.versions.list(name_lookup.find_document(engine, index_name, name).id)
+        listed = engine.versions.list(name_lookup.find_document(engine, index_name, name).id)
 
     def row(version: types.Document) -> Sequence[object]:
         return (f"v{version.version}", "searched" if version.superseded_by is None else "", *_row(version))
 
-    output.print_list(found, ["version", "", *COLUMNS], row, as_json=as_json, right=NUMBERS)
+    output.print_list(listed, ["version", "", *COLUMNS], row, as_json=as_json, right=NUMBERS)
 
 
 def edit(
@@ -195,11 +178,11 @@ def tags(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -
     """
     with open_engine(index_name) as engine:
         name_lookup.require_index(engine, index_name)
-        found = engine.catalogue.tags(index_name)
+        listed = engine.catalogue.tags(index_name)
     columns = ["tag", "documents"]
     empty = "No document has a tag. Add one: pagelight documents edit NAME --tag TAG"
     output.print_list(
-        found, columns, lambda tag: (tag.name, tag.documents), as_json=as_json, right=["documents"], empty=empty
+        listed, columns, lambda tag: (tag.name, tag.documents), as_json=as_json, right=["documents"], empty=empty
     )
 
 
@@ -209,8 +192,10 @@ def delete(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
     pagelight documents delete draft.pdf
     """
     with open_engine(index_name) as engine:
-        found = _named(engine, index_name, names)
-        _print_touched("deleted", found, engine.documents.trash([document.id for document in found]), as_json=as_json)
+        targets = _named(engine, index_name, names)
+        _print_touched(
+            "deleted", targets, engine.documents.trash([document.id for document in targets]), as_json=as_json
+        )
 
 
 def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -219,9 +204,9 @@ def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: 
     pagelight documents restore draft.pdf
     """
     with open_engine(index_name) as engine:
-        found = _named(engine, index_name, names, in_trash=True)
+        targets = _named(engine, index_name, names, in_trash=True)
         _print_touched(
-            "restored", found, engine.documents.restore([document.id for document in found]), as_json=as_json
+            "restored", targets, engine.documents.restore([document.id for document in targets]), as_json=as_json
         )
 
 
@@ -238,11 +223,11 @@ def purge(
     pagelight documents purge --all --yes
     """
     with open_engine(index_name) as engine:
-        found = _named_or_all(engine, index_name, names, everything=everything, in_trash=True)
-        if found and not yes:
-            typer.confirm(f"Delete {output.plural(len(found), 'document')} for good?", abort=True, err=True)
-        receipt = engine.documents.purge([document.id for document in found])
-        _print_touched("purged", found, receipt.document_ids, as_json=as_json, receipt=receipt)
+        targets = _named_or_all(engine, index_name, names, everything=everything, in_trash=True)
+        if targets and not yes:
+            typer.confirm(f"Delete {output.plural(len(targets), 'document')} for good?", abort=True, err=True)
+        receipt = engine.documents.purge([document.id for document in targets])
+        _print_touched("purged", targets, receipt.document_ids, as_json=as_json, receipt=receipt)
 
 
 def cancel(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -251,9 +236,9 @@ def cancel(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
     pagelight documents cancel long.pdf
     """
     with open_engine(index_name) as engine:
-        found = _named(engine, index_name, names)
-        touched = engine.documents.cancel([document.id for document in found])
-        _print_touched("cancelled", found, touched, as_json=as_json)
+        targets = _named(engine, index_name, names)
+        touched = engine.documents.cancel([document.id for document in targets])
+        _print_touched("cancelled", targets, touched, as_json=as_json)
 
 
 def retry(
@@ -269,34 +254,27 @@ def retry(
     pagelight documents retry board-minutes.pdf --password secret
     """
     with open_engine(index_name) as engine:
-        found = _named_or_all(engine, index_name, names, everything=everything, failed_only=True)
-        outcomes = file_ingestion.each(found, functools.partial(_read_again, engine, password))
+        targets = _named_or_all(engine, index_name, names, everything=everything, failed_only=True)
+
+        def read(document: types.Document, on_progress: types.OnProgress) -> list[file_ingestion.Outcome]:
+            path = Path(document.name)
+            if document.status is types.DocumentStatus.READY:
+                return [file_ingestion.Outcome(path, "skipped", document, "ready", "It is ready.")]
+            return file_ingestion.read_again(engine, document, password, path, on_progress)
+
+        outcomes = file_ingestion.each(targets, read)
     if as_json:
         output.print_json(file_ingestion.summary(outcomes))
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(errors.SourceError.exit_code)
 
 
-def _read_again(
-    engine: "RAGEngine", password: str | None, document: types.Document, on_progress: types.OnProgress
-) -> list[file_ingestion.Outcome]:
-    path = Path(document.name)
-    if document.status is types.DocumentStatus.READY:
-        return [file_ingestion.Outcome(path, "skipped", document, "ready", "It is ready.")]
-    try:
-        return file_ingestion.read_document(
-            engine, file_ingestion.reopen(engine, document, password), path, on_progress
-        )
-    except errors.SourceError as error:
-        return [file_ingestion.Outcome(path, "failed", document, error.code, error.message)]
-
-
 def _named(
     engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False
 ) -> list[types.Document]:
-    found = name_lookup.find_documents(engine, index_name, names, in_trash=in_trash)
-    name_lookup.require_unambiguous(found)
-    return found
+    documents = name_lookup.find_documents(engine, index_name, names, in_trash=in_trash)
+    name_lookup.require_unambiguous(documents)
+    return documents
 
 
 def _named_or_all(
@@ -313,20 +291,20 @@ def _named_or_all(
     if names:
         return _named(engine, index_name, names, in_trash=in_trash)
     name_lookup.require_index(engine, index_name)
-    found = engine.documents.list(index_name, in_trash=in_trash)
+    listed = engine.documents.list(index_name, in_trash=in_trash)
     failed = {types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD}
-    return [document for document in found if not failed_only or document.status in failed]
+    return [document for document in listed if not failed_only or document.status in failed]
 
 
 def _print_touched(
     verb: str,
-    found: Sequence[types.Document],
+    targets: Sequence[types.Document],
     touched: Sequence[uuid.UUID],
     *,
     as_json: bool,
     receipt: types.PurgeReceipt | None = None,
 ) -> None:
-    done = [document for document in found if document.id in set(touched)]
+    done = [document for document in targets if document.id in set(touched)]
     if as_json:
         report: dict[str, object] = {verb: [{"documentId": document.id, "name": document.name} for document in done]}
         output.print_json(report | ({"receipt": receipt} if receipt else {}))
@@ -336,12 +314,8 @@ def _print_touched(
     if not done:
         output.print_text(f"Nothing {verb}.")
     elif receipt:
-        _print_receipt(receipt)
-
-
-def _print_receipt(receipt: types.PurgeReceipt) -> None:
-    parts = [output.plural(getattr(receipt, f"{noun}s"), noun) for noun in ("row", "chunk", "vector", "file")]
-    output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {output.size(receipt.bytes)}.")
-    if receipt.unfinished:
-        left = output.plural(receipt.unfinished, "document")
-        output.print_note(f"The files of {left} could not be deleted yet; a worker will try again.", style="yellow")
+        parts = [output.plural(getattr(receipt, f"{noun}s"), noun) for noun in ("row", "chunk", "vector", "file")]
+        output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {output.size(receipt.bytes)}.")
+        if receipt.unfinished:
+            left = output.plural(receipt.unfinished, "document")
+            output.print_note(f"The files of {left} could not be deleted yet; a worker will try again.", style="yellow")

@@ -1,6 +1,5 @@
 """Ingest files one after the other in this process, showing progress."""
 
-import functools
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -61,20 +60,19 @@ class Outcome(NamedTuple):
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the given files, and all files of supported kinds in the given folders, each once."""
-    found = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
-    return list({file.resolve(): file for file in reversed(found)}.values())[::-1]
-
-
-def _inside(folder: Path) -> list[Path]:
-    """Return the files of supported kinds below `folder` in order, without hidden ones."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in SUFFIXES
-        and path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
+    """Return the given files, and all files of supported kinds in the given folders but hidden ones, each once."""
+    files: dict[Path, Path] = {}
+    for path in paths:
+        inside = sorted(
+            file
+            for file in path.rglob("*")
+            if file.suffix.lower() in SUFFIXES
+            and file.is_file()
+            and not any(part.startswith(".") for part in file.relative_to(path).parts)
+        )
+        for file in inside if path.is_dir() else [path]:
+            files.setdefault(file.resolve(), file)
+    return list(files.values())
 
 
 def _explain(outcome: Outcome) -> str:
@@ -88,8 +86,8 @@ def _explain(outcome: Outcome) -> str:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
     if document.note:
         parts.append(document.note)
-    if told := types.parts_summary(document.parts):
-        parts.append(told)
+    if note := types.parts_summary(document.parts):
+        parts.append(note)
     parts += document.completeness.summaries if document.completeness else ()
     return ", ".join(parts)
 
@@ -132,8 +130,25 @@ def ingest_files(
     choices = {file: _ask_choice(engine, file, index_name) if same_name == "ask" else same_name for file in files}
 
     def ingest(file: Path, on_progress: types.OnProgress) -> list[Outcome]:
-        add = functools.partial(_add, engine, file, index_name, password, choices[file])
-        return _ingest(engine, file, add, on_progress)
+        try:
+            document = engine.documents.add(
+                file,
+                file.name,
+                index_name=index_name,
+                password=password,
+                source=str(file.resolve()),
+                enqueue=False,
+                on_same_name=choices[file],
+            )
+            return read_document(engine, document, file, on_progress)
+        except errors.DuplicateError as error:
+            present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
+            if present.status is types.DocumentStatus.READY or present.deleted_at is not None:
+                return [Outcome(file, "skipped", present, error.code, error.message)]
+            # An earlier run was interrupted before it was read.
+            return read_again(engine, present, password, file, on_progress)
+        except (errors.SourceError, errors.ValidationError) as error:
+            return [Outcome(file, "failed", None, error.code, error.message)]
 
     return each(files, ingest)
 
@@ -147,51 +162,18 @@ def _ask_choice(engine: "RAGEngine", file: Path, index_name: str) -> types.OnSam
     return "version" if typer.confirm(question, err=True) else "keep"
 
 
-def _ingest(
-    engine: "RAGEngine", file: Path, add: Callable[[], types.Document], on_progress: types.OnProgress
+def read_again(
+    engine: "RAGEngine", document: types.Document, password: str | None, path: Path, on_progress: types.OnProgress
 ) -> list[Outcome]:
+    """Read a document that is not ready, and the files in it; return the outcome of each."""
     try:
-        document = add()
-        return read_document(engine, document, file, on_progress)
-    except errors.DuplicateError as error:
-        present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
-        return [Outcome(file, "skipped", present, error.code, error.message)]
-    except (errors.SourceError, errors.ValidationError) as error:
-        return [Outcome(file, "failed", None, error.code, error.message)]
-
-
-def _add(
-    engine: "RAGEngine", file: Path, index_name: str, password: str | None, same_name: types.OnSameName
-) -> types.Document:
-    """Add a file as a new document, or continue with one that an earlier run left unread."""
-    try:
-        return engine.documents.add(
-            file,
-            file.name,
-            index_name=index_name,
-            password=password,
-            source=str(file.resolve()),
-            enqueue=False,
-            on_same_name=same_name,
-        )
-    except errors.DuplicateError as error:
-        present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
-        if present.status is types.DocumentStatus.READY or present.deleted_at is not None:
-            raise
-        return reopen(engine, present, password)
-
-
-def reopen(engine: "RAGEngine", document: types.Document, password: str | None) -> types.Document:
-    """Queue a document that is not ready again, if possible.
-
-    Raises:
-        errors.PasswordError: the password is wrong.
-    """
-    if document.status is types.DocumentStatus.NEEDS_PASSWORD and password is not None:
-        return engine.documents.unlock(document.id, password)
-    if document.status is types.DocumentStatus.FAILED:
-        return engine.documents.retry(document.id)
-    return document
+        if document.status is types.DocumentStatus.NEEDS_PASSWORD and password is not None:
+            document = engine.documents.unlock(document.id, password)
+        elif document.status is types.DocumentStatus.FAILED:
+            document = engine.documents.retry(document.id)
+        return read_document(engine, document, path, on_progress)
+    except errors.SourceError as error:
+        return [Outcome(path, "failed", document, error.code, error.message)]
 
 
 def read_document(
@@ -277,7 +259,9 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
     """Return counts and all files, for JSON output."""
     return {
         **{state: sum(outcome.state == state for outcome in outcomes) for state in MARKS},
-        "chunks": sum(one.document.chunk_count for one in outcomes if one.state == "ingested" and one.document),
+        "chunks": sum(
+            outcome.document.chunk_count for outcome in outcomes if outcome.state == "ingested" and outcome.document
+        ),
         "files": [outcome.to_json() for outcome in outcomes],
     }
 

@@ -1,8 +1,7 @@
 """`pagelight ingest` and `pagelight reindex`: add files to an index, and read its documents again."""
 
-import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +12,6 @@ from rag.cli.library import file_ingestion
 from rag.cli.library.sync import show_files
 from rag.cli.options import AsJson, IndexName, Password, SameName
 from rag.contract import SyncBody
-
-if TYPE_CHECKING:
-    from rag.engine import RAGEngine
 
 
 def ingest(
@@ -37,11 +33,11 @@ def ingest(
         pagelight ingest --password secret board-minutes.pdf
         pagelight ingest --same-name version report.pdf
     """
-    found = file_ingestion.find_files(paths)
-    if not found:
+    files = file_ingestion.find_files(paths)
+    if not files:
         raise errors.SourceError(f"There are no files to add in {', '.join(map(str, paths))}. Check the path.")
     with open_engine(index_name) as engine:
-        outcomes = file_ingestion.ingest_files(engine, found, index_name, password=password, same_name=same_name)
+        outcomes = file_ingestion.ingest_files(engine, files, index_name, password=password, same_name=same_name)
     if as_json:
         output.print_json(file_ingestion.summary(outcomes))
     else:
@@ -65,23 +61,25 @@ def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False
         documents = engine.jobs.documents_to_reindex(index_name)
         with show_files() as on_file:
             reports, unreadable = engine.jobs.refresh_folders(index_name, on_file)
-        outcomes = file_ingestion.each(documents, functools.partial(_read_again, engine))
+
+        def read(document: types.Document, on_progress: types.OnProgress) -> list[file_ingestion.Outcome]:
+            path = Path(document.name)
+            try:
+                document = engine.documents.process(document.id, on_progress, again=True)
+            except errors.NotFoundError as error:
+                return [file_ingestion.Outcome(path, "skipped", None, error.code, "It was deleted meanwhile.")]
+            return file_ingestion.outcomes_of(engine, document, path, on_progress)
+
+        outcomes = file_ingestion.each(documents, read)
     if as_json:
         output.print_json({**file_ingestion.summary(outcomes), "folders": list(map(SyncBody.of, reports))})
     else:
         file_ingestion.print_summary(outcomes)
     for error in unreadable:
         output.print_error(error, as_json=False)
-    if unreadable or any(report.failures for report in reports) or any(found.state == "failed" for found in outcomes):
+    if (
+        unreadable
+        or any(report.failures for report in reports)
+        or any(outcome.state == "failed" for outcome in outcomes)
+    ):
         raise typer.Exit(errors.SourceError.exit_code)
-
-
-def _read_again(
-    engine: "RAGEngine", document: types.Document, on_progress: types.OnProgress
-) -> list[file_ingestion.Outcome]:
-    path = Path(document.name)
-    try:
-        read = engine.documents.process(document.id, on_progress, again=True)
-    except errors.NotFoundError as error:
-        return [file_ingestion.Outcome(path, "skipped", None, error.code, "It was deleted meanwhile.")]
-    return file_ingestion.outcomes_of(engine, read, path, on_progress)

@@ -37,27 +37,27 @@ def inspect(
     with open_engine() as engine:
         name_lookup.require_index(engine, index_name)
         if document is None:
-            _show_index(engine.inspect_index(index_name), as_json=as_json)
-            if not as_json:
-                _show_completeness(engine.documents.list(index_name))
+            stats = engine.inspect_index(index_name)
+            if as_json:
+                output.print_json(stats)
+            else:
+                _print_index(stats, engine.documents.list(index_name))
             return
-        found = name_lookup.find_document(engine, index_name, document)
-        if page is not None and page > found.page_count:
-            pages = output.plural(found.page_count, "page")
-            raise errors.NotFoundError(f"“{found.name}” has {pages}, so no page {page}.")
-        chunks = engine.chunks.list(found.id, page)
+        target = name_lookup.find_document(engine, index_name, document)
+        if page is not None and page > target.page_count:
+            pages = output.plural(target.page_count, "page")
+            raise errors.NotFoundError(f"“{target.name}” has {pages}, so no page {page}.")
+        chunks = engine.chunks.list(target.id, page)
         if not as_json:
-            output.print_reading(found.completeness)
+            output.print_reading(target.completeness)
             counts = types.line_counts(chunks)
             output.print_text(f"lines: {', '.join(f'{count:,} {kind}' for kind, count in counts.items()) or 0}")
         columns = ["#", "page", "lines", "section", "text"]
         output.print_list(chunks, columns, _chunk_row, as_json=as_json, right=columns[:3])
 
 
-def _show_index(stats: types.IndexStats, *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(stats)
-        return
+def _print_index(stats: types.IndexStats, documents: Sequence[types.Document]) -> None:
+    """Print figures, and which documents were not read as a person sees them, the least complete first."""
     index = stats.index
     model = f"{index.space.provider}:{index.space.model}, {index.space.dimensions} dimensions"
     chunking = f"{index.chunking.chunk_size_chars} characters, {index.chunking.chunk_overlap_chars} overlap"
@@ -78,19 +78,15 @@ def _show_index(stats: types.IndexStats, *, as_json: bool) -> None:
     output.print_table(["", ""], rows)
     if stats.advice:
         output.print_text(f"\n{stats.advice}")
-
-
-def _show_completeness(documents: Sequence[types.Document]) -> None:
-    """Print which documents were not read as a person sees them, the least complete first."""
     measured = [(document.completeness, document.name) for document in documents if document.completeness is not None]
-    rows = [
+    incomplete = [
         (name, "; ".join(completeness.summaries))
         for completeness, name in sorted(measured, key=lambda pair: pair[0].share)
         if completeness.summaries
     ]
-    if rows:
+    if incomplete:
         output.print_text("")
-        output.print_table(["document", "not read as seen"], rows)
+        output.print_table(["document", "not read as seen"], incomplete)
 
 
 def _chunk_row(chunk: types.Chunk) -> tuple[object, ...]:

@@ -30,21 +30,11 @@ def parse(
     """
     if jsonl and as_json:
         raise errors.ValidationError("Choose --json or --jsonl.")
-    parsed = _read(file, password)
-    if as_json:
-        output.print_json(parsed)
-    elif jsonl:
-        _print_lines(file, parsed)
-    else:
-        _print_summary(parsed)
-
-
-def _read(file: Path, password: str | None) -> types.ParsedDocument:
     from rag import parsing
 
     settings = config.load_config().rag_parsing
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-        return parsing.read_file(
+        parsed = parsing.read_file(
             file,
             name=file.name,
             rendition=Path(folder) / "rendition.pdf",
@@ -52,19 +42,14 @@ def _read(file: Path, password: str | None) -> types.ParsedDocument:
             password=password,
             pictures=settings.pictures,
         )
-
-
-def _print_lines(file: Path, parsed: types.ParsedDocument) -> None:
-    for block in parsed.blocks:
-        for line in block.to_lines():
-            row = {
-                "pdf": str(file),
-                "page": line.page_number,
-                "bbox": list(line.bbox),
-                "text": line.text,
-                "line": line.number,
-            }
-            output.print_json(row, indent=None)
+    if as_json:
+        output.print_json(parsed)
+    elif jsonl:
+        for line in (line for block in parsed.blocks for line in block.to_lines()):
+            place = {"pdf": str(file), "page": line.page_number, "bbox": list(line.bbox)}
+            output.print_json({**place, "text": line.text, "line": line.number}, indent=None)
+    else:
+        _print_summary(parsed)
 
 
 def _print_summary(parsed: types.ParsedDocument) -> None:
@@ -85,10 +70,7 @@ def _print_summary(parsed: types.ParsedDocument) -> None:
         rows.append(("note", parsed.note))
     output.print_table(["", ""], rows)
     output.print_reading(parsed.completeness)
-    _print_outline([block for block in parsed.blocks if block.kind is types.BlockKind.HEADING])
-
-
-def _print_outline(headings: list[types.TextBlock]) -> None:
+    headings = [block for block in parsed.blocks if block.kind is types.BlockKind.HEADING]
     if headings:
         output.print_text("\nHeadings")
     for heading in headings[:MAX_HEADINGS]:

@@ -68,7 +68,9 @@ def sync(
     if as_json:
         output.print_json(SyncBody.of(report))
     else:
-        _print_report(report)
+        files = [(state, [file for file in report.files if file.state == state]) for state in get_args(types.FileState)]
+        rows = [(state.replace("_", " "), len(of), f"{sum(file.chunks for file in of):,}") for state, of in files]
+        output.print_table(["", "files", "new chunks"], rows, right=["files", "new chunks"])
     if report.failures:
         raise typer.Exit(errors.SourceError.exit_code)
 
@@ -81,24 +83,7 @@ def show_files() -> Iterator[Callable[[types.FileReport], None]]:
 
         def on_file(file: types.FileReport) -> None:
             bar("Files", next(numbers), 0)
-            bar.print_line(MARKS[file.state], file.source, _explain(file))
+            chunks = f", {output.plural(file.chunks, 'chunk')}" if file.chunks else ""
+            bar.print_line(MARKS[file.state], file.source, file.reason or file.state.replace("_", " ") + chunks)
 
         yield on_file
-
-
-def _explain(file: types.FileReport) -> str:
-    if file.reason:
-        return file.reason
-    return f"{file.state}, {output.plural(file.chunks, 'chunk')}" if file.chunks else file.state.replace("_", " ")
-
-
-def _print_report(report: types.SyncReport) -> None:
-    rows = [
-        (
-            state.replace("_", " "),
-            report.count(state),
-            f"{sum(file.chunks for file in report.files if file.state == state):,}",
-        )
-        for state in get_args(types.FileState)
-    ]
-    output.print_table(["", "files", "new chunks"], rows, right=["files", "new chunks"])

@@ -18,7 +18,7 @@ from rag.cli.questions.ask import ModelName, generation
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-    from rag.engine.evaluation.evaluator import Corpus, Evaluation
+    from rag.engine.evaluation.evaluator import Corpus
 
 KS = (1, 3, 5, 10)
 
@@ -77,7 +77,9 @@ def evaluate(
 
     questions = evaluation.load_questions(questions_file)
     chosen = _choose_files(documents, questions, only_referenced)
-    index_name = index_name or _default_index_name(documents)
+    if index_name is None:  # one per folder, so that evaluations do not mix
+        path = documents.resolve()
+        index_name = f"eval-{path.name}-{hashlib.sha256(str(path).encode()).hexdigest()[:6]}"
     options = evaluation.options_for("answers" if answers else "retrieval", retrieval)
     started = time.perf_counter()
     with open_engine() as engine:
@@ -86,9 +88,17 @@ def evaluate(
         scores: evaluation.Scores | evaluation.answers.AnswerScores
         if answers:
             engine.installation.warm_up()  # so that the first answer takes no longer than the others
-            scores = _answer(asking, questions, options, generation(model), out)
+            with progress.show(questions="Questions") as on_progress:
+                replies = asking.answer(questions, options, generation(model), on_progress)
+            scores = evaluation.answers.score(questions, replies, asking.lookups(questions))
+            if out:
+                evaluation.write_rows(out, replies)
         else:
-            scores = _search(asking, questions, options, out)
+            with progress.show(questions="Questions") as on_progress:
+                hits = asking.search(questions, options, on_progress)
+            scores = evaluation.retrieval.score(questions, hits, KS)
+            if out:
+                evaluation.write_rows(out, hits)
         mode = as_configured(options, engine.config).mode
     report = {
         "index": index_name,
@@ -109,30 +119,6 @@ def evaluate(
         _print_scores(scores, len(questions))
 
 
-def _search(
-    asking: "Evaluation", questions: Sequence[evaluation.Question], options: types.RetrievalOptions, out: Path | None
-) -> evaluation.Scores:
-    with progress.show(questions="Questions") as on_progress:
-        rows = asking.search(questions, options, on_progress)
-    if out:
-        evaluation.write_rows(out, rows)
-    return evaluation.retrieval.score(questions, rows, KS)
-
-
-def _answer(
-    asking: "Evaluation",
-    questions: Sequence[evaluation.Question],
-    options: types.RetrievalOptions,
-    written: types.GenerationOptions,
-    out: Path | None,
-) -> evaluation.answers.AnswerScores:
-    with progress.show(questions="Questions") as on_progress:
-        rows = asking.answer(questions, options, written, on_progress)
-    if out:
-        evaluation.write_rows(out, rows)
-    return evaluation.answers.score(questions, rows, asking.lookups(questions))
-
-
 def _choose_files(folder: Path, questions: Sequence[evaluation.Question], only_referenced: bool | None) -> list[Path]:
     """Return the files to search, and print which they are."""
     if not folder.is_dir():
@@ -148,12 +134,6 @@ def _choose_files(folder: Path, questions: Sequence[evaluation.Question], only_r
         return chosen
     output.print_note(f"Searching all {output.plural(len(present), 'file')} in {folder}.")
     return present
-
-
-def _default_index_name(folder: Path) -> str:
-    """Return an index name per folder, so that evaluations do not mix."""
-    path = folder.resolve()
-    return f"eval-{path.name}-{hashlib.sha256(str(path).encode()).hexdigest()[:6]}"
 
 
 def _ingest_missing(
@@ -187,7 +167,7 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _print_scores(scores: evaluation.Scores, asked: int) -> None:
+def _print_scores(scores: evaluation.Scores, total: int) -> None:
     rows = [
         (
             k,
@@ -201,7 +181,7 @@ def _print_scores(scores: evaluation.Scores, asked: int) -> None:
     ]
     columns = ["k", "first k pages", "pages of k hits", "hit", "evidence coverage", "characters"]
     output.print_table(columns, rows, right=columns)
-    scored = f"{scores.questions} of {output.plural(asked, 'question')}"
+    scored = f"{scores.questions} of {output.plural(total, 'question')}"
     output.print_text(f"\nMRR {_with_interval(scores, 'mrr')} over {scored}.")
     output.print_text("Recall is of the pages that hold the answers. In brackets: 95 % intervals, documents resampled.")
 
@@ -212,8 +192,8 @@ def _with_interval(scores: evaluation.Scores, measure: str) -> str:
     return f"{mean} [{' '.join(f'{end:.2f}'.removeprefix('0') for end in interval)}]" if interval else mean
 
 
-def _print_answer_scores(found: evaluation.answers.AnswerScores, asked: int) -> None:
-    scores = found.scores
+def _print_answer_scores(report: evaluation.answers.AnswerScores, total: int) -> None:
+    scores = report.scores
     rows = [
         (label, _with_interval(scores, measure), scores.counts[measure])
         for measure, label in evaluation.answers.MEASURES.items()
@@ -221,10 +201,10 @@ def _print_answer_scores(found: evaluation.answers.AnswerScores, asked: int) -> 
     ]
     output.print_table(["answers", "mean", "questions"], rows, right=["mean", "questions"])
     output.print_text()
-    output.print_text(f"Sentences: {_listed(found.sentences)}. Citations: {_listed(found.quotes)}.")
-    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in found.seconds.items())
+    output.print_text(f"Sentences: {_listed(report.sentences)}. Citations: {_listed(report.quotes)}.")
+    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in report.seconds.items())
     output.print_text(
-        f"Time per answer: {seconds or '–'}, over {scores.questions} of {output.plural(asked, 'question')}."
+        f"Time per answer: {seconds or '–'}, over {scores.questions} of {output.plural(total, 'question')}."
     )
     output.print_text("“Said” is of answers of a few words that a page has word for word. In brackets: 95 % intervals.")
 

@@ -28,7 +28,9 @@ def print_answer(response: types.AnswerResponse) -> None:
         output.print_text(f"\n{summary}", style="bold")
     for number, sentence in enumerate(response.sentences):
         if sentence.support and not sentence.is_proved:
-            _print_reason(response, number)
+            mark = (mark_of(response, number), STYLES.get(sentence.support, "default"))
+            output.console().print(Text.assemble("  ", mark, f" {plain_words(sentence)}"), soft_wrap=True)
+            output.print_text(f"     {reason_of(sentence)}", style="dim")
     if response.citations:
         output.print_text()
     _print_citations(response)
@@ -37,18 +39,14 @@ def print_answer(response: types.AnswerResponse) -> None:
             f"\nLikelihood that this is right: {response.likelihood:.0%} ({response.confidence})", style="dim"
         )
     if response.status == "insufficient_context":
-        _print_nearest(response)
-
-
-def _print_nearest(response: types.AnswerResponse) -> None:
-    """Print the passages found and, where several documents could be meant, the question for each."""
-    if response.nearest:
-        output.print_text("\nNearest passages:")
-        search.print_hits(response.nearest)
-    if response.follow_ups:
-        output.print_text("\nAsk one of these:")
-    for question in response.follow_ups:
-        output.print_text(f"  {question}")
+        # Where several documents could be meant, the follow-ups are the question for each.
+        if response.nearest:
+            output.print_text("\nNearest passages:")
+            search.print_hits(response.nearest)
+        if response.follow_ups:
+            output.print_text("\nAsk one of these:")
+        for question in response.follow_ups:
+            output.print_text(f"  {question}")
 
 
 def _print_text(response: types.AnswerResponse) -> None:
@@ -63,7 +61,10 @@ def _print_text(response: types.AnswerResponse) -> None:
             text.append(append(own, mark) if mark else own, style="strike" if number in response.struck else "")
             continue
         _print_lines(text)
-        _print_row(row)
+        if row.caption:
+            output.print_text(row.caption, style="dim")
+        cells = [f"▸ {cell}" if column == row.asked else cell for column, cell in enumerate(row.cells)]
+        output.print_table(["", *row.columns], [[row.label, *cells]])
         text = Text(append(f"[{response.citations[cited].citation_id}]", mark).rstrip())
     text.append(response.answer[end:])
     _print_lines(text)
@@ -74,23 +75,6 @@ def _print_lines(text: Text) -> None:
     if lines := text.plain.strip("\n"):
         start = text.plain.index(lines)
         output.print_text(text[start : start + len(lines)])
-
-
-def _print_row(row: types.QuotedRow) -> None:
-    """Print a row below the names of its columns, with a mark at the cell that answers the question."""
-    cells = [f"▸ {cell}" if number == row.asked else cell for number, cell in enumerate(row.cells)]
-    if row.caption:
-        output.print_text(row.caption, style="dim")
-    output.print_table(["", *row.columns], [[row.label, *cells]])
-
-
-def _print_reason(response: types.AnswerResponse, number: int) -> None:
-    """Print why a sentence is not verified."""
-    sentence = response.sentences[number]
-    style = STYLES.get(sentence.support, "default") if sentence.support else ""
-    head = Text.assemble("  ", (mark_of(response, number), style), f" {plain_words(sentence)}")
-    output.console().print(head, soft_wrap=True)
-    output.print_text(f"     {reason_of(sentence)}", style="dim")
 
 
 def _print_citations(response: types.AnswerResponse) -> None:

@@ -69,16 +69,19 @@ def validate(
         pagelight validate --file queries.json --runs 5
     """
     given = {"collection": collection, "consistency_runs": runs, "top_k": k}
-    asked = _from_file(file, queries, expect) if file else _from_arguments(queries or [], expect or [])
+    fields = _from_file(file, queries, expect) if file else _from_arguments(queries or [], expect or [])
     request = validated(
-        types.ValidationRequest, **asked | {name: value for name, value in given.items() if value is not None}
+        types.ValidationRequest, **fields | {name: value for name, value in given.items() if value is not None}
     )
     with open_engine() as engine:
         response = engine.collections.validate(request)
     if as_json:
         output.print_json(response)
     else:
-        _print(response)
+        output.print_table(COLUMNS, map(_row, response.validation_results), right=COLUMNS[4:])
+        overall = response.overall_validation
+        verdict, style = ("Passed", "green") if overall.passed else ("Not passed", "red")
+        output.print_text(f"\n{verdict}, score {output.score(overall.score)}. {overall.summary}", style=style)
     if not response.overall_validation.passed:
         raise typer.Exit(EXIT_NOT_PASSED)
 
@@ -107,21 +110,14 @@ def _from_file(file: Path, queries: Sequence[str] | None, expect: Sequence[str] 
     if queries or expect:
         raise errors.ValidationError("Give queries and --expect, or a --file with them, not both.")
     try:
-        asked = json.loads(file.read_text(encoding="utf-8"))
+        fields = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise errors.SourceError(f"{file} cannot be read: {error.strerror}. Check the path.") from error
     except ValueError as error:
         raise errors.ValidationError(f"{file} is not JSON: {error}.") from error
-    if not isinstance(asked, dict):
+    if not isinstance(fields, dict):
         raise errors.ValidationError(f'{file} must hold an object such as {{"test_queries": ["…"]}}.')
-    return asked
-
-
-def _print(response: types.ValidationResponse) -> None:
-    output.print_table(COLUMNS, map(_row, response.validation_results), right=COLUMNS[4:])
-    overall = response.overall_validation
-    verdict, style = ("Passed", "green") if overall.passed else ("Not passed", "red")
-    output.print_text(f"\n{verdict}, score {output.score(overall.score)}. {overall.summary}", style=style)
+    return fields
 
 
 def _row(result: types.QueryValidation) -> Sequence[object]:

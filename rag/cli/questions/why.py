@@ -35,27 +35,20 @@ def why(
         explanation = engine.questions.explain(request, passage)
     if as_json:
         output.print_json(explanation)
-    else:
-        _print_explanation(explanation)
-
-
-def _print_explanation(explanation: types.Explanation) -> None:
+        return
     output.print_rewritings(explanation.rewritings)
     style = "green" if explanation.stage == "given" else "yellow"
     output.print_text(f"{explanation.stage.replace('_', ' ')}: {explanation.message}", style=style)
     if explanation.document_name:
         output.print_text(f"{explanation.document_name}, page {explanation.page_number}")
-    if explanation.candidate:
-        output.print_table(["stage", "rank", "score"], _rows(explanation.candidate), right=["rank", "score"])
-
-
-def _rows(candidate: types.CandidateTrace) -> list[tuple[object, ...]]:
-    return [
-        ("by meaning", candidate.vector_rank or "–", output.score(candidate.vector_score)),
-        ("by words", candidate.lexical_rank or "–", output.score(candidate.lexical_score)),
-        ("landmark", "", output.score(candidate.landmark_score)),
-        ("whole document", "", output.score(candidate.document_score)),
-        ("all of these", candidate.fused_rank, output.score(candidate.fused_score)),
-        ("reranked", "", output.score(candidate.rerank_score)),
-        ("final", "", output.score(candidate.final_score)),
-    ]
+    if candidate := explanation.candidate:
+        rows = [
+            ("by meaning", candidate.vector_rank or "–", output.score(candidate.vector_score)),
+            ("by words", candidate.lexical_rank or "–", output.score(candidate.lexical_score)),
+            ("landmark", "", output.score(candidate.landmark_score)),
+            ("whole document", "", output.score(candidate.document_score)),
+            ("all of these", candidate.fused_rank, output.score(candidate.fused_score)),
+            ("reranked", "", output.score(candidate.rerank_score)),
+            ("final", "", output.score(candidate.final_score)),
+        ]
+        output.print_table(["stage", "rank", "score"], rows, right=["rank", "score"])

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from importlib import metadata
 from typing import Any
 
-from rag import prompts, retrieval, types
+from rag import answering, prompts, retrieval, types
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 WRITING = ("provider", "model", "temperature", "max_output_tokens")
 """Generation options that are saved; keys are not."""
@@ -59,13 +60,18 @@ def differences(
         *_index_and_version_changes(old, new),
     ]
     if before.model != after.model:
-        found.append((types.DifferenceKind.MODEL, f"{_describe_model(before)}, now {_describe_model(after)}"))
+        found.append((types.DifferenceKind.MODEL, _model_change(before.model, after.model)))
     found += ((types.DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
     return tuple(types.Difference(kind=kind, message=message) for kind, message in found)
 
 
-def _describe_model(response: types.AnswerResponse) -> str:
-    return f"the model was {response.model}" if response.model != "extractive" else "the documents were quoted"
+def _model_change(before: str, after: str) -> str:
+    template = N_("the model was {model}, now the model was {latest}")
+    if before == answering.EXTRACTIVE_MODEL:
+        return N_("the documents were quoted, now the model was {model}").format(model=after)
+    if after == answering.EXTRACTIVE_MODEL:
+        template = N_("the model was {model}, now the documents were quoted")
+    return template.format(model=before, latest=after)
 
 
 def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
@@ -75,16 +81,18 @@ def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[s
     for used in old.documents:
         present = by_id.get(used.id)
         if present is None:
-            yield f"{used.name} is gone"
+            yield N_("{name} is gone").format(name=used.name)
         elif present.deleted_at is not None:
-            yield f"{used.name} is in the trash"
+            yield N_("{name} is in the trash").format(name=used.name)
         elif present.superseded_by is not None:
             latest = _latest(present, by_id)
-            yield f"{used.name} has version {latest.version} now, where version {used.version} was read"
+            yield N_("{name} has version {latest} now, where version {version} was read").format(
+                name=used.name, latest=latest.version, version=used.version
+            )
         elif present.disabled:
-            yield f"{used.name} is left out of searches"
+            yield N_("{name} is left out of searches").format(name=used.name)
         elif present.indexed_at is not None and present.indexed_at > old.at:
-            yield f"{used.name} was read again"
+            yield N_("{name} was read again").format(name=used.name)
 
 
 def _latest(document: types.Document, by_id: Mapping[uuid.UUID, types.Document]) -> types.Document:
@@ -101,27 +109,44 @@ def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[st
     here, trash = types.DocumentQuery(filters=filters), types.DocumentQuery(filters=filters, in_trash=True)
     came = [one for one in list_documents(old.index_id, here) if one.indexed_at and one.indexed_at > old.at]
     gone = [one for one in list_documents(old.index_id, trash) if one.deleted_at and one.deleted_at > old.at]
-    for documents, what in ((came, "came"), (gone, "went")):
+    for documents, template in ((came, N_("{_names} came since")), (gone, N_("{_names} went since"))):
         names = [one.name for one in documents if one.name not in named]
         if names:
-            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-            yield f"{', '.join(names[:MAX_NAMED])}{more} {what} since"
+            listed = ", ".join(names[:MAX_NAMED])
+            if len(names) > MAX_NAMED:
+                listed = N_("{names} and {count} more").format(names=listed, count=len(names) - MAX_NAMED)
+            yield template.format(_names=listed)
 
 
 def _index_and_version_changes(
     old: types.Provenance, new: types.Provenance
 ) -> Iterator[tuple[types.DifferenceKind, str]]:
     if old.space != new.space:
-        yield types.DifferenceKind.INDEX, f"the index is of {new.space.name}, was of {old.space.name}"
+        yield (
+            types.DifferenceKind.INDEX,
+            N_("the index is of {model}, was of {earlier}").format(model=new.space.name, earlier=old.space.name),
+        )
     elif old.generation != new.generation:
-        yield types.DifferenceKind.INDEX, f"the index is in generation {new.generation}, was in {old.generation}"
+        yield (
+            types.DifferenceKind.INDEX,
+            N_("the index is in generation {generation}, was in {earlier}").format(
+                generation=new.generation, earlier=old.generation
+            ),
+        )
     if old.prompt_version != new.prompt_version:
         yield (
             types.DifferenceKind.PROMPT,
-            f"the instructions are version {new.prompt_version}, were {old.prompt_version}",
+            N_("the instructions are version {version}, were {earlier}").format(
+                version=new.prompt_version, earlier=old.prompt_version
+            ),
         )
     if old.program_version != new.program_version:
-        yield types.DifferenceKind.PROGRAM, f"Pagelight is version {new.program_version}, was {old.program_version}"
+        yield (
+            types.DifferenceKind.PROGRAM,
+            N_("Pagelight is version {version}, was {earlier}").format(
+                version=new.program_version, earlier=old.program_version
+            ),
+        )
 
 
 def _parameter_changes(old: types.Provenance, new: types.Provenance) -> Iterator[str]:
@@ -130,7 +155,9 @@ def _parameter_changes(old: types.Provenance, new: types.Provenance) -> Iterator
         after: dict[str, Any] = getattr(new, group)
         for key in sorted({*before, *after}):
             if before.get(key) != after.get(key):
-                yield f"{name} option {key} is {_format_value(after.get(key))}, was {_format_value(before.get(key))}"
+                yield N_("{group} option {name} is {value}, was {earlier}").format(
+                    group=name, name=key, value=_format_value(after.get(key)), earlier=_format_value(before.get(key))
+                )
 
 
 def _format_value(value: object) -> str:

@@ -11,6 +11,7 @@ from rag.engine.library.file_names import safe_name
 from rag.engine.library.pages import Pages
 from rag.engine.workspace import Workspace
 from rag.export.report import evidence
+from rag.messages import N_
 from rag.store.users.audit_log import Subject
 
 TITLE_CHARS = 80
@@ -43,7 +44,7 @@ class Reports:
         chosen = export.FORMATS[format_name]
         report = self.report(title, messages, say, with_pictures=chosen.with_pictures)
         if not report.turns:
-            raise errors.NotFoundError("There is no answer to export yet. Ask a question first.")
+            raise errors.NotFoundError(N_("There is no answer to export yet. Ask a question first."))
         content = export.write(report, format_name, say)
         subject = Subject("conversation", str(messages[0].conversation_id), title)
         self._workspace.store.audit.add("answer.export", subject, format=format_name, answers=len(report.turns))

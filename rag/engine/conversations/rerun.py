@@ -10,6 +10,7 @@ from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.provenance import differences
 from rag.engine.questions.questions import Questions
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 SAME_CLAIM = 60.0
 """Minimum similarity (0..100) of a changed sentence, whose figures may differ."""
@@ -62,7 +63,9 @@ def find_answer(
             return question, message, message.response
         if message.role == "user":
             question = message.content
-    raise errors.NotFoundError(f"There is no answer {message_id}. List the conversation's turns and check the id.")
+    raise errors.NotFoundError(
+        N_("There is no answer {id}. List the conversation's turns and check the id."), id=message_id
+    )
 
 
 def compare_claims(before: types.AnswerResponse, after: types.AnswerResponse) -> tuple[types.ClaimChange, ...]:

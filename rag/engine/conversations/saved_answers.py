@@ -15,6 +15,7 @@ from rag.engine.library.versions import Versions
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 
 class Answers:
@@ -113,7 +114,7 @@ class Answers:
         """
         parsed = parse(types.LinkRequest, request)
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
-            raise errors.ValidationError("This is your own conversation. Name somebody else.")
+            raise errors.ValidationError(N_("This is your own conversation. Name somebody else."))
         return self._workspace.store.answer_links.give(conversation_id, parsed)
 
     def shown(self, conversation_id: uuid.UUID | None = None) -> builtins.list[types.AnswerLink]:
@@ -123,7 +124,9 @@ class Answers:
     def withdraw(self, link_id: uuid.UUID) -> None:
         """End a share at once. Raises NotFoundError."""
         if not self._workspace.store.answer_links.withdraw(link_id):
-            raise errors.NotFoundError(f"There is no link {link_id}. List what you show others and check the id.")
+            raise errors.NotFoundError(
+                N_("There is no link {id}. List what you show others and check the id."), id=link_id
+            )
 
     def with_me(self) -> builtins.list[types.SharedAnswer]:
         """Return what is shared with the user, latest first."""
@@ -136,7 +139,7 @@ class Answers:
         """
         turns = self._workspace.store.answer_links.turns(link_id)
         if not turns:
-            raise errors.NotFoundError("This is not shown to you any more. Ask who gave you the link.")
+            raise errors.NotFoundError(N_("This is not shown to you any more. Ask who gave you the link."))
         return [
             turn.message.model_copy(update={"content": HIDDEN_ANSWER}) if turn.held_back else turn.message
             for turn in turns

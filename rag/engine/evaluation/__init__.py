@@ -1,1 +1,1 @@
-"""Evaluation of retrieval and answers."""
+"""Evaluation of retrieval and answers, and validation of retrieval."""

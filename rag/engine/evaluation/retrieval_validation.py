@@ -17,6 +17,14 @@ Search = Callable[[str], Sequence[types.Hit]]
 FindDocument = Callable[[uuid.UUID], types.Document | None]
 Named = Mapping[str, Collection[uuid.UUID]]
 
+CHECKS: Mapping[str, Callable[[types.QueryValidation], bool]] = {
+    "with results": lambda result: bool(result.retrieved_chunks),
+    "relevant": lambda result: result.relevance_valid,
+    "with right sources": lambda result: result.metadata_correct and result.validation_metrics.accuracy == 1.0,
+    "the same in every run": lambda result: result.consistency_score == 1.0,
+}
+"""Checks that every query must pass."""
+
 
 def validate(
     request: types.ValidationRequest,
@@ -34,25 +42,37 @@ def validate(
     results = []
     for query in request.test_queries:
         runs = [search(query) for _ in range(request.consistency_runs)]
-        found = runs[0]
-        texts = [hit.chunk.text for hit in found]
-        right = [_has_valid_source(hit.chunk, document(hit.chunk.document_id)) for hit in found]
-        hits = [any(_matches(hit, expected, named) for hit in found) for expected in request.expected_of(query)]
+        hits = runs[0]
+        texts = [hit.chunk.text for hit in hits]
+        sources = [_has_valid_source(hit.chunk, document(hit.chunk.document_id)) for hit in hits]
+        matches = [any(_matches(hit, expected, named) for hit in hits) for expected in request.expected_of(query)]
         results.append(
             types.QueryValidation(
                 query=query,
-                retrieved_chunks=[vector_chunk(hit) for hit in found],
+                retrieved_chunks=[vector_chunk(hit) for hit in hits],
                 relevance_valid=any(relevance(query, text) >= RELEVANT_SCORE for text in texts),  # mostly the first
-                metadata_correct=all(right),
+                metadata_correct=all(sources),
                 consistency_score=_consistency(runs),
                 validation_metrics=types.ValidationMetrics(
-                    accuracy=_mean(map(float, hits or right)),
-                    relevance_score=_mean(map(similarity, found)),
+                    accuracy=_mean(map(float, matches or sources)),
+                    relevance_score=_mean(hit.vector_score or 0.0 for hit in hits),
                     consistency_variance=_variance(runs),
                 ),
             )
         )
-    return types.ValidationResponse(validation_results=results, overall_validation=_overall(results))
+    failed = {name: sum(not passed(result) for result in results) for name, passed in CHECKS.items()}
+    counts = ", ".join(f"{len(results) - count} {name}" for name, count in failed.items())
+    means = (
+        _mean(result.validation_metrics.accuracy for result in results),
+        _mean(result.validation_metrics.relevance_score * result.relevance_valid for result in results),
+        _mean(result.consistency_score for result in results),
+    )
+    overall = types.OverallValidation(
+        passed=not any(failed.values()),
+        summary=f"Of {len(results)} {'query' if len(results) == 1 else 'queries'}: {counts}.",
+        score=_mean(means),
+    )
+    return types.ValidationResponse(validation_results=results, overall_validation=overall)
 
 
 def _has_valid_source(chunk: types.Chunk, document: types.Document | None) -> bool:
@@ -89,39 +109,8 @@ def _variance(runs: Sequence[Sequence[types.Hit]]) -> float:
     scores: dict[object, list[float]] = {}
     for run in runs:
         for hit in run:
-            scores.setdefault(hit.chunk.id, []).append(similarity(hit))
+            scores.setdefault(hit.chunk.id, []).append(hit.vector_score or 0.0)
     return _mean(statistics.pvariance(values) for values in scores.values())
-
-
-def _overall(results: Sequence[types.QueryValidation]) -> types.OverallValidation:
-    failed = {name: sum(not passed(result) for result in results) for name, passed in CHECKS.items()}
-    means = (
-        _mean(result.validation_metrics.accuracy for result in results),
-        _mean(result.validation_metrics.relevance_score * result.relevance_valid for result in results),
-        _mean(result.consistency_score for result in results),
-    )
-    return types.OverallValidation(
-        passed=not any(failed.values()), summary=_summary(failed, len(results)), score=_mean(means)
-    )
-
-
-CHECKS: Mapping[str, Callable[[types.QueryValidation], bool]] = {
-    "with results": lambda result: bool(result.retrieved_chunks),
-    "relevant": lambda result: result.relevance_valid,
-    "with right sources": lambda result: result.metadata_correct and result.validation_metrics.accuracy == 1.0,
-    "the same in every run": lambda result: result.consistency_score == 1.0,
-}
-"""Checks that every query must pass."""
-
-
-def _summary(failed: Mapping[str, int], queries: int) -> str:
-    counts = ", ".join(f"{queries - count} {name}" for name, count in failed.items())
-    return f"Of {queries} {'query' if queries == 1 else 'queries'}: {counts}."
-
-
-def similarity(hit: types.Hit) -> float:
-    """Return the cosine similarity of a hit, or 0."""
-    return hit.vector_score or 0.0
 
 
 def vector_chunk(hit: types.Hit) -> types.VectorChunk:
@@ -133,7 +122,7 @@ def vector_chunk(hit: types.Hit) -> types.VectorChunk:
         page_title=hit.title or hit.document_name,
         section_hierarchy=chunk.section or "",
         chunk_index=chunk.ordinal,
-        similarity_score=similarity(hit),
+        similarity_score=hit.vector_score or 0.0,
         vector_id=str(chunk.id),
         document_id=str(chunk.document_id),
         page_number=chunk.page_number,

@@ -1,1 +1,1 @@
-"""Indexes of a user: models, statistics, health and glossary."""
+"""Indexes of a user: models, statistics and health."""

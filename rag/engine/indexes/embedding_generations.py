@@ -12,6 +12,7 @@ from pathlib import Path
 from rag import errors, evaluation, ingestion, providers, retrieval, types
 from rag.engine.questions.search import Search
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 MAX_ROUNDS = 100
 """Maximum number of passes before a build gives up because documents keep changing."""
@@ -52,13 +53,14 @@ class EmbeddingGenerations:
         space = self._workspace.models.find_space(model)
         generation = self._store.generations.add(self._index.id, space)
         self._complete(generation, on_progress)
-        return next(found for found in self.list() if found.generation == generation.generation)
+        return self._numbered(generation.generation)
 
     def _complete(self, generation: types.EmbeddingGeneration, on_progress: types.OnProgress) -> None:
         with self._store.generations.lock(self._index.id) as claimed:
             if not claimed:
                 raise errors.IndexError(
-                    f"Another process is re-embedding the index {self._index.name!r}. Let it finish, or stop it."
+                    N_("Another process is re-embedding the index {name}. Let it finish, or stop it."),
+                    name=repr(self._index.name),
                 )
             for _ in range(MAX_ROUNDS):
                 missing = self._store.generations.missing(generation)
@@ -75,9 +77,13 @@ class EmbeddingGenerations:
     ) -> None:
         progress = self._current(generation).progress
         done, total = progress.done, progress.total
+
+        def report(count: int) -> None:
+            on_progress(STAGE, done + count, total)
+
         for document_id in document_ids:
             try:
-                done += self._embed(document_id, generation, _offset_progress(done, total, on_progress))
+                done += self._embed(document_id, generation, report)
             except errors.NotFoundError:  # purged, or the generation dropped
                 self._current(generation)
         on_progress(STAGE, min(done, total), total)
@@ -99,11 +105,12 @@ class EmbeddingGenerations:
 
     def _current(self, generation: types.EmbeddingGeneration) -> types.EmbeddingGeneration:
         """Return the generation as it is now. Raises IndexError if it was dropped, which cancels a build."""
-        for found in self.list():
-            if (found.generation, found.space) == (generation.generation, generation.space):
-                return found
+        for current in self.list():
+            if (current.generation, current.space) == (generation.generation, generation.space):
+                return current
         raise errors.IndexError(
-            f"The vectors of {generation.space.name} were dropped while they were built. Start again if you want them."
+            N_("The vectors of {model} were dropped while they were built. Start again if you want them."),
+            model=generation.space.name,
         )
 
     # --- switching ---
@@ -116,24 +123,30 @@ class EmbeddingGenerations:
             errors.ValidationError: it has no question on a document of the index.
             errors.IndexError: there is no candidate, or it is incomplete.
         """
-        active, candidate = self._active(), self._candidate(generation)
+        active = next(current for current in self.list() if current.state is types.GenerationState.ACTIVE)
+        candidate = self._candidate(generation)
         if candidate.progress.done < candidate.progress.total:
             raise errors.IndexError(
-                f"Not every chunk has a vector of {candidate.space.name} yet. Finish the build first: "
-                f"pagelight reembed --model {candidate.space.name}"
+                N_("Not every chunk has a vector of {model} yet. Finish the build first: {command}"),
+                model=candidate.space.name,
+                command=f"pagelight reembed --model {candidate.space.name}",
             )
         documents = self._store.documents.list(self._index.id)
         present = {document.name for document in documents}
-        asked = [question for question in evaluation.load_questions(questions_file) if question.is_scored]
-        questions = [question for question in asked if question.file_name in present]
+        scored = [question for question in evaluation.load_questions(questions_file) if question.is_scored]
+        questions = [question for question in scored if question.file_name in present]
         if not questions:
             raise errors.ValidationError(
-                f"No question in {questions_file} is about a document of the index {self._index.name!r} and names the "
-                "pages that answer it. Check the names of the files in it."
+                N_(
+                    "No question in {file} is about a document of the index {name} and names the pages that answer it. "
+                    "Check the names of the files in it."
+                ),
+                file=questions_file,
+                name=repr(self._index.name),
             )
         return types.GenerationComparison(
             questions=len(questions),
-            missing=tuple(sorted({question.file_name for question in asked} - present)),
+            missing=tuple(sorted({question.file_name for question in scored} - present)),
             active=self._score(active, questions),
             candidate=self._score(candidate, questions),
         )
@@ -163,12 +176,12 @@ class EmbeddingGenerations:
 
     def rollback(self) -> types.Index:
         """Undo the last switch. Raises IndexError if there was none, or the earlier vectors were dropped."""
-        for found in self.list():
-            if found.state is types.GenerationState.RETIRED:
-                return self._switch(found)
+        for generation in self.list():
+            if generation.state is types.GenerationState.RETIRED:
+                return self._switch(generation)
         raise errors.IndexError(
-            f"The index {self._index.name!r} has no earlier vectors to go back to: it was never switched, or they were "
-            "dropped."
+            N_("The index {name} has no earlier vectors to go back to: it was never switched, or they were dropped."),
+            name=repr(self._index.name),
         )
 
     def _switch(self, generation: types.EmbeddingGeneration) -> types.Index:
@@ -185,48 +198,46 @@ class EmbeddingGenerations:
 
         Raises IndexError if the named one is active.
         """
-        chosen = [found for found in self.list() if found.state is not types.GenerationState.ACTIVE]
-        if generation is not None:
-            chosen = [found for found in self.list() if found.generation == generation]
-            if not chosen:
-                raise _unknown_generation(self._index, generation)
-        for found in chosen:
-            self._store.generations.drop(found)
-        return chosen
+        dropped = (
+            [other for other in self.list() if other.state is not types.GenerationState.ACTIVE]
+            if generation is None
+            else [self._numbered(generation)]
+        )
+        for inactive in dropped:
+            self._store.generations.drop(inactive)
+        return dropped
 
-    def _active(self) -> types.EmbeddingGeneration:
-        return next(found for found in self.list() if found.state is types.GenerationState.ACTIVE)
+    def _numbered(self, number: int) -> types.EmbeddingGeneration:
+        """Return the generation with that number. Raises NotFoundError."""
+        for generation in self.list():
+            if generation.generation == number:
+                return generation
+        raise errors.NotFoundError(
+            N_("The index {name} has no generation {generation}. List them: pagelight reembed"),
+            name=repr(self._index.name),
+            generation=number,
+        )
 
     def _candidate(self, generation: int | None) -> types.EmbeddingGeneration:
         """Return the generation with that number, by default the latest that is not yet active."""
-        found = self.list()
         if generation is not None:
-            found = [one for one in found if one.generation == generation]
-            if not found:
-                raise _unknown_generation(self._index, generation)
-            return found[0]
-        waiting = [one for one in found if one.state in {types.GenerationState.READY, types.GenerationState.BUILDING}]
+            return self._numbered(generation)
+        unused = {types.GenerationState.READY, types.GenerationState.BUILDING}
+        waiting = [candidate for candidate in self.list() if candidate.state in unused]
         if not waiting:
             raise errors.IndexError(
-                f"The index {self._index.name!r} has no vectors of another model to switch to. Build them first: "
-                "pagelight reembed --model PROVIDER:MODEL"
+                N_("The index {name} has no vectors of another model to switch to. Build them first: {command}"),
+                name=repr(self._index.name),
+                command="pagelight reembed --model PROVIDER:MODEL",
             )
         return waiting[-1]
 
 
-def _offset_progress(done: int, total: int, on_progress: types.OnProgress) -> Callable[[int], None]:
-    """Report progress on top of what was `done` before."""
-    return lambda new: on_progress(STAGE, done + new, total)
-
-
-def _unknown_generation(index: types.Index, generation: int) -> errors.NotFoundError:
-    return errors.NotFoundError(
-        f"The index {index.name!r} has no generation {generation}. List them: pagelight reembed"
-    )
-
-
 def _changing_too_fast(index: types.Index) -> errors.IndexError:
     return errors.IndexError(
-        f"Documents of the index {index.name!r} change faster than they can be embedded anew. What is embedded is "
-        "kept: try again when fewer are being added."
+        N_(
+            "Documents of the index {name} change faster than they can be embedded anew. What is embedded is kept: try "
+            "again when fewer are being added."
+        ),
+        name=repr(index.name),
     )

@@ -1,21 +1,30 @@
-"""Indexes, their contents and their models."""
+"""Indexes: their contents, models, statistics and problems."""
 
+import builtins
 import shlex
+import uuid
 
-from rag import errors, providers, types
+from rag import errors, providers, retrieval, types
 from rag.engine.indexes.embedding_generations import EmbeddingGenerations
+from rag.engine.library.documents import Documents
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
+MAX_POINTS = 2000
+"""Maximum number of points on the map; browsers cannot draw more in reasonable time."""
+MAX_REPAIRED = 1000
+"""Maximum number of documents queued at once; the next check finds the rest."""
 
 
 class Indexes:
     """One user's indexes."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, documents: Documents) -> None:
         self._workspace = workspace
+        self._documents = documents
 
-    def list(self) -> list[types.Index]:
+    def list(self) -> builtins.list[types.Index]:
         """Return all indexes by name."""
         return self._workspace.store.indexes.list()
 
@@ -33,28 +42,6 @@ class Indexes:
         except errors.IndexError:
             return self._workspace.find_index(name)
 
-    def stats(self, name: str = types.DEFAULT_INDEX) -> types.IndexStats:
-        """Return the statistics of an index. Raises NotFoundError."""
-        stats = self._workspace.store.indexes.stats(self._workspace.requested_index(name).id)
-        return stats.model_copy(update={"advice": self._advice(stats)})
-
-    def _advice(self, stats: types.IndexStats) -> str | None:
-        """Suggest a multilingual model if most chunks are in languages that the index's model does not support."""
-        space = stats.index.space
-        spoken = self._workspace.models.languages(space)
-        foreign = sum(chunks for language, chunks in stats.languages.items() if language not in spoken)
-        if not spoken or foreign * 2 <= sum(stats.languages.values()):
-            return None
-        name = providers.MULTILINGUAL_DOWNLOAD
-        commands = (
-            f"pagelight models download {name}",
-            f"pagelight reembed --index {shlex.quote(stats.index.name)} --model folder:{name}",
-        )
-        return (
-            f"{space.name} does not speak the language of most of this text. A multilingual model, which runs on this "
-            f"machine, finds more: {' && '.join(commands)}"
-        )
-
     def models(self, name: str = types.DEFAULT_INDEX) -> dict[str, str]:
         """Return the models that embed, write answers and rerank, as `provider:model`."""
         llm = self._workspace.models.language_model()
@@ -67,3 +54,73 @@ class Indexes:
     def generations(self, name: str = types.DEFAULT_INDEX) -> EmbeddingGenerations:
         """Return the embedding generations of an index. Raises NotFoundError."""
         return EmbeddingGenerations(self._workspace, self._workspace.find_index(name))
+
+    # --- statistics ---
+
+    def stats(self, name: str = types.DEFAULT_INDEX) -> types.IndexStats:
+        """Return the statistics of an index. Raises NotFoundError."""
+        stats = self._workspace.store.indexes.stats(self._workspace.requested_index(name).id)
+        return stats.model_copy(update={"advice": self._advice(stats)})
+
+    def _advice(self, stats: types.IndexStats) -> str | None:
+        """Suggest a multilingual model if most chunks are in languages that the index's model does not support."""
+        space = stats.index.space
+        supported = self._workspace.models.languages(space)
+        foreign = sum(chunks for language, chunks in stats.languages.items() if language not in supported)
+        if not supported or foreign * 2 <= sum(stats.languages.values()):
+            return None
+        name = providers.MULTILINGUAL_DOWNLOAD
+        commands = (
+            f"pagelight models download {name}",
+            f"pagelight reembed --index {shlex.quote(stats.index.name)} --model folder:{name}",
+        )
+        return N_(
+            "{model} does not speak the language of most of this text. A multilingual model, which runs on this "
+            "machine, finds more: {command}"
+        ).format(model=space.name, command=" && ".join(commands))
+
+    def stamp(self, name: str = types.DEFAULT_INDEX) -> str:
+        """Return a version stamp of the index's content, as a cache key."""
+        index = self._workspace.requested_index(name)
+        return ":".join(map(str, (index.id, *self._workspace.store.indexes.version(index.id))))
+
+    def growth(self, name: str = types.DEFAULT_INDEX) -> builtins.list[types.Growth]:
+        """Return the growth of the index over time, in steps if it is large."""
+        return self._workspace.store.indexes.growth(self._workspace.requested_index(name).id)
+
+    def lengths(self, name: str = types.DEFAULT_INDEX) -> builtins.list[types.LengthBand]:
+        """Return the number of chunks by length in characters, shortest first."""
+        return self._workspace.store.indexes.lengths(self._workspace.requested_index(name).id)
+
+    def wordless(self, name: str = types.DEFAULT_INDEX) -> types.WordlessSummary:
+        """Return the pages of ready documents without text, and the documents that have the most of them."""
+        return self._workspace.store.indexes.wordless(self._workspace.requested_index(name).id)
+
+    def map(self, name: str = types.DEFAULT_INDEX, *, most: int = MAX_POINTS) -> types.EmbeddingMap:
+        """Return chunks projected to two dimensions; a fixed sample if there are more than `most`."""
+        sample = self._workspace.store.indexes.sample(self._workspace.requested_index(name).id, most)
+        projection = retrieval.principal_plane(sample.vectors)
+        points = (
+            point.model_copy(update={"x": float(x), "y": float(y)})
+            for point, (x, y) in zip(sample.points, projection.places, strict=True)
+        )
+        return types.EmbeddingMap(points=tuple(points), chunks=sample.chunks, spread=projection.spread)
+
+    # --- problems of documents ---
+
+    def findings(self, name: str = types.DEFAULT_INDEX) -> builtins.list[types.HealthFinding]:
+        """Return the problems of an index, each with its first documents; documents being read are left out."""
+        return self._workspace.store.indexes.findings(self._workspace.requested_index(name).id)
+
+    def repair(self, kind: types.FindingKind, name: str = types.DEFAULT_INDEX) -> builtins.list[uuid.UUID]:
+        """Queue the documents of a finding to be read again, and return their ids. They stay searchable as they are.
+
+        Raises ValidationError if re-reading does not help; the owner has to act.
+        """
+        if kind not in types.REPAIRABLE:
+            raise errors.ValidationError(N_("Reading again does not help these. Give each its password."))
+        index = self._workspace.requested_index(name)
+        findings = self._workspace.store.indexes.findings(index.id, kind=kind, most=MAX_REPAIRED)
+        return [
+            self._documents.retry(document.document_id).id for finding in findings for document in finding.documents
+        ]

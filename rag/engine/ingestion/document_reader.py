@@ -6,12 +6,12 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 
-from rag import errors, ingestion, types
-from rag.engine.indexes.glossary import Glossary
+from rag import errors, ingestion, types, vocabulary
 from rag.engine.library.attachments import Attachments
 from rag.engine.matrix import fill_scheduling
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.store import MAX_ATTEMPTS
 
 logger = logging.getLogger(__name__)
@@ -177,7 +177,7 @@ class DocumentReader:
             index=index,
             embedder=self._workspace.models.embedder(index.space, self._auth, self._options),
             node_parser=self._workspace.node_parser,
-            landmarks=Glossary(self._workspace).landmarks(),
+            landmarks=vocabulary.landmarks(),
         )
 
 
@@ -258,12 +258,12 @@ def system_errors() -> Iterator[None]:
         yield
     except MemoryError as error:
         raise errors.ReadingInterruptedError(
-            "There was no memory left to go on with. Free some and try again."
+            N_("There was no memory left to go on with. Free some and try again.")
         ) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise errors.StoreError(
-            f"The system refused something: {reason}. Make room on the disk, and try again."
+            N_("The system refused something: {error}. Make room on the disk, and try again."), error=reason
         ) from error
 
 

@@ -14,6 +14,7 @@ from rag.engine.library.attachments import Attachments
 from rag.engine.library.originals import Originals, sha256_of
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 OnFile = Callable[[types.FileReport], None]
 Files = Generator[types.FileReport, None, None]
@@ -144,7 +145,12 @@ class FileIngestion:
         except _FILE_ERRORS as error:
             report = _report(file, "failed", code=error.code, reason=error.message)
         if report.state == "failed" and not self._skip_failures:
-            raise errors.SourceError(f"{file.id}: {report.reason}", details={"source": file.id, "code": report.code})
+            raise errors.SourceError(
+                N_("{name}: {_reason}"),
+                name=file.id,
+                _reason=report.reason,
+                details={"source": file.id, "code": report.code},
+            )
         return report
 
     def _trash_removed(
@@ -173,7 +179,7 @@ class FileIngestion:
 
     def _ingest(self, path: Path, file: types.SourceFile, present: Sequence[types.Document]) -> types.FileReport:
         if not path.is_file():
-            raise errors.SourceError(f"There is no file {file.name}. Check the path.")
+            raise errors.SourceError(N_("There is no file {path}. Check the path."), path=file.name)
         sha256 = sha256_of(path)
         known = self._existing_document([document for document in present if document.sha256 == sha256])
         older = [document for document in present if document.sha256 != sha256 and _is_replaced(document, known)]

@@ -6,34 +6,28 @@ import itertools
 import logging
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
-import pydantic
-
-from rag import errors, evaluation, types
+from rag import errors, types
 from rag.contract import SyncBody
-from rag.engine.evaluation.evaluator import evaluate
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRORS, system_errors
 from rag.engine.ingestion.folders import CONFINED, Folders
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.library.documents import Documents
-from rag.engine.library.pages import Pages
 from rag.engine.matrix import fill_scheduling
 from rag.engine.matrix.cell_filling import fill
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints, Started
 
 logger = logging.getLogger(__name__)
 
-TOO_MANY_ATTEMPTS = (
+TOO_MANY_ATTEMPTS = N_(
     "The worker that did it ended every time before it got on, most likely for want of memory. Start it again when the "
     "machine has more, or with fewer questions."
 )
-
-
-Row = TypeVar("Row", bound=pydantic.BaseModel)
 
 
 class Checkpoints:
@@ -62,11 +56,6 @@ class Checkpoints:
     def pause(self) -> None:
         """Let other work go first, between two steps."""
         self._between()
-
-    def rows(self, number: int, row: type[Row], make: Callable[[], list[Row]]) -> list[Row]:
-        """Implement `evaluation.Checkpoint`."""
-        outcome = self.once(str(number), lambda: [made.model_dump(mode="json") for made in make()])
-        return [row.model_validate(one) for one in outcome]
 
 
 class Jobs:
@@ -99,22 +88,6 @@ class Jobs:
             AllowedFolders(self._workspace.config.folder_roots).require(parsed.source.folder_id)
             kept[CONFINED] = True
         return self._start("sync", parsed.index_name, kept)
-
-    def start_evaluation(self, request: evaluation.EvaluationRequest | Mapping[str, Any]) -> types.Job:
-        """Start evaluating retrieval or answers on questions with known answers.
-
-        Raises:
-            errors.ValidationError: the request is malformed, or none of its questions can be scored.
-            errors.NotFoundError: there is no such index.
-        """
-        parsed = parse(evaluation.EvaluationRequest, request)
-        self._workspace.requested_index(parsed.index_name)
-        if not parsed.can_be_scored:
-            raise errors.ValidationError(
-                "None of the questions can be scored: give at least one answerable question with its goldPages.",
-                details={"field": "questions"},
-            )
-        return self._start("evaluation", parsed.index_name, parsed.model_dump(mode="json"))
 
     def _start(self, kind: types.JobKind, index_name: str, request: dict[str, Any]) -> types.Job:
         if index_name == types.DEFAULT_INDEX:  # a worker does not know which collection this name means here
@@ -208,10 +181,6 @@ class Jobs:
             case "matrix":
                 matrix_id = uuid.UUID(request["matrix_id"])
                 return fill(self._workspace, self._questions, matrix_id, report, steps.pause)
-            case "evaluation":
-                parsed = parse(evaluation.EvaluationRequest, request)
-                documents = self._documents.list(parsed.index_name)
-                return evaluate(parsed, documents, self._questions, Pages(self._workspace), report, remember=steps.rows)
 
     def _reindex(self, job: types.Job, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Sync the folders, and re-read all documents that existed when the job began."""
@@ -249,7 +218,7 @@ class Jobs:
     ) -> dict[str, Any]:
         """Sync the index with the folder of the request."""
         if request.source is None:
-            raise errors.ValidationError("The job names no folder. Start it again with a source.")
+            raise errors.ValidationError(N_("The job names no folder. Start it again with a source."))
         target = types.IndexTarget(index_name=request.index_name)
         wanted = types.IndexRequest(source=request.source, index=target)
         folders = Folders(self._workspace, confined=confined, once=steps.once)

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from rag import errors, types
 from rag.engine.library.originals import Originals, sha256_of
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 logger = logging.getLogger(__name__)
 
-DELETED_REASON = "it was deleted for good"
+DELETED_REASON = N_("it was deleted for good")
 LOCK_RETRY_SECONDS = 0.1
 
 
@@ -124,9 +125,9 @@ class _RemainingLimits:
     def refuse(self, size: int) -> str | None:
         """Count a file of this size; returns the reason if it exceeds a limit."""
         if self._files >= self._limits.max_parts:
-            return f"more than {self._limits.max_parts:,} files"
+            return N_("more than {limit} files").format(limit=f"{self._limits.max_parts:,}")
         if self._bytes + size > self._limits.max_parts_mb * 1024 * 1024:
-            return f"more than {self._limits.max_parts_mb:,} MB unpacked"
+            return N_("more than {limit} MB unpacked").format(limit=f"{self._limits.max_parts_mb:,}")
         self._files += 1
         self._bytes += size
         return None
@@ -136,5 +137,8 @@ def _duplicate_of(error: errors.DuplicateError) -> dict[str, object]:
     """Describe the document that has the same content."""
     name = error.details["name"]
     if error.details["in_trash"]:
-        return {"reason": f"its content is in the trash, as {name}"}
-    return {"document_id": error.details["document_id"], "reason": f"its content was in the index already, as {name}"}
+        return {"reason": N_("its content is in the trash, as {present}").format(present=name)}
+    return {
+        "document_id": error.details["document_id"],
+        "reason": N_("its content was in the index already, as {present}").format(present=name),
+    }

@@ -13,6 +13,7 @@ from rag.engine.library.attachments import Attachments
 from rag.engine.library.file_names import display_name
 from rag.engine.library.originals import FileContent, Originals, as_file, sha256_of
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 NO_FILTERS = types.Filters()
 
@@ -142,8 +143,12 @@ class Documents:
         found = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
         if found and on_same_name == "ask":
             raise errors.SameNameError(
-                f"{found.name} (version {found.version}) is in the index with other content. Say whether this is a new "
-                "version of it, or a document of its own.",
+                N_(
+                    "{name} (version {version}) is in the index with other content. Say whether this is a new version "
+                    "of it, or a document of its own."
+                ),
+                name=found.name,
+                version=found.version,
                 details={
                     "document_id": found.id,
                     "name": found.name,
@@ -200,7 +205,7 @@ class Documents:
                 return document, True
         if (known.index_id, known.sha256) != (index.id, sha256_of(path)):
             raise errors.ValidationError(
-                "The idempotency key was used for another file. Send this one under a new key.",
+                N_("The idempotency key was used for another file. Send this one under a new key."),
                 details={"field": "Idempotency-Key", "document_id": str(known.id)},
             )
         if self._originals.restore_file(known.id, path):

@@ -12,6 +12,7 @@ from rag.engine.library.attachments import Attachments
 from rag.engine.library.documents import Documents
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.providers import WebDownloader
 from rag.store.users.audit_log import Subject
 
@@ -55,8 +56,10 @@ class Files:
         """
         if not self._workspace.config.rag_web_addresses:
             raise errors.ForbiddenError(
-                "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser and "
-                "upload it."
+                N_(
+                    "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser "
+                    "and upload it."
+                )
             )
         fetcher = web or WebDownloader(self._workspace.config.rag_parsing.max_file_mb)
         with fetcher.fetch(address) as file:

@@ -16,6 +16,7 @@ from rag import errors, parsing, tracing, types
 from rag.engine.library.file_names import display_name
 from rag.engine.operations import disk_space
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.store import DiskUsage
 
 logger = logging.getLogger(__name__)
@@ -191,11 +192,16 @@ class Originals:
         limits = self._workspace.config.rag_parsing
         size = path.stat().st_size
         if size == 0:
-            raise errors.UnreadableFileError(f"{name} is empty. Check the file and upload it again.")
+            raise errors.UnreadableFileError(N_("{name} is empty. Check the file and upload it again."), name=name)
         if size > limits.max_file_bytes:
             raise errors.ValidationError(
-                f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limits.max_file_mb} MB. "
-                "Split it, or raise RAG_PARSING__MAX_FILE_MB."
+                N_(
+                    "{name} has {size} MB, more than the limit of {limit} MB. Split it, or raise "
+                    "RAG_PARSING__MAX_FILE_MB."
+                ),
+                name=name,
+                size=f"{size / 1024 / 1024:.0f}",
+                limit=limits.max_file_mb,
             )
         disk_space.require_free_space(self._workspace.config, size)
 
@@ -214,7 +220,9 @@ def as_file(content: FileContent) -> Iterator[Path]:
     """Provide `content` as a file on disk, in a temporary one if needed."""
     if isinstance(content, Path):
         if not content.is_file():
-            raise errors.SourceError(f"There is no file {content}. Check the path.", details={"path": str(content)})
+            raise errors.SourceError(
+                N_("There is no file {path}. Check the path."), path=content, details={"path": str(content)}
+            )
         yield content
         return
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:

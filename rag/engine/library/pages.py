@@ -10,6 +10,7 @@ from rag import errors, parsing, types
 from rag.engine.workspace import Workspace
 from rag.export import Translate, mark_of, reason_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
+from rag.messages import N_
 from rag.store.users.audit_log import Subject
 
 ZOOM_RANGE = (0.1, 6.0)
@@ -53,7 +54,9 @@ class Pages:
         least, most = ZOOM_RANGE
         if not least <= zoom <= most:  # also if it is no number
             raise errors.ValidationError(
-                f"A page is drawn at {least:g} to {most:g} pixels per point. Give such a number."
+                N_("A page is drawn at {least} to {most} pixels per point. Give such a number."),
+                least=f"{least:g}",
+                most=f"{most:g}",
             )
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.page_image(rendition, page_number, zoom=zoom, regions=regions)
@@ -176,6 +179,6 @@ class Chunks:
         found = self._workspace.store.chunks.get([chunk_id])
         if not found:
             raise errors.NotFoundError(
-                f"There is no chunk {chunk_id}. Search again: its document may have been re-read."
+                N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
             )
         return found[0][0]

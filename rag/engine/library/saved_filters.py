@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from rag import errors, types
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.store import UserStore
 
 Request = TypeVar("Request", bound=types.RetrievalRequest)
@@ -38,11 +39,11 @@ class SavedFilters:
         named, kept = parse(_Named, {"name": name}).name, parse(types.Filters, filters)
         if kept.saved is not None:
             raise errors.ValidationError(
-                "A saved filter cannot name another. Give its fields instead.", details={"field": "saved"}
+                N_("A saved filter cannot name another. Give its fields instead."), details={"field": "saved"}
             )
         if kept == types.Filters():
             raise errors.ValidationError(
-                "The filter lets everything through. Give tags, an author, a date or another field.",
+                N_("The filter lets everything through. Give tags, an author, a date or another field."),
                 details={"field": "filters"},
             )
         self._workspace.store.saved_filters.put(named, kept)

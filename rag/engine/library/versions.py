@@ -10,6 +10,7 @@ from rag.engine.library.file_names import display_name
 from rag.engine.library.originals import sha256_of
 from rag.engine.library.version_diff import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 
 class Versions:
@@ -23,7 +24,9 @@ class Versions:
         found = self._workspace.store.versions.list([document_id])
         asked = next((one for one in found if one.id == document_id), None)
         if asked is None:
-            raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+            raise errors.NotFoundError(
+                N_("There is no document {id}. List the documents and check the id."), id=document_id
+            )
         return [one for one in found if one.deleted_at is None or asked.deleted_at is not None]
 
     def of_same_name(self, path: Path, name: str, index_name: str = types.DEFAULT_INDEX) -> types.Document | None:
@@ -44,7 +47,8 @@ class Versions:
         document = self._workspace.store.documents.get(document_id)
         if not self._workspace.store.versions.make_current(document_id):
             raise errors.ConflictError(
-                f"{document.name} is no older version that was read and is not in the trash. List its versions."
+                N_("{name} is no older version that was read and is not in the trash. List its versions."),
+                name=document.name,
             )
         return self._workspace.store.documents.get(document_id)
 
@@ -58,7 +62,9 @@ class Versions:
         versions = self.list(document_id)
         place = next(place for place, one in enumerate(versions) if one.id == document_id)
         if place + 1 == len(versions):
-            raise errors.ConflictError(f"{versions[place].name} has no earlier version. Name what to compare it with.")
+            raise errors.ConflictError(
+                N_("{name} has no earlier version. Name what to compare it with."), name=versions[place].name
+            )
         return versions[place + 1]
 
     def diff(self, old_id: uuid.UUID, new_id: uuid.UUID) -> types.VersionDiff:
@@ -81,8 +87,15 @@ class Versions:
 
     def _paragraphs(self, document: types.Document) -> Sequence[Paragraph]:
         if document.deleted_at is not None or document.indexed_at is None:
-            state = "in the trash; restore it" if document.deleted_at else "not read yet; wait until it is ready"
-            raise errors.ConflictError(f"{document.name} (version {document.version}) is {state}.")
+            state = (
+                N_("in the trash; restore it") if document.deleted_at else N_("not read yet; wait until it is ready")
+            )
+            raise errors.ConflictError(
+                N_("{name} (version {version}) is {_state}."),
+                name=document.name,
+                version=document.version,
+                _state=state,
+            )
         return paragraphs_of(self._workspace.store.chunks.of_document(document.id))
 
     def later_places(self, responses: Sequence[types.AnswerResponse]) -> builtins.list[Mapping[int, types.LaterPlace]]:

@@ -12,6 +12,7 @@ from rag.engine.matrix import answer_agreement, cell_filling, fill_scheduling
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.store.users.audit_log import Subject
 
 
@@ -91,7 +92,9 @@ class Matrices:
         found = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
         lineages = [*dict.fromkeys(document.lineage_id or document.id for document in found)]
         if len(store.matrices.documents(lineages)) < len(lineages):
-            raise errors.NotFoundError("A matrix is of documents of your own that are not in the trash. Choose others.")
+            raise errors.NotFoundError(
+                N_("A matrix is of documents of your own that are not in the trash. Choose others.")
+            )
         return lineages
 
     def fill(self, matrix_id: uuid.UUID) -> types.Job:
@@ -159,7 +162,7 @@ def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], kept: typ
     if is_same_status and answer_agreement.agree(_reading(questions, kept.cell), _reading(questions, before)):
         return None
     answer = before.answer if before.status == "answered" else "not found"
-    return f"Before it changed (version {before.version}): {answer}"
+    return N_("Before it changed (version {version}): {told}").format(version=before.version, told=answer)
 
 
 def _conflicts_with_others(
@@ -176,9 +179,11 @@ def _conflicts_with_others(
         for place in answer_agreement.outliers(readings):
             says = readings[place].says
             if says is not None:
-                messages[column[place].lineage_id, number] = f"Says {'yes' if says else 'no'}, others say otherwise"
+                messages[column[place].lineage_id, number] = (
+                    N_("Says yes, others say otherwise") if says else N_("Says no, others say otherwise")
+                )
             elif questions[number].should_agree:
-                messages[column[place].lineage_id, number] = "Differs from the others"
+                messages[column[place].lineage_id, number] = N_("Differs from the others")
     return messages
 
 

@@ -17,7 +17,6 @@ from rag.engine.workspace import Workspace
 from rag.store.users.audit_log import Subject
 
 DOCUMENTS_FOLDER = "documents"
-GLOSSARY_FILE = "glossary.toml"
 
 
 class ExportReport(NamedTuple):
@@ -46,8 +45,7 @@ class Export:
         """Export the user's documents (except those in the trash) and chats into `folder`, from one index or all.
 
         Writes the originals to ``documents/``, and ``documents.jsonl``, ``chunks.jsonl`` (with active vectors of length
-        1 if `vectors`), ``conversations.jsonl``, and for all indexes ``glossary.toml``. If anything fails, nothing is
-        left.
+        1 if `vectors`), and ``conversations.jsonl``. If anything fails, nothing is left.
 
         Raises:
             errors.ValidationError: the folder is not empty.
@@ -76,8 +74,6 @@ class Export:
             conversations = _write_lines(
                 folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))
             )
-            if index_name is None and (glossary := self._workspace.store.glossary.get()):
-                (folder / GLOSSARY_FILE).write_text(glossary, encoding="utf-8", newline="")
         self._workspace.store.audit.add(
             "export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors
         )
@@ -148,7 +144,7 @@ def _export_folder(folder: Path) -> Iterator[None]:
 
 def _empty(folder: Path) -> None:
     shutil.rmtree(folder / DOCUMENTS_FOLDER, ignore_errors=True)
-    for path in (*folder.glob("*.jsonl"), *folder.glob(GLOSSARY_FILE)):
+    for path in folder.glob("*.jsonl"):
         path.unlink()
 
 

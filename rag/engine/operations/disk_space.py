@@ -8,15 +8,16 @@ from urllib import parse
 
 from rag import errors, types
 from rag.config import Config
+from rag.messages import N_
 
 MB = 1_000_000
 SPACE_FACTOR = 3
 """Disk space per byte of a file: the original, its rendition, and text and vectors in the database."""
 PLACE_NAMES = {
-    "data": "in the data folder",
-    "files": "where documents' files are kept",
-    "database": "in the database's folder",
-    "temporary": "in the folder for temporary files",
+    "data": N_("in the data folder"),
+    "files": N_("where documents' files are kept"),
+    "database": N_("in the database's folder"),
+    "temporary": N_("in the folder for temporary files"),
 }
 
 
@@ -62,12 +63,14 @@ def warnings(found: Iterable[types.DiskSpace]) -> tuple[str, ...]:
 
 
 def _warning(space: types.DiskSpace) -> str:
-    end = "Uploads are refused until there is room." if space.state is types.DiskState.FULL else "Make room soon."
-    return f"The disk is nearly full: {_megabytes(space.free_bytes)} left {PLACE_NAMES[space.place]}. {end}"
+    template = N_("The disk is nearly full: {left} MB left {_where}. Make room soon.")
+    if space.state is types.DiskState.FULL:
+        template = N_("The disk is nearly full: {left} MB left {_where}. Uploads are refused until there is room.")
+    return template.format(left=_megabytes(space.free_bytes), _where=PLACE_NAMES[space.place])
 
 
 def _megabytes(count: int) -> str:
-    return f"{count / MB:,.0f} MB"
+    return f"{count / MB:,.0f}"
 
 
 def require_free_space(config: Config, size: int) -> None:
@@ -79,8 +82,12 @@ def require_free_space(config: Config, size: int) -> None:
         needed = size * SPACE_FACTOR + _reserve(config, space.place)
         if space.free_bytes < needed:
             raise errors.DiskFullError(
-                f"The file is not taken in, for the disk is nearly full: {_megabytes(space.free_bytes)} are left "
-                f"{PLACE_NAMES[space.place]}, and {_megabytes(needed)} are needed. Make room, then try again; the "
-                "reserve is set by RAG_DISK_RESERVE_MB.",
+                N_(
+                    "The file is not taken in, for the disk is nearly full: {left} MB are left {_where}, and "
+                    "{needed} MB are needed. Make room, then try again; the reserve is set by RAG_DISK_RESERVE_MB."
+                ),
+                left=_megabytes(space.free_bytes),
+                _where=PLACE_NAMES[space.place],
+                needed=_megabytes(needed),
                 details={"free_bytes": space.free_bytes, "needed_bytes": needed},
             )

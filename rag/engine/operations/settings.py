@@ -14,9 +14,11 @@ from rag import errors, providers, types
 from rag.config import Config
 from rag.engine.models import Models, is_unset
 from rag.engine.request_parsing import parse
+from rag.messages import N_
 from rag.store import Preferences
 
 WRITER, EMBEDDER, CONTEXT_TOKENS = "rag_gen_model", "rag_embed_model", "rag_max_context_tokens"
+ADDRESS, ADDRESS_KEY = "openai_compatible_base_url", "openai_compatible_api_key"
 
 TEST_PROMPT = "Reply with the single word: ready"
 MAX_SHOWN_CHARS = 60
@@ -24,6 +26,7 @@ MAX_SHOWN_CHARS = 60
 NO_RETRIES = types.GenerationOptions(provider_options=types.ProviderOptions(max_retries=0))
 """Tests report errors at once."""
 
+_ADDRESS_PATTERN = re.compile(r"https?://[^\s/@]+(/\S*)?")
 _KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
 """Keys are sent in HTTP headers."""
 
@@ -98,14 +101,16 @@ class Settings:
         """
         llm = self._models.language_model(NO_RETRIES)
         if llm is None:
-            raise errors.ConfigError("No model writes: answers are quotes, which needs none. Choose one to try it.")
+            raise errors.ConfigError(N_("No model writes: answers are quotes, which needs none. Choose one to try it."))
         import llama_index.core
         from llama_index.core.llms import ChatMessage
 
         started = time.perf_counter()
         words = " ".join(providers.complete(llm, [ChatMessage(content=TEST_PROMPT)]).split())
         if not words:
-            raise errors.ProviderError(f"{providers.model_id(llm)} answers, but says nothing. Choose another model.")
+            raise errors.ProviderError(
+                N_("{model} answers, but says nothing. Choose another model."), model=providers.model_id(llm)
+            )
         return types.ModelTest(
             model=providers.model_id(llm),
             result=words[:MAX_SHOWN_CHARS],
@@ -124,13 +129,36 @@ class Settings:
             model=space.name, result=f"{len(vector)} dimensions", seconds=time.perf_counter() - started
         )
 
+    def address(self) -> tuple[types.Origin, str | None]:
+        """Return who set the address of the OpenAI-compatible server, and the address."""
+        return self._origin(ADDRESS)
+
+    def choose_address(self, url: str | None) -> None:
+        """Set the address of the OpenAI-compatible server, None for none.
+
+        A saved key is removed: it belongs to the former address.
+
+        Raises:
+            errors.ValidationError: it is no address.
+            errors.ConfigError: the environment sets the address, or its key, which must not go elsewhere.
+            errors.StoreError: it cannot be saved.
+        """
+        _require_unset(self._environment, ADDRESS)
+        _require_unset(self._environment, ADDRESS_KEY)
+        if url is not None and not _ADDRESS_PATTERN.fullmatch(url):
+            raise errors.ValidationError("This is no address of a server. Write it like https://models.example/v1.")
+        self._preferences.remove_key(ADDRESS_KEY)
+        self._preferences.choose(ADDRESS, url)
+
     def default_writers(self) -> tuple[str, ...]:
         """Return the default chat models of all usable vendors."""
         return tuple(f"{row.name}:{row.default_chat_model}" for row in self._usable() if row.default_chat_model)
 
     def vendor_models(self) -> tuple[types.VendorModels, ...]:
         """Ask each vendor with a key which models the key may use."""
-        vendors = [row for row in self._usable() if row.key_setting and row.default_chat_model]
+        # OPENAI_BASE_URL alone is listed with OpenAI's key only
+        has_address = self._models.config.openai_compatible_base_url is not None
+        vendors = [row for row in self._usable() if row.key_setting and (row.default_chat_model or has_address)]
         with ThreadPoolExecutor(max_workers=max(len(vendors), 1)) as threads:
             return tuple(threads.map(self._vendor_models, vendors))
 
@@ -147,9 +175,9 @@ class Settings:
             None if self.is_dismissed(model) or model == self._models.default_model() else self._choice(model, origin)
         )
 
-    def servers(self) -> tuple[types.FoundServer, ...]:
-        """Find local model servers, and those at configured addresses, that respond now."""
-        return providers.find_servers(self._models.registry.server_addresses(self._models.config))
+    def ollama(self) -> types.FoundServer | None:
+        """Return Ollama on this machine or at its configured address, None if it does not respond now."""
+        return self._models.registry.find_ollama(self._models.config)
 
     # --- notices ---
 
@@ -173,8 +201,11 @@ class Settings:
         try:
             models = self._models.registry.listed_models(row.name, self._models.config)
         except errors.Error as error:
-            known = tuple(types.ServedModel(name=model.name, embeds=True) for model in row.embedding_models)
-            models = (types.ServedModel(name=row.default_chat_model or ""), *known)
+            models = tuple(
+                types.ServedModel(name=name, embeds=embeds)
+                for name, embeds in ((row.default_chat_model, False), (row.default_embedding_model, True))
+                if name
+            )
             return types.VendorModels(provider=row.name, label=row.label, models=models, problem=error.message)
         return types.VendorModels(provider=row.name, label=row.label, models=models)
 
@@ -255,7 +286,9 @@ class VendorKeys:
         _require_unset(self._environment, setting)
         secret = key.get_secret_value().strip()
         if not _KEY_PATTERN.fullmatch(secret):
-            raise errors.ValidationError("This is no key: it has blanks or odd characters, or is too short or long.")
+            raise errors.ValidationError(
+                N_("This is no key: it has blanks or odd characters, or is too short or long.")
+            )
         self._preferences.put_key(setting, SecretStr(secret))
         return self._key(setting, row)
 
@@ -273,7 +306,7 @@ class VendorKeys:
     def _key_setting(self, provider: str) -> tuple[providers.Provider, str]:
         row = self._models.registry.provider(provider)
         if row.key_setting is None:
-            raise errors.ValidationError(f"{row.label} takes no key.")
+            raise errors.ValidationError(N_("{label} takes no key."), label=row.label)
         return row, row.key_setting
 
     def _key(self, setting: str, row: providers.Provider) -> types.VendorKey:
@@ -289,4 +322,6 @@ class VendorKeys:
 
 def _require_unset(environment: Config, setting: str) -> None:
     if not is_unset(environment, setting):
-        raise errors.ConfigError(f"{setting.upper()} is set in the environment or in .env, which wins. Unset it there.")
+        raise errors.ConfigError(
+            N_("{setting} is set in the environment or in .env, which wins. Unset it there."), setting=setting.upper()
+        )

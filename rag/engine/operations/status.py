@@ -9,6 +9,7 @@ from pathlib import Path
 from rag import errors, types
 from rag.config import Config
 from rag.engine.operations import disk_space
+from rag.messages import N_
 from rag.store import Store
 
 logger = logging.getLogger(__name__)
@@ -48,16 +49,22 @@ def _warnings(
 ) -> Iterator[str]:
     waiting = sum(lane.waiting for lane in lanes)
     if waiting and not workers:
-        yield f"{waiting:,} waiting, and no worker is alive. Start one: pagelight worker."
+        yield N_("{count} waiting, and no worker is alive. Start one: pagelight worker.").format(count=f"{waiting:,}")
     if database.connections >= database.max_connections * CONNECTION_WARNING_SHARE:
         yield (
-            f"{database.connections} of the database's {database.max_connections} connections are in use. Raise "
-            "max_connections, or run fewer processes."
+            N_(
+                "{count} of the database's {total} connections are in use. Raise max_connections, or run fewer "
+                "processes."
+            ).format(count=database.connections, total=database.max_connections)
         )
     if indexes.missing_vectors:
-        yield f"{indexes.missing_vectors:,} chunks of ready documents have no vector. Re-index: pagelight reindex."
+        yield N_("{count} chunks of ready documents have no vector. Re-index: pagelight reindex.").format(
+            count=f"{indexes.missing_vectors:,}"
+        )
     if indexes.invalid:
-        yield f"Indexes of the database are invalid: {', '.join(indexes.invalid)}. Rebuild them: REINDEX INDEX."
+        yield N_("Indexes of the database are invalid: {names}. Rebuild them: REINDEX INDEX.").format(
+            names=", ".join(indexes.invalid)
+        )
 
 
 def last_backup(store: Store) -> types.BackupRecord | None:

@@ -33,6 +33,7 @@ from rag.engine.questions.whole_documents import WholeDocuments
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
+from rag.messages import N_
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -152,7 +153,7 @@ class Answerer:
         part = Answerer(self.workspace, self.index, request)
         response = part.query_engine().query(retrieval.Query(request.question))
         if not isinstance(response, answering.GroundedResponse) or response.answer is None:
-            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+            raise errors.GroundingError(N_("The answer broke off before it was checked. Ask again."))
         return response.answer
 
     # --- understand ---------------------------------------------------------------------------------
@@ -215,7 +216,7 @@ class Answerer:
         else:
             response = self.query_engine(streaming=True).query(query)
             if not isinstance(response, answering.GroundedStream):
-                raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+                raise errors.GroundingError(N_("The answer broke off before it was checked. Ask again."))
             events, hits = response.events, retrieval.to_hits(response.source_nodes)
             if self.llm is None and (asked_back := self._asked_back(query)):
                 return single_answer(asked_back), None
@@ -314,9 +315,13 @@ class Answerer:
         room = providers.remaining_tokens(llm, *(one.content or "" for one in prompt_messages(llm, question, "")))
         if room < MIN_SOURCE_TOKENS:
             raise errors.ConfigError(
-                f"{self.model} takes too little at once: with the question, the instructions and "
-                f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with "
-                "a larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
+                N_(
+                    "{model} takes too little at once: with the question, the instructions and {count} tokens for the "
+                    "answer there is no room for a source. Choose a model with a larger context window, have its "
+                    "server give it more, or ask for a shorter answer (maxOutputTokens)."
+                ),
+                model=self.model,
+                count=f"{llm.metadata.num_output:,}",
             )
         in_time = providers.reading_budget(llm) or budget
         return build_fitting_context(hits, budget_tokens=min(budget, in_time), room=room, documents=documents)

@@ -15,6 +15,7 @@ from rag.engine.questions.search import Search
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
+from rag.messages import N_
 from rag.vocabulary.common_questions import asks_parties
 
 MAX_DOCUMENTS = 6
@@ -297,14 +298,22 @@ class CompositeAnswers:
         known = next(year for year, answer in found.items() if answer.status == "ok")
         missing = next(year for year in found if year != known)
         citation, hit = found[known].cited[0]
-        place = f"{hit.document_name}, {hit.page_name(citation.lines_in(hit)[0].page_number)}"
         told = found[known].sentences[citation.sentence].text
         message = self._request.options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE
         return types.AnswerResponse(
             status="insufficient_context",
             answer=message,
-            hint=f"Found for {known}: {told} ({place}). "
-            f"In the passages read, no {measure} of {missing} was recognised.",
+            hint=N_(
+                "Found for {year}: {told} ({document}, {_page}). In the passages read, no {measure} of {other} was "
+                "recognised."
+            ).format(
+                year=known,
+                told=told,
+                document=hit.document_name,
+                _page=hit.page_name(citation.lines_in(hit)[0].page_number),
+                measure=measure,
+                other=missing,
+            ),
             nearest=(hit,),
             model=answering.EXTRACTIVE_MODEL,
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rag import answering, retrieval, types
 from rag.engine.questions.answerer import Answerer
+from rag.messages import N_
 from rag.store import UserStore
 
 MAX_PLACES = 50
@@ -40,7 +41,9 @@ class Explainer:
         if not places:
             return self._not_indexed()
         if all(place.in_trash for place in places):
-            return _explanation("trash", places[0], "The document is in the trash. Restore it to search in it again.")
+            return _explanation(
+                "trash", places[0], N_("The document is in the trash. Restore it to search in it again.")
+            )
         live = [place for place in places if not place.in_trash]
         response = self._answerer.search.run(retrieval.Query(self._query))
         trace = response.trace or types.SearchTrace(variants=(), candidates=())
@@ -54,7 +57,9 @@ class Explainer:
             explanation = self._not_found(live)
         if explanation.stage != "given" and (whole := _given_whole(context, response, live, passage)):
             place, citation_id = whole
-            message = f"Its document is short enough to be given whole: it is read as {citation_id}."
+            message = N_("Its document is short enough to be given whole: it is read as {citation}.").format(
+                citation=citation_id
+            )
             explanation = _explanation("given", place, message, explanation.candidate)
         return explanation.model_copy(update={"rewritings": trace.rewritings})
 
@@ -70,12 +75,16 @@ class Explainer:
     def _not_indexed(self) -> types.Explanation:
         documents = self._store.documents.list(self._scope.index_id)
         waiting = [document.name for document in documents if document.chunk_count == 0]
-        message = (
-            "No chunk of the index has these words. Copy them as they stand in the document; "
-            "look at the page's text in the index if they may have been read differently."
+        message = N_(
+            "No chunk of the index has these words. Copy them as they stand in the document; look at the page's text "
+            "in the index if they may have been read differently."
         )
         if waiting:
-            message += f" Not read so far, or without success: {', '.join(waiting[:5])}."
+            message = N_(
+                "No chunk of the index has these words. Copy them as they stand in the document; look at the page's "
+                "text in the index if they may have been read differently. Not read so far, or without success: "
+                "{names}."
+            ).format(names=", ".join(waiting[:5]))
         return types.Explanation(stage="not_indexed", message=message)
 
     def _not_found(self, live: Sequence[types.Finding]) -> types.Explanation:
@@ -86,18 +95,23 @@ class Explainer:
         having = self._in_scope(self._scope, live)
         if not having:
             words = ", ".join(self._scope.must_include)
-            return _explanation("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
+            return _explanation(
+                "must_include",
+                allowed[0],
+                N_("Its chunk does not have the required words: {words}.").format(words=words),
+            )
         standing = self._answerer.search.retriever().chunk_ranks(self._query, [place.chunk_id for place in having])
-        message = (
-            f"Neither search has it among its first {retrieval.POOL}: {_format_ranks(standing)}. "
-            "Ask in the words of the document, or search for rewrites of the question."
-        )
+        meaning, words = _format_ranks(standing)
+        message = N_(
+            "Neither search has it among its first {count}: {_meaning}, {_words}. Ask in the words of the document, or "
+            "search for rewrites of the question."
+        ).format(count=retrieval.POOL, _meaning=meaning, _words=words)
         return _explanation("candidates", having[0], message)
 
     def _filter_reason(self, place: types.Finding) -> str:
         if self._store.documents.get(place.document_id).disabled:
-            return "Its document is disabled. Enable it."
-        return "The filters shut its document out. Search without them."
+            return N_("Its document is disabled. Enable it.")
+        return N_("The filters shut its document out. Search without them.")
 
     def _in_scope(self, scope: types.Scope, places: Sequence[types.Finding]) -> list[types.Finding]:
         inside = self._store.chunks.in_scope(scope, [place.chunk_id for place in places])
@@ -114,21 +128,33 @@ class Explainer:
         options = self._answerer.request.retrieval
         stage = OUTCOMES[candidate.outcome]
         message = {
-            "considered": f"Its fused score is only the {candidate.fused_rank}th best; so many are not looked at. "
-            "Raise top_k or rerank.",
-            "min_score": f"Its score {_score(candidate)} is below the least of {options.min_score}. Lower min_score.",
-            "top_k": f"Better places came first: only {options.top_k} are returned. Raise top_k.",
-            "trash": "It was deleted while it was searched.",
+            "considered": N_(
+                "Its fused score is only the {rank}th best; so many are not looked at. Raise top_k or rerank."
+            ).format(rank=candidate.fused_rank),
+            "min_score": N_("Its score {score} is below the least of {least}. Lower min_score.").format(
+                score=_score(candidate), least=options.min_score
+            ),
+            "top_k": N_("Better places came first: only {count} are returned. Raise top_k.").format(
+                count=options.top_k
+            ),
+            "trash": N_("It was deleted while it was searched."),
         }.get(stage)
         if message:
             return _explanation(stage, place, message, candidate)
         hit = response.results[(candidate.hit or 1) - 1]
         source = next((source for source in context.sources if source.hit.chunk.id == hit.chunk.id), None)
         if source is None or not _contains_passage(source, passage):
-            message = f"It is part of hit {candidate.hit}, but there was no room for it. Raise the budget of tokens."
+            message = N_(
+                "It is part of hit {number}, but there was no room for it. Raise the budget of tokens."
+            ).format(number=candidate.hit)
             return _explanation("context", place, message, candidate)
         return _explanation(
-            "given", place, f"It is part of hit {candidate.hit} and is read as {source.citation_id}.", candidate
+            "given",
+            place,
+            N_("It is part of hit {number} and is read as {citation}.").format(
+                number=candidate.hit, citation=source.citation_id
+            ),
+            candidate,
         )
 
 
@@ -168,15 +194,14 @@ def _contains_passage(source: answering.Source, passage: str) -> bool:
     return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text
 
 
-def _format_ranks(standing: "retrieval.ChunkRanks") -> str:
-    """Format the ranks."""
-    parts = [
-        f"{name} it is number {rank} (score {score:.3f})"
+def _format_ranks(standing: "retrieval.ChunkRanks") -> list[str]:
+    """Format the ranks by meaning and by words."""
+    return [
+        N_("{_how} it is number {rank} (score {score})").format(_how=name, rank=rank, score=f"{score:.3f}")
         if rank
-        else f"{name} it is beyond number {standing.looked_at}"
+        else N_("{_how} it is beyond number {count}").format(_how=name, count=standing.looked_at)
         for name, rank, score in (
-            ("by meaning", standing.vector_rank, standing.vector_score or 0.0),
-            ("by words", standing.lexical_rank, standing.lexical_score or 0.0),
+            (N_("by meaning"), standing.vector_rank, standing.vector_score or 0.0),
+            (N_("by words"), standing.lexical_rank, standing.lexical_score or 0.0),
         )
     ]
-    return ", ".join(parts)

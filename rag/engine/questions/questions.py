@@ -12,6 +12,7 @@ from rag.engine.questions.suggestions import Suggestions
 from rag.engine.questions.whole_documents import WholeDocuments
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, restrict_to_documents
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 QUESTION_TOP_K = 5
 """`top_k` of a bare question."""
@@ -75,8 +76,8 @@ class Questions:
         generation = request.generation
         if request.auth.api_key and generation.provider and not generation.auth.api_key:
             # The key for searching is also for writing where it can only be meant for that provider; never for another
-            embeds = index.space.provider
-            if embeds == generation.provider or models.registry.provider(embeds).key_setting is None:
+            embeds = models.registry.provider_of(index.space)
+            if embeds.name == generation.provider or embeds.key_setting is None:
                 generation = generation.model_copy(update={"auth": request.auth})
                 request = request.model_copy(update={"generation": generation})
         return Answerer(self._workspace, index, request, llm=models.language_model(generation), stop=stop)
@@ -105,7 +106,7 @@ class Questions:
         """
         searched = parse(types.SearchRequest, request)
         if not (passage or "").split():
-            raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
+            raise errors.ValidationError(N_("The passage is empty. Give some words as they stand in the document."))
         asked = types.AnswerRequest(
             question=searched.query,
             retrieval=searched.retrieval.model_copy(update={"trace": True}),

@@ -4,8 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rag import providers, retrieval, types
-from rag.engine.indexes.glossary import Glossary
+from rag import providers, retrieval, types, vocabulary
 from rag.engine.library import saved_filters
 from rag.engine.workspace import Workspace
 
@@ -41,7 +40,7 @@ class Search:
             scope=self.scope,
             options=self.options,
             depth=depth or retrieval.candidate_count(self.options),
-            widener=Glossary(self._workspace).widener,
+            widener=vocabulary.widener,
             similarity=lambda: self._workspace.models.scales.of(self._index.space, self._embedder),
             llm=self._llm,
             languages=self._workspace.models.languages(self._index.space),

@@ -9,6 +9,7 @@ from rag.config import MEGABYTE
 from rag.engine.resources import Resources
 from rag.engine.users.api_keys import AllKeys
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
+from rag.messages import N_
 from rag.store import OwnAccount
 
 MAX_GROUP_BYTES = 512
@@ -59,13 +60,15 @@ class Accounts:
         """Return one user of `list`. Raises NotFoundError, so that a typo does not give a role to nobody."""
         found = next((one for one in self.list() if one.user_id == user_id), None)
         if found is None:
-            raise errors.NotFoundError(f"There is no user {user_id}. List them: pagelight users list")
+            raise errors.NotFoundError(N_("There is no user {id}. List them: pagelight users list"), id=user_id)
         return found
 
     def set_role(self, user_id: str, role: types.Role) -> types.Account:
         """Set a user's role. Raises ConflictError if `RAG_ADMINS` names the user, who stays an admin."""
         if user_id in self._resources.config.admins and role is not types.Role.ADMIN:
-            raise errors.ConflictError(f"{user_id} is an administrator by RAG_ADMINS. Take the name out of it first.")
+            raise errors.ConflictError(
+                N_("{id} is an administrator by RAG_ADMINS. Take the name out of it first."), id=user_id
+            )
         self._of(user_id).set_role(role)
         return self.get(user_id)
 
@@ -84,7 +87,7 @@ class Accounts:
         """
         if megabytes is not None and not 0 <= megabytes <= MAX_QUOTA_MB:
             raise errors.ValidationError(
-                f"A quota has from 0 to {MAX_QUOTA_MB:,} megabytes.", details={"field": "quota_mb"}
+                N_("A quota has from 0 to {limit} megabytes."), limit=f"{MAX_QUOTA_MB:,}", details={"field": "quota_mb"}
             )
         self._of(user_id).set_quota(None if megabytes is None else megabytes * MEGABYTE)
         return self.storage(user_id)
@@ -106,7 +109,9 @@ def _valid_group(name: str) -> str:
     stripped = name.strip()
     if not stripped or not stripped.isprintable() or len(stripped.encode()) > MAX_GROUP_BYTES:
         raise errors.ValidationError(
-            f"A group's name has 1 to {MAX_GROUP_BYTES} bytes, all of them printable.", details={"field": "groups"}
+            N_("A group's name has 1 to {limit} bytes, all of them printable."),
+            limit=MAX_GROUP_BYTES,
+            details={"field": "groups"},
         )
     return stripped
 
@@ -126,5 +131,7 @@ class Profile:
         Raises ValidationError if it is no language tag.
         """
         if language is not None and not _LANGUAGE.fullmatch(language):
-            raise errors.ValidationError(f"{language!r} is no tag of a language. Give one such as en or de.")
+            raise errors.ValidationError(
+                N_("{language} is no tag of a language. Give one such as en or de."), language=repr(language)
+            )
         self._workspace.store.account.set_language(language)

@@ -12,6 +12,7 @@ from rag import errors, types
 from rag.config import Config
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 from rag.store import ApiKeys, Store
 
 PREFIX = "pl_"
@@ -85,7 +86,7 @@ class AllKeys:
         """Revoke any user's key. Raises NotFoundError."""
         owner = next((key.user_id for key in self.list() if key.id == key_id), None)
         if owner is None:
-            raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
+            raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
         return self._of(owner).revoke(key_id)
 
     def _of(self, user_id: str) -> ApiKeys:

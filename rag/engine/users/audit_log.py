@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rag import errors, export, types
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 NO_FILTER = types.AuditFilter()
 COLUMNS = ("at", "actor", "action", "subject_kind", "subject_name", "subject_id", "owner", "door", "address", "details")
@@ -47,7 +48,7 @@ class AuditLog:
             errors.StoreError: the database account does not own the tables.
         """
         if not self.sees_all:
-            raise errors.ForbiddenError("Only admins let old entries of the audit go. Ask one.")
+            raise errors.ForbiddenError(N_("Only admins let old entries of the audit go. Ask one."))
         actor, door = self._workspace.user_id, self._workspace.origin.door
         return self._workspace.audit_of_all_users.forget(before, actor=actor, door=door)
 

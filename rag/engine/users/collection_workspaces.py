@@ -7,6 +7,7 @@ from typing import BinaryIO, Self
 from rag import errors, types
 from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
+from rag.messages import N_
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
 
@@ -15,7 +16,7 @@ SHARED_PREFIX = "shared:"
 
 
 class SharedWorkspace(Workspace):
-    """The owner's rows and files as far as they are shared with `asker`; the asker's own chats, caches and glossary.
+    """The owner's rows and files as far as they are shared with `asker`; the asker's own chats and caches.
 
     The default index's name means the shared collection.
     """
@@ -56,7 +57,7 @@ class SharedWorkspace(Workspace):
 
     def create_or_update_index(self, name: str) -> types.Index:
         """Raise ForbiddenError: only the owner can do this."""
-        raise errors.ForbiddenError(f"{name!r} would be another's index. Make it among your own.")
+        raise errors.ForbiddenError(N_("{name} would be another's index. Make it among your own."), name=repr(name))
 
     @property
     def is_admin(self) -> bool:

@@ -9,6 +9,7 @@ from rag import errors, types
 from rag.engine.request_parsing import parse
 from rag.engine.users.collection_workspaces import SHARED_PREFIX
 from rag.engine.workspace import Workspace
+from rag.messages import N_
 
 
 class Sharing:
@@ -47,11 +48,12 @@ class Sharing:
         """
         parsed = parse(types.ShareRequest, request)
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._workspace.user_id):
-            raise errors.ValidationError("This is your own collection. Name somebody else.")
+            raise errors.ValidationError(N_("This is your own collection. Name somebody else."))
         index = self._workspace.requested_index(index_name)
         if not self._workspace.store.shares.give(index.id, parsed, is_admin=self._workspace.is_admin):
             raise errors.ForbiddenError(
-                "Only curators and admins share collections. Ask an admin for the role.", details={"role": "curator"}
+                N_("Only curators and admins share collections. Ask an admin for the role."),
+                details={"role": "curator"},
             )
         return self.list(str(index.id))
 
@@ -68,7 +70,10 @@ class Sharing:
         index = self._workspace.find_index(index_name)
         if not self._workspace.store.shares.withdraw(index.id, parsed):
             raise errors.NotFoundError(
-                f"{index.name!r} is not shared with the {parsed.grantee_kind} {parsed.grantee!r}. List the shares."
+                N_("{name} is not shared with the {_kind} {grantee}. List the shares."),
+                name=repr(index.name),
+                _kind=parsed.grantee_kind,
+                grantee=repr(parsed.grantee),
             )
         return self.list(str(index.id))
 
@@ -87,10 +92,11 @@ class Sharing:
     def _named(self, name: str) -> uuid.UUID:
         found = [shared.index.id for shared in self.with_me() if shared.index.name == name]
         if not found:
-            raise errors.NotFoundError(f"Nothing called {name!r} is shared with you. List what is.")
+            raise errors.NotFoundError(N_("Nothing called {name} is shared with you. List what is."), name=repr(name))
         if len(found) > 1:
             raise errors.ConflictError(
-                f"Several collections called {name!r} are shared with you. Give an id.",
+                N_("Several collections called {name} are shared with you. Give an id."),
+                name=repr(name),
                 details={"index_ids": [str(index_id) for index_id in found]},
             )
         return found[0]

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from rag.messages import N_
 from rag.parsing.annotations import page_annotations
 from rag.parsing.archive.file_list import listing
 from rag.parsing.archive.unpacking import Unpacking
@@ -84,6 +85,6 @@ def _take(specification: Any, unpacking: Unpacking) -> None:
     try:
         buffer = mupdf.pdf_load_embedded_file_contents(specification)
     except MUPDF_ERRORS:
-        unpacking.leave_out(name, 0, "damaged")
+        unpacking.leave_out(name, 0, N_("damaged"))
         return
     unpacking.take(name, io.BytesIO(mupdf.fz_buffer_extract_copy(buffer)))

@@ -3,15 +3,18 @@
 import contextlib
 from typing import Any
 
+from rag.messages import N_
 from rag.parsing.annotations import page_annotations
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
 
-PORTFOLIO = "It is a PDF portfolio: its own pages are only a cover, the files in it are documents of their own."
-DYNAMIC_FORM = (
-    "It is a dynamic XFA form, which only Adobe's programs show: its pages are a notice, and the content of the form is"
-    " not read. Print it to a PDF file there and add that."
+PORTFOLIO = N_("It is a PDF portfolio: its own pages are only a cover, the files in it are documents of their own.")
+DYNAMIC_FORM = N_(
+    "It is a dynamic XFA form, which only Adobe's programs show: its pages are a notice, and the content of the form "
+    "is not read. Print it to a PDF file there and add that."
 )
-UNAPPLIED_REDACTIONS = "It has redactions that were not applied: the text below them is still in the file and is read."
+UNAPPLIED_REDACTIONS = N_(
+    "It has redactions that were not applied: the text below them is still in the file and is read."
+)
 _NOTICE = "please wait"
 """The beginning of the only page of a dynamic form."""
 

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from rag.messages import N_
 from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion
@@ -26,7 +27,7 @@ _DATA = ("EX-101", "GRAPHIC", "ZIP", "EXCEL", "JSON", "XML")
 """Types of documents without text for readers: pictures of other documents, and data for programs."""
 
 
-_NO_TEXT = "a picture of another document, or data for programs"
+_NO_TEXT = N_("a picture of another document, or data for programs")
 
 
 class _Part(NamedTuple):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing import file_types
 
 CHUNK_BYTES = 1 << 20
@@ -42,7 +43,9 @@ class Unpacking:
             return tuple(self._parts)
         count = self._unlisted.files
         rest = types.UnpackedPart(
-            name=f"{count:,} more", size=self._unlisted.size, reason=f"more than {self._config.max_parts:,} files"
+            name=f"{count:,} more",
+            size=self._unlisted.size,
+            reason=N_("more than {limit} files").format(limit=f"{self._config.max_parts:,}"),
         )
         return (*self._parts, rest)
 
@@ -77,9 +80,9 @@ class Unpacking:
         if self._depth >= config.max_parts_depth:
             return f"in more than {config.max_parts_depth} mails or archives, one in the other"
         if self._files >= config.max_parts:
-            return f"more than {config.max_parts:,} files"
+            return N_("more than {limit} files").format(limit=f"{config.max_parts:,}")
         if self._room <= 0:
-            return f"more than {config.max_parts_mb:,} MB unpacked"
+            return N_("more than {limit} MB unpacked").format(limit=f"{config.max_parts_mb:,}")
         return None
 
     def _write(self, content: BinaryIO, path: Path) -> int:
@@ -102,8 +105,12 @@ class Unpacking:
 
     def _too_large(self, size: int) -> str | None:
         if size > self._config.max_file_bytes:
-            return f"more than {self._config.max_file_mb:,} MB"
-        return f"more than {self._config.max_parts_mb:,} MB unpacked" if self._room < 0 else None
+            return N_("more than {limit} MB").format(limit=f"{self._config.max_file_mb:,}")
+        return (
+            N_("more than {limit} MB unpacked").format(limit=f"{self._config.max_parts_mb:,}")
+            if self._room < 0
+            else None
+        )
 
 
 def _chunks(content: BinaryIO) -> Iterator[bytes]:
@@ -117,16 +124,16 @@ def _append(target: BinaryIO, chunk: bytes) -> None:
         target.write(chunk)
         target.flush()
     except OSError as error:
-        raise errors.StoreError(f"Files cannot be unpacked: {error.strerror}. Make room.") from error
+        raise errors.StoreError(N_("Files cannot be unpacked: {error}. Make room."), error=error.strerror) from error
 
 
 def _unreadable(path: Path, name: str) -> str | None:
     try:
         file_types.detect_mime_type(path, name)
     except errors.UnsupportedFileError as error:
-        return f"of a kind that cannot be read ({error.details['kind']})"
+        return N_("of a kind that cannot be read ({_kind})").format(_kind=error.details["kind"])
     except errors.UnreadableFileError:
-        return "damaged" if path.stat().st_size else "empty"
+        return N_("damaged") if path.stat().st_size else N_("empty")
     return None
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.conversion import Conversion, SourceText
 from rag.parsing.encoding import decode
 from rag.parsing.html.layout import lay_out
@@ -27,7 +28,7 @@ def to_pdf(source: Path) -> Conversion:
     """
     events = read(source.read_bytes())
     if not events:
-        raise errors.UnreadableFileError("The calendar is damaged or has no appointments. Export it once more.")
+        raise errors.UnreadableFileError(N_("The calendar is damaged or has no appointments. Export it once more."))
     document = lay_out(*(_table(rows) for rows in events))
     texts = (SourceText(f"appointment {number}", _text(rows)) for number, rows in enumerate(events, start=1))
     return Conversion(document, tuple(texts))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing.archive.file_list import listed, listing
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, SourceText
@@ -43,7 +44,7 @@ def _read(source: Path, mime_type: str, name: str) -> Message:
         return eml.read(source)
     except RecursionError as error:
         raise errors.UnreadableFileError(
-            f"“{name}” has mails nested too deeply. Save the ones you need by themselves."
+            N_("“{name}” has mails nested too deeply. Save the ones you need by themselves."), name=name
         ) from error
 
 

@@ -18,6 +18,7 @@ from oxmsg.properties import Properties
 from oxmsg.storage import Storage
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.encoding import decode
 from rag.parsing.mail import appointments, eml
 from rag.parsing.mail.compressed_rtf import decompress
@@ -56,7 +57,7 @@ def read(source: Path) -> Message:
         raise
     except _FAILURES as error:
         raise errors.UnreadableFileError(
-            f"The mail is damaged ({type(error).__name__}). Open it in Outlook and save it again."
+            N_("The mail is damaged ({error}). Open it in Outlook and save it again."), error=type(error).__name__
         ) from error
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from rag import types
+from rag.messages import N_
 from rag.parsing import languages
 from rag.parsing.ocr import packaged, pictures, tesseract
 from rag.parsing.ocr.processes import Processes, RecognitionError
@@ -105,10 +106,19 @@ def find_installed(config: types.ParsingConfig, tessdata: str | None) -> Set[str
 def _missing_note(textless: Sequence[int], language: str) -> str | None:
     if not textless:
         return None
-    pages = f"{len(textless)} pages are pictures" if len(textless) > 1 else f"Page {textless[0] + 1} is a picture"
-    data = "" if language == tesseract.AUTO else f" with its data for “{language}”"
+    pages = (
+        N_("{count} pages are pictures").format(count=len(textless))
+        if len(textless) > 1
+        else N_("Page {page} is a picture").format(page=textless[0] + 1)
+    )
+    template = N_(
+        "{_what}, which cannot be read: install Tesseract with its data for “{language}” ({how}), and read the "
+        "document again."
+    )
+    if language == tesseract.AUTO:
+        template = N_("{_what}, which cannot be read: install Tesseract ({how}), and read the document again.")
     how = "Debian: apt-get install tesseract-ocr, macOS: brew install tesseract"
-    return f"{pages}, which cannot be read: install Tesseract{data} ({how}), and read the document again."
+    return template.format(_what=pages, language=language, how=how)
 
 
 class _Reader:
@@ -247,7 +257,7 @@ class _Reader:
 
 
 def _failure(reason: str) -> str:
-    return f"The words in its pictures could not be recognised: {reason}"
+    return N_("The words in its pictures could not be recognised: {reason}").format(reason=reason)
 
 
 def _digital_text(document: Any) -> str:

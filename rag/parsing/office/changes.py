@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from rag.messages import N_
+
 
 class Changes(NamedTuple):
     """The numbers of changes; moved text is deleted at one place and inserted at another."""
@@ -14,7 +16,7 @@ class Changes(NamedTuple):
         """What the owner of the document is told, None if there are no changes."""
         if not any(self):
             return None
-        return (
-            f"It has unaccepted changes (insertions: {self.insertions:,}, deletions: {self.deletions:,}). Inserted"
-            " text is read as valid, deleted text as struck out."
-        )
+        return N_(
+            "It has unaccepted changes (insertions: {insertions}, deletions: {deletions}). Inserted text is read as "
+            "valid, deleted text as struck out."
+        ).format(insertions=f"{self.insertions:,}", deletions=f"{self.deletions:,}")

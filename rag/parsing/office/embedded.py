@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import olefile
 
+from rag.messages import N_
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.office.package import Package
 
@@ -62,11 +63,11 @@ def of_office_open_xml(package: Package) -> Iterator[EmbeddedFile]:
             seen.add(relation.target)
             base = posixpath.basename(urllib.parse.unquote(relation.target).replace("\\", "/"))
             if relation.is_external and relation.kind.endswith("/subDocument"):
-                yield EmbeddedFile(base, None, "it is not in the file: add it as well")
+                yield EmbeddedFile(base, None, N_("it is not in the file: add it as well"))
             elif relation.kind.endswith((*_KINDS, "/subDocument")) and relation.target in package.names:
                 room -= package.size(relation.target)
                 if room < 0:
-                    yield EmbeddedFile(base, None, f"more than {MAX_EMBEDDED_BYTES >> 20} MB")
+                    yield EmbeddedFile(base, None, N_("more than {limit} MB").format(limit=MAX_EMBEDDED_BYTES >> 20))
                 else:
                     yield from _unwrapped(base, package.read(relation.target))
 

@@ -8,6 +8,7 @@ from typing import Any
 from lxml import etree
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.encoding import decode
 from rag.parsing.html import markup, source_text
 from rag.parsing.office import paragraphs
@@ -27,7 +28,9 @@ def package_part(package: Package) -> str:
     for element in container.iter("{*}rootfile") if container is not None else ():
         if element.get("full-path") in package.names:
             return str(element.get("full-path"))
-    raise errors.UnreadableFileError("The book is damaged: its list of contents is missing. Get another copy of it.")
+    raise errors.UnreadableFileError(
+        N_("The book is damaged: its list of contents is missing. Get another copy of it.")
+    )
 
 
 def read(package: Package) -> Iterator[Paragraph]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.zips import MAX_UNPACKED_BYTES
 
 MAX_PART_BYTES = 256 << 20
@@ -49,7 +50,7 @@ class Package:
         try:
             self._archive = zipfile.ZipFile(source)
         except _DAMAGES as error:
-            raise damaged("file", error) from error
+            raise damaged(N_("file"), error) from error
         self._members = {info.filename.replace("\\", "/").lstrip("/"): info for info in self._archive.infolist()}
         self.names = list(self._members)
         self._is_strict = False
@@ -65,13 +66,18 @@ class Package:
         infos = self._archive.infolist()
         largest = max((info.file_size for info in infos if info.filename.lower().endswith(_XML_SUFFIXES)), default=0)
         if len(infos) > MAX_PARTS or sum(info.file_size for info in infos) > MAX_UNPACKED_BYTES:
-            raise errors.UnreadableFileError("The file unpacks to far more than a document needs. Save it again.")
+            raise errors.UnreadableFileError(N_("The file unpacks to far more than a document needs. Save it again."))
         if largest > MAX_PART_BYTES:
-            raise errors.UnreadableFileError("The file's text unpacks to more than can be read. Split it into parts.")
+            raise errors.UnreadableFileError(
+                N_("The file's text unpacks to more than can be read. Split it into parts.")
+            )
         for name in self.names:
             if name.lower().endswith(_XML_SUFFIXES) and _ENTITY.search(_plain(self.read(name))):
                 raise errors.UnreadableFileError(
-                    "The file defines XML entities, which no office program writes. Open it in one and save it again."
+                    N_(
+                        "The file defines XML entities, which no office program writes. Open it in one and save it "
+                        "again."
+                    )
                 )
 
     def read(self, name: str) -> bytes:
@@ -83,7 +89,7 @@ class Package:
         try:
             content = self._archive.read(self._members[name])
         except _DAMAGES as error:
-            raise damaged("file", error) from error
+            raise damaged(N_("file"), error) from error
         if not name.lower().endswith(_XML_SUFFIXES):
             return content
         content, replaced = _STRICT.subn(_TRANSITIONAL, content)
@@ -106,7 +112,7 @@ class Package:
         try:
             return etree.fromstring(self.read(name), parser)
         except etree.XMLSyntaxError as error:
-            raise damaged("file", error) from error
+            raise damaged(N_("file"), error) from error
 
     def matching(self, pattern: str) -> Iterator[str]:
         """Yield the names of the parts that match a regular expression, ordered by the numbers in them."""
@@ -151,7 +157,9 @@ class Package:
 def damaged(kind: str, error: Exception) -> errors.UnreadableFileError:
     """Return the error for a damaged file."""
     return errors.UnreadableFileError(
-        f"The {kind} is damaged ({type(error).__name__}). Open it in another program and save it again."
+        N_("The {_kind} is damaged ({error}). Open it in another program and save it again."),
+        _kind=kind,
+        error=type(error).__name__,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pypandoc
 
 from rag import errors, types
+from rag.messages import N_
 
 HEAP_SHARE = 0.5
 """Share of the memory limit that Pandoc may use; the parsing process holds the result beside it."""
@@ -64,12 +65,13 @@ def to_html(source: Path, format_name: str, config: types.ParsingConfig) -> str:
 
 def _failure(code: int) -> Exception:
     if code == _HEAP_EXHAUSTED:
-        reason = "reading it exceeds the memory limit"
+        reason = N_("reading it exceeds the memory limit")
     elif code in {-signal.SIGXCPU, -signal.SIGKILL}:
-        reason = "reading it exceeds the time limit"
+        reason = N_("reading it exceeds the time limit")
     else:
         return NotUnderstood()
     return errors.UnreadableFileError(
-        f"The document cannot be read: {reason}. Open it in another program and save it again, or split it.",
+        N_("The document cannot be read: {_reason}. Open it in another program and save it again, or split it."),
+        _reason=reason,
         details={"exit_code": code},
     )

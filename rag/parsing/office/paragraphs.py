@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from rag.messages import N_
 from rag.parsing.conversion import SourceText
 
 HEADER, BODY, BOX, NOTE, COMMENT, FOOTER = "header", "body", "text box", "footnotes", "comments", "footer"
@@ -30,7 +31,7 @@ def located(paragraphs: Iterable[Paragraph]) -> Iterator[SourceText]:
     place = START
     for paragraph in paragraphs:
         if paragraph.heading:
-            place = f"section “{' '.join(paragraph.text.split())[:PLACE_CHARACTERS]}”"
+            place = N_("section “{title}”").format(title=" ".join(paragraph.text.split())[:PLACE_CHARACTERS])
         yield SourceText(place if paragraph.part in {BODY, BOX} else paragraph.part, paragraph.text)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pypandoc
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.html.layout import lay_out
 from rag.parsing.pdf.mupdf import LOCK, map_mupdf_errors
 
@@ -48,7 +49,7 @@ def html_to_docx(html: str) -> bytes:
             )
         except (subprocess.SubprocessError, OSError) as error:
             raise errors.UnreadableFileError(
-                "The Word document could not be created. Export the answer as PDF.",
+                N_("The Word document could not be created. Export the answer as PDF."),
                 details={"reason": type(error).__name__},
             ) from error
         return made.read_bytes()

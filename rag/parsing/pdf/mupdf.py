@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors, types
+from rag.messages import N_
 
 _MODELS = ("pymupdf.layout", "pymupdf4llm")
 
@@ -80,10 +81,13 @@ def map_mupdf_errors(name: str) -> Iterator[None]:
     except MUPDF_ERRORS as error:
         if reason := next((reason for reason in SYSTEM_ERROR_MESSAGES if str(error).endswith(reason)), None):
             raise errors.ReadingInterruptedError(
-                f"“{name}” was not read to its end: the system says “{reason}”. Set that right and try again."
+                N_("“{name}” was not read to its end: the system says “{reason}”. Set that right and try again."),
+                name=name,
+                reason=reason,
             ) from error
         raise errors.UnreadableFileError(
-            f"“{name}” is damaged and cannot be read. Open it in another program and save it again.",
+            N_("“{name}” is damaged and cannot be read. Open it in another program and save it again."),
+            name=name,
             details={"reason": type(error).__name__},
         ) from error
 
@@ -97,7 +101,7 @@ def open_pdf(path: Path) -> Iterator[Any]:
         errors.UnreadableFileError: the file is damaged or no PDF.
     """
     if not path.is_file():
-        raise errors.NotFoundError(f"The file “{path.name}” is gone. Ingest the document again.")
+        raise errors.NotFoundError(N_("The file “{name}” is gone. Ingest the document again."), name=path.name)
     with LOCK, map_mupdf_errors(path.name), pymupdf.open(path, filetype="pdf") as document:
         yield document
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing.pdf.mupdf import (
     MUPDF_ERRORS,
     display_matrix,
@@ -119,7 +120,7 @@ def region_image(rendition: Path, region: types.Region, *, zoom: float = 2.0) ->
         errors.UnreadableFileError: the page cannot be rendered.
     """
     if not region.rects:
-        raise errors.NotFoundError("There is no place to be shown.")
+        raise errors.NotFoundError(N_("There is no place to be shown."))
     with open_pdf(rendition) as document, map_mupdf_errors(rendition.name):
         page = _page(document, region.page_number)
         _mark(page, types.Highlight(region=region, note=""))
@@ -136,7 +137,7 @@ def annotated_pdf(rendition: Path, highlights: Sequence[types.Highlight]) -> byt
     Raises the errors of `annotated_excerpt`.
     """
     if not highlights:
-        raise errors.NotFoundError("Nothing of this document is to be marked.")
+        raise errors.NotFoundError(N_("Nothing of this document is to be marked."))
     with open_pdf(rendition) as document, map_mupdf_errors(rendition.name):
         for highlight in highlights:
             _mark(_page(document, highlight.region.page_number), highlight)
@@ -155,7 +156,7 @@ def annotated_excerpt(rendition: Path, highlights: Sequence[types.Highlight]) ->
     """
     numbers = sorted({highlight.region.page_number for highlight in highlights})
     if not numbers:
-        raise errors.NotFoundError("Nothing of this document is to be marked.")
+        raise errors.NotFoundError(N_("Nothing of this document is to be marked."))
     with open_pdf(rendition) as document, map_mupdf_errors(rendition.name), pymupdf.open() as copy:
         for number in numbers:
             index = _page(document, number).number
@@ -170,7 +171,9 @@ def annotated_excerpt(rendition: Path, highlights: Sequence[types.Highlight]) ->
 
 def _page(document: Any, number: int) -> Any:
     if not 1 <= number <= document.page_count:
-        raise errors.NotFoundError(f"There is no page {number}: the document has {document.page_count} pages.")
+        raise errors.NotFoundError(
+            N_("There is no page {number}: the document has {count} pages."), number=number, count=document.page_count
+        )
     return document[number - 1]
 
 

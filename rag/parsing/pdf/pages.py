@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag import types
+from rag.messages import N_
 from rag.parsing.annotations.comments import read_comments
 from rag.parsing.ocr import pictures
 from rag.parsing.pdf import (
@@ -93,7 +94,8 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
             runs=runs,
         )
     except MUPDF_ERRORS as error:
-        reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
+        words = f"{type(error).__name__}: {error}"[:280]
+        reason = N_("The page cannot be read ({error})").format(error=words)
         return PageContent(info.model_copy(update={"error": reason}), [])
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing.pdf import character_cleaning, visibility
 from rag.parsing.pdf.mupdf import LOCK, MUPDF_ERRORS, display_matrix, open_pdf
 from rag.parsing.pdf.text_runs import read_page, to_display
@@ -180,7 +181,9 @@ def _read_cached(read: Callable[[Path, int, int], T], rendition: Path, page_numb
         try:
             return read(rendition, rendition.stat().st_mtime_ns, page_number)
         except FileNotFoundError as error:
-            raise errors.NotFoundError(f"The file “{rendition.name}” is gone. Ingest the document again.") from error
+            raise errors.NotFoundError(
+                N_("The file “{name}” is gone. Ingest the document again."), name=rendition.name
+            ) from error
 
 
 @functools.lru_cache(maxsize=CACHED_PAGES)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.encoding import decode
 from rag.parsing.sheets.sheet import Budget, Cell, Sheet
 
@@ -41,7 +42,9 @@ def read(source: Path, *, is_tabbed: bool) -> Sheet:
                     budget.take()
                     sheet.cells.setdefault(number, {})[column] = Cell(value, bool(_NUMBER.fullmatch(value.strip())))
     except csv.Error as error:
-        raise errors.UnreadableFileError(f"The table is damaged: {error}. Save it again in another program.") from error
+        raise errors.UnreadableFileError(
+            N_("The table is damaged: {error}. Save it again in another program."), error=error
+        ) from error
     return sheet
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree as ET
 
+from rag.messages import N_
 from rag.parsing.office import embedded, metadata, odf
 from rag.parsing.office.charts import Chart
 from rag.parsing.office.package import Package, damaged
@@ -41,7 +42,7 @@ def read(source: Path) -> Workbook:
             sheets = [*reader.sheets(io.BytesIO(package.read(odf.CONTENT)))]
             return Workbook(sheets, metadata.read(package), tuple(embedded.of_open_document(package)))
         except FAILURES as error:
-            raise damaged("spreadsheet", error) from error
+            raise damaged(N_("spreadsheet"), error) from error
 
 
 class _Reader:

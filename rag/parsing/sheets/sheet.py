@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.conversion import SourceText
 from rag.parsing.office.charts import Chart
 from rag.parsing.office.embedded import EmbeddedFile
@@ -128,5 +129,6 @@ class Budget:
         self._cells -= 1
         if self._cells < 0:
             raise errors.UnreadableFileError(
-                f"The file has more than {MAX_CELLS:,} cells. Split it into smaller files, or leave out sheets."
+                N_("The file has more than {limit} cells. Split it into smaller files, or leave out sheets."),
+                limit=f"{MAX_CELLS:,}",
             )

@@ -11,6 +11,7 @@ from xlrd.biffh import XLRDError
 from xlrd.compdoc import CompDocError
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name
 from rag.parsing.sheets.header_codes import lines
@@ -43,7 +44,8 @@ def read(source: Path) -> Workbook:
             return Workbook(sheets, Metadata(author=book.user_name.strip()))
     except _FAILURES as error:
         raise errors.UnreadableFileError(
-            f"The workbook is damaged or encrypted ({type(error).__name__}). Save it as XLSX in another program."
+            N_("The workbook is damaged or encrypted ({error}). Save it as XLSX in another program."),
+            error=type(error).__name__,
         ) from error
 
 

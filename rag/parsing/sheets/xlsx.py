@@ -10,6 +10,7 @@ from typing import Any
 
 from lxml import etree
 
+from rag.messages import N_
 from rag.parsing.office import embedded, metadata
 from rag.parsing.office.package import Package, damaged, local
 from rag.parsing.sheets import drawings
@@ -42,7 +43,7 @@ def read(source: Path) -> Workbook:
             sheets = list(_Reader(package).sheets())
             return Workbook(sheets, metadata.read(package), tuple(embedded.of_office_open_xml(package)))
         except _FAILURES as error:
-            raise damaged("workbook", error) from error
+            raise damaged(N_("workbook"), error) from error
 
 
 class _Reader:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from lxml import html as parser
 
+from rag.messages import N_
 from rag.parsing.conversion import SourceText
 from rag.parsing.html.markup import HIDDEN_CLASS, HIDDEN_HEADING, escaped
 from rag.parsing.office.embedded import EmbeddedFile
@@ -64,7 +65,9 @@ class Deck(NamedTuple):
     def source_texts(self) -> tuple[SourceText, ...]:
         """Return every text with its slide's number."""
         return tuple(
-            SourceText(f"slide {number}", text) for number, slide in enumerate(self.slides, 1) for text in slide.texts
+            SourceText(N_("slide {number}").format(number=number), text)
+            for number, slide in enumerate(self.slides, 1)
+            for text in slide.texts
         )
 
 

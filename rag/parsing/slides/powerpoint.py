@@ -9,6 +9,7 @@ from lxml import etree
 from pptx import package
 from pptx.exc import PythonPptxError
 
+from rag.messages import N_
 from rag.parsing.office import charts, embedded, metadata
 from rag.parsing.office.list_numbers import formatted
 from rag.parsing.office.package import Package, damaged, local
@@ -54,7 +55,7 @@ def read(source: Path) -> Deck:
         slides = [_SlideReader(slide, pictures, size).read() for slide in presentation.slides]
         return Deck(about, (size[0] / _EMU_PER_POINT, size[1] / _EMU_PER_POINT), slides, pictures, files)
     except (PythonPptxError, KeyError, ValueError, SyntaxError, AttributeError) as error:
-        raise damaged("presentation", error) from error
+        raise damaged(N_("presentation"), error) from error
 
 
 class _SlideReader:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing import completeness, metadata, renditions
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.pdf import document
@@ -50,12 +51,14 @@ def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
         rendition.unlink(missing_ok=True)
         os._exit(1)  # nobody waits for the result
     except OSError as error:
-        send_error(errors.StoreError(f"The rendition cannot be written: {error.strerror}. Make room."))
+        send_error(errors.StoreError(N_("The rendition cannot be written: {error}. Make room."), error=error.strerror))
     except errors.Error as error:
         send_error(error)
     except MemoryError:
-        limit = f"{config.memory_limit_mb} MB of memory were not enough"
-        send_error(errors.UnreadableFileError(f"“{request['name']}” cannot be read: {limit}."))
+        limit = N_("{limit} MB of memory were not enough").format(limit=config.memory_limit_mb)
+        send_error(
+            errors.UnreadableFileError(N_("“{name}” cannot be read: {_reason}."), name=request["name"], _reason=limit)
+        )
 
 
 def limit_memory(megabytes: int) -> None:

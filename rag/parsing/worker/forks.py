@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import IO, BinaryIO
 
 from rag import errors
+from rag.messages import N_
 from rag.parsing.worker import protocol
 
 START_TIMEOUT_SECONDS = 120.0
@@ -71,7 +72,7 @@ def fork(request: bytes, stderr: IO[bytes]) -> Iterator[Fork]:
 def start_error(error: Exception) -> errors.ReadingInterruptedError:
     """Return the error for a process or thread that cannot be started."""
     return errors.ReadingInterruptedError(
-        f"No process can be started to read the file: {error}. Free some memory and try again."
+        N_("No process can be started to read the file: {error}. Free some memory and try again."), error=error
     )
 
 

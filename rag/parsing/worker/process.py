@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors, types
+from rag.messages import N_
 from rag.parsing.metadata import Metadata
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.worker import cpu_clock, forks, protocol
@@ -40,8 +41,6 @@ _ERRORS = {
     )
 }
 """Errors of the process by their code."""
-
-_KILLED = "the system ended the process that read it, most likely for want of memory. Free some and try again"
 
 OnProgress = Callable[[int, int], None]
 OnPages = Callable[[Sequence[PageContent], int], None]
@@ -201,18 +200,27 @@ class Results:
             return self._error
         details = {"exit_code": code, "pages_done": len(self.pages)}
         if self._idle or -code in EXTERNAL_SIGNALS:
-            reason = (
-                f"for {self._config.idle_seconds:g} seconds nothing came from its disk. Try again when it answers"
-                if self._idle
-                else _KILLED
+            reason = N_(
+                "the system ended the process that read it, most likely for want of memory. Free some and try again"
             )
-            return errors.ReadingInterruptedError(f"“{name}” was not read to its end: {reason}.", details=details)
-        reason = "it crashed the process that read it"
+            if self._idle:
+                seconds = f"{self._config.idle_seconds:g}"
+                reason = N_("for {seconds} seconds nothing came from its disk. Try again when it answers").format(
+                    seconds=seconds
+                )
+            return errors.ReadingInterruptedError(
+                N_("“{name}” was not read to its end: {_reason}."), name=name, _reason=reason, details=details
+            )
+        reason = N_("it crashed the process that read it")
         if code == -signal.SIGPROF:
-            seconds = self._config.timeout_seconds(self._total)
-            reason = f"reading it took more than {seconds:g} seconds of computing"
-        page = f" at page {len(self.pages) + 1} of {self._total}" if self._total else ""
+            seconds = f"{self._config.timeout_seconds(self._total):g}"
+            reason = N_("reading it took more than {seconds} seconds of computing").format(seconds=seconds)
+        template = N_("“{name}” cannot be read: {_reason}. Open it in another program, save it again, or split it.")
+        if self._total:
+            template = N_(
+                "“{name}” cannot be read: {_reason} at page {page} of {total}. Open it in another program, save it "
+                "again, or split it."
+            )
         return errors.UnreadableFileError(
-            f"“{name}” cannot be read: {reason}{page}. Open it in another program, save it again, or split it.",
-            details=details,
+            template, name=name, _reason=reason, page=len(self.pages) + 1, total=self._total, details=details
         )

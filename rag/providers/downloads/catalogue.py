@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag import errors, types
+from rag.messages import N_
 
 
 @dataclass(frozen=True)
@@ -74,5 +75,7 @@ def find_row(name: str) -> ModelRow:
     row = next((row for row in ROWS if name.removeprefix("folder:") == row.offer.name), None)
     if row is None:
         known = ", ".join(row.offer.name for row in ROWS)
-        raise errors.ValidationError(f"There is no model {name!r} to download. Choose one of: {known}.")
+        raise errors.ValidationError(
+            N_("There is no model {name} to download. Choose one of: {known}."), name=repr(name), known=known
+        )
     return row

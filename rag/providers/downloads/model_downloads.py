@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rag import errors, types
 from rag.config import MEGABYTE, Config, download_environment
+from rag.messages import N_
 from rag.providers.downloads.catalogue import ROWS, find_row, partial_folder
 
 
@@ -49,7 +50,7 @@ class ModelDownloads:
                 return
             if importlib.util.find_spec("fastembed") is None:
                 raise errors.ConfigError(
-                    'To download models, install fastembed: pip install "pagelight[fastembed]". Then try again.'
+                    N_('To download models, install fastembed: pip install "pagelight[fastembed]". Then try again.')
                 )
             self._models.mkdir(parents=True, exist_ok=True)
             self._require_room(model)
@@ -117,8 +118,13 @@ class ModelDownloads:
         if free < missing + self._reserve:
             needed = (missing + self._reserve) // MEGABYTE
             raise errors.DiskFullError(
-                f"{model.name} needs {needed} MB on the disk of RAG_DATA_DIR, with the reserve of RAG_DISK_RESERVE_MB; "
-                f"{free // MEGABYTE} MB are free. Make room and try again.",
+                N_(
+                    "{name} needs {needed} MB on the disk of RAG_DATA_DIR, with the reserve of RAG_DISK_RESERVE_MB; "
+                    "{free} MB are free. Make room and try again."
+                ),
+                name=model.name,
+                needed=needed,
+                free=free // MEGABYTE,
             )
 
 
@@ -129,7 +135,9 @@ def _failure(name: str, told: str) -> errors.Error:
         kind: type[errors.Error] = getattr(errors, failure["kind"])
         return kind(failure["message"])
     except ValueError:
-        return errors.ProviderError(f"The download of {name} was interrupted. Start it again: complete files are kept.")
+        return errors.ProviderError(
+            N_("The download of {name} was interrupted. Start it again: complete files are kept."), name=name
+        )
 
 
 def _size(folder: Path) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 import filelock
 
 from rag import errors
+from rag.messages import N_
 from rag.providers.downloads.catalogue import ModelRow, find_row, partial_folder
 from rag.providers.folder_embedding import FolderEmbedding
 
@@ -54,7 +55,9 @@ def download(row: ModelRow, models: Path) -> None:
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        raise errors.ConflictError(f"{name} is being downloaded by another process. Wait until it is done.") from None
+        raise errors.ConflictError(
+            N_("{name} is being downloaded by another process. Wait until it is done."), name=name
+        ) from None
     with lock:
         snapshot = _fetch(row, partial / "hub")
         _require_intact(name, snapshot, partial)
@@ -87,12 +90,17 @@ def _fetch(row: ModelRow, cache: Path) -> Path:
     except huggingface_hub.errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "an error")
         raise errors.ProviderError(
-            f"The model hub does not give {name}: it answers with {status}. Try again later."
+            N_("The model hub does not give {name}: it answers with {status}. Try again later."),
+            name=name,
+            status=status,
         ) from error
     except (*unreachable, huggingface_hub.errors.LocalEntryNotFoundError) as error:
         raise errors.ProviderError(
-            f"{name} could not be downloaded: the model hub cannot be reached, or the connection broke off. "
-            f"Start it again: complete files are kept."
+            N_(
+                "{name} could not be downloaded: the model hub cannot be reached, or the connection broke off. Start "
+                "it again: complete files are kept."
+            ),
+            name=name,
         ) from error
     except OSError as error:
         if error.errno is not None:
@@ -104,7 +112,9 @@ def _fetch(row: ModelRow, cache: Path) -> Path:
 
 
 def _damaged(name: str) -> errors.Error:
-    return errors.ProviderError(f"{name} arrived damaged or incomplete. Start it again: complete files are kept.")
+    return errors.ProviderError(
+        N_("{name} arrived damaged or incomplete. Start it again: complete files are kept."), name=name
+    )
 
 
 def _require_intact(name: str, snapshot: Path, partial: Path) -> None:
@@ -160,9 +170,11 @@ def _write_settings(row: ModelRow, folder: Path) -> None:
 def _disk_error(error: OSError) -> errors.Error:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return errors.DiskFullError(
-            "The disk is full, and the download stopped. Make room. Start it again: complete files are kept."
+            N_("The disk is full, and the download stopped. Make room. Start it again: complete files are kept.")
         )
-    return errors.StoreError(f"The model cannot be saved: {error.strerror or error}. Check the folder of RAG_DATA_DIR.")
+    return errors.StoreError(
+        N_("The model cannot be saved: {reason}. Check the folder of RAG_DATA_DIR."), reason=error.strerror or error
+    )
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Chats, evaluations, matrices and cached completions."""
+"""Chats, matrices and cached completions."""

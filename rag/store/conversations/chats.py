@@ -8,6 +8,7 @@ from typing import Any, Literal
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server.database import Queries, Row, UserDatabase
 
 
@@ -30,7 +31,7 @@ class Conversations:
             index_owner=self._index_owner,
         )
         if not created:
-            raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
+            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
         return _to_conversation(created[0])
 
     def list(self, index_id: uuid.UUID, *, with_lost: bool = False) -> builtins.list[types.Conversation]:
@@ -150,4 +151,6 @@ def _to_message(row: Mapping[str, Any]) -> types.ChatMessage:
 
 
 def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:
-    return errors.NotFoundError(f"There is no conversation {conversation_id}. List the conversations and check the id.")
+    return errors.NotFoundError(
+        N_("There is no conversation {id}. List the conversations and check the id."), id=conversation_id
+    )

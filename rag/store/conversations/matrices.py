@@ -8,6 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.library.documents import to_document
 from rag.store.server.database import Queries, UserDatabase
 
@@ -110,4 +111,4 @@ def _to_matrix(row: Mapping[str, Any]) -> types.Matrix:
 
 
 def _unknown(matrix_id: uuid.UUID) -> errors.NotFoundError:
-    return errors.NotFoundError(f"There is no matrix {matrix_id}. List the matrices and check the id.")
+    return errors.NotFoundError(N_("There is no matrix {id}. List the matrices and check the id."), id=matrix_id)

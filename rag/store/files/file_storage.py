@@ -16,6 +16,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from rag import errors
+from rag.messages import N_
 from rag.store.files import atomic_files
 
 Kind = Literal["original", "rendition"]
@@ -198,7 +199,9 @@ class UserFiles:
 
     def _path(self, document_id: uuid.UUID, kind: Kind) -> str:
         if kind not in KINDS:
-            raise errors.StoreError(f"There is no kind of file {kind!r}. Use one of {', '.join(KINDS)}.")
+            raise errors.StoreError(
+                N_("There is no kind of file {kind}. Use one of {known}."), kind=repr(kind), known=", ".join(KINDS)
+            )
         return f"{self._folder(document_id)}/{kind}"
 
     def _cached(self, document_id: uuid.UUID, kind: Kind, version: str = "") -> Path:
@@ -259,13 +262,18 @@ def _file_errors(document_id: uuid.UUID | None = None, kind: str = "file") -> It
         raise
     except FileNotFoundError as error:
         if document_id is None:
-            raise errors.StoreError(f"A file cannot be kept: {error.strerror or error}. Check the storage.") from error
+            raise errors.StoreError(
+                N_("A file cannot be kept: {error}. Check the storage."), error=error.strerror or error
+            ) from error
         raise _missing(document_id, kind) from error
     except Exception as error:  # drivers raise what their vendors' libraries do, such as botocore's errors
         raise errors.StoreError(
-            f"The file storage fails ({type(error).__name__}). Check RAG_STORAGE_URL, the rights and the free space."
+            N_("The file storage fails ({error}). Check RAG_STORAGE_URL, the rights and the free space."),
+            error=type(error).__name__,
         ) from error
 
 
 def _missing(document_id: uuid.UUID, kind: str) -> errors.NotFoundError:
-    return errors.NotFoundError(f"The {kind} of document {document_id} is not there. Upload the file again.")
+    return errors.NotFoundError(
+        N_("The {kind} of document {id} is not there. Upload the file again."), kind=kind, id=document_id
+    )

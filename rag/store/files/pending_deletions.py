@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from rag import errors
+from rag.messages import N_
 from rag.store.files.file_storage import DocumentFolder, folder_name
 from rag.store.jobs import work_locks
 from rag.store.server import named_queries
@@ -105,7 +106,7 @@ def adopt_files(connection: Connection, document: Mapping[str, object]) -> None:
     """Give drafted files to their document when the transaction ends. Raises StoreError if they were deleted."""
     bound = {**document, "document_id": document["id"]}
     if not connection.execute(named_queries.load("pending_deletions")["own"], bound).fetchall():
-        raise errors.StoreError("The upload took so long that its file was cleared away. Upload it again.")
+        raise errors.StoreError(N_("The upload took so long that its file was cleared away. Upload it again."))
 
 
 def count(database: UserDatabase, gone: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.jobs import work_locks
 from rag.store.jobs.scheduling import MAX_ATTEMPTS, RETRY_DELAYS
 from rag.store.server.database import Queries, Row, UserDatabase
@@ -119,7 +120,7 @@ class JobCheckpoints:
 def _get(queries: Queries, job_id: uuid.UUID) -> Row:
     row = queries.one("get", job_id=job_id)
     if row is None:
-        raise errors.NotFoundError(f"There is no job {job_id}. List the jobs and check the id.")
+        raise errors.NotFoundError(N_("There is no job {id}. List the jobs and check the id."), id=job_id)
     return row
 
 

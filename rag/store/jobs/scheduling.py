@@ -22,10 +22,7 @@ SECONDS_PER_BYTE = 60.0 / 1024 / 1024
 SECONDS_PER_CHUNK = 0.5
 """How long a document gives way by its size: a few times what it takes to read a PDF, or to embed a chunk."""
 SECONDS_PER_QUESTION = 1.0
-"""How long an evaluation or a matrix gives way by its size: about what it takes."""
-
-QUESTION_JOBS = ("evaluation", "matrix")
-"""Kinds of jobs that only ask questions. Several of them may run on an index at the same time."""
+"""How long a matrix gives way by its number of cells: about what it takes."""
 
 
 class ClaimedDocument(NamedTuple):
@@ -135,11 +132,11 @@ class JobScheduler:
 
 
 def _try_lock(connection: Connection, job: Row) -> bool:
-    """Lock a job and, unless it only asks questions, its index; return whether that worked."""
+    """Lock a job and, unless it only asks questions as a matrix does, its index; return whether that worked."""
     if not work_locks.try_lock(connection, {"user_id": job["user_id"], "id": job["id"]}):
         return False
     index = {"user_id": job["user_id"], "id": uuid.uuid5(uuid.NAMESPACE_OID, f"jobs of {job['index_name']}")}
-    if job["kind"] in QUESTION_JOBS or work_locks.try_lock(connection, index):
+    if job["kind"] == "matrix" or work_locks.try_lock(connection, index):
         return True
     work_locks.release_locks(connection)
     return False

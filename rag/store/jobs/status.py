@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.jobs.queue import STALLED_SECONDS
 from rag.store.server.database import Database, Queries, Row
 
@@ -84,5 +85,5 @@ class Monitoring:
     def _one(self, query: str, **parameters: object) -> Row:
         row = self._queries.one(query, **parameters)
         if row is None:
-            raise errors.StoreError("The database gave no answer about itself. Try again.")
+            raise errors.StoreError(N_("The database gave no answer about itself. Try again."))
         return row

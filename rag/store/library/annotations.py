@@ -8,6 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.library.documents import Documents
 from rag.store.server.database import Queries, UserDatabase
 
@@ -47,7 +48,9 @@ class Annotations:
         )
         if not added:
             raise errors.ValidationError(
-                f"{document.name} has {MAX_ANNOTATIONS:,} notes and highlights, which is the most. Delete some."
+                N_("{name} has {count} notes and highlights, which is the most. Delete some."),
+                name=document.name,
+                count=f"{MAX_ANNOTATIONS:,}",
             )
         return _to_annotation(added[0])
 
@@ -63,7 +66,7 @@ class Annotations:
         self._documents.get(document_id)
         rows = self._queries.write(query, document_id=document_id, id=annotation_id, **values)
         if not rows:
-            raise errors.NotFoundError(f"There is no note {annotation_id} in this document. List its notes.")
+            raise errors.NotFoundError(N_("There is no note {id} in this document. List its notes."), id=annotation_id)
         return rows[0]
 
 

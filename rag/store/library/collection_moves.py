@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.library.indexes import to_index
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
@@ -39,13 +40,17 @@ class CollectionMoves:
         rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
         found = {index.id: index for index in map(to_index, rows)}
         if target_id not in found:
-            raise errors.NotFoundError(f"There is no index {target_id}. List the indexes and check the id.")
+            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=target_id)
         target = found[target_id]
         for source in (found[source_id] for source_id in sources):
             if (source.space, source.chunking) != (target.space, target.chunking):
                 raise errors.ConflictError(
-                    f"“{target.name}” is searched by another model or in other chunks than “{source.name}”. Upload the "
-                    "files there."
+                    N_(
+                        "“{target}” is searched by another model or in other chunks than “{source}”. Upload the files "
+                        "there."
+                    ),
+                    target=target.name,
+                    source=source.name,
                 )
 
     def _require_no_duplicate(self, connection: Connection, rows: Sequence[Row], target: uuid.UUID) -> None:
@@ -53,14 +58,17 @@ class CollectionMoves:
         twin = self._queries.run(connection, "twins", index_id=target, hashes=hashes).fetchone()
         if twin:
             raise errors.ConflictError(
-                f"The collection has the content of “{twin['name']}” already, there or in its trash. Leave it out."
+                N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
+                name=twin["name"],
             )
 
 
 def _require_movable(row: Row) -> None:
     if row["is_part"]:
-        raise errors.ConflictError(f"“{row['name']}” is part of a mail or an archive. Move that.")
+        raise errors.ConflictError(N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"])
     if row["follows_source"]:
-        raise errors.ConflictError(f"“{row['name']}” follows a file of a folder, which would bring it back.")
+        raise errors.ConflictError(
+            N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
+        )
     if types.DocumentStatus(row["status"]) in types.UNFINISHED:
-        raise errors.ConflictError(f"“{row['name']}” is being read. Move it when that is done.")
+        raise errors.ConflictError(N_("“{name}” is being read. Move it when that is done."), name=row["name"])

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
 from rag.store.search import scopes
@@ -92,7 +93,7 @@ class Documents:
         if present is None:
             self._account.require_room(name, size, quota_bytes)
             raise errors.NotFoundError(
-                f"There is no index {index_id}, or {name} was in what is gone. List the indexes."
+                N_("There is no index {id}, or {name} was in what is gone. List the indexes."), id=index_id, name=name
             )
         raise _duplicate(name, present)
 
@@ -106,14 +107,16 @@ class Documents:
                 pending_deletions.lock(connection, {**bound, "document_id": values["id"]})
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
-                    "The document cannot get a new version here: it is in the trash or another index, follows a file "
-                    "of a folder (change that file), or is a mail, an archive or a part of one."
+                    N_(
+                        "The document cannot get a new version here: it is in the trash or another index, follows a "
+                        "file of a folder (change that file), or is a mail, an archive or a part of one."
+                    )
                 )
             added = connection.execute(self._queries["add"], bound).fetchall()
             if added and drafted:
                 pending_deletions.adopt_files(connection, bound)
             if added and values["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
-                raise errors.DuplicateError("Another file came under the same key at the same time.")
+                raise errors.DuplicateError(N_("Another file came under the same key at the same time."))
             audit_log.add_document_entries(self._database, connection, "document.upload", [row["id"] for row in added])
             return added
 
@@ -296,7 +299,7 @@ def _progress(row: Mapping[str, Any]) -> types.Progress:
 
 def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
     """Return the error for an id that no document of the user has."""
-    return errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+    return errors.NotFoundError(N_("There is no document {id}. List the documents and check the id."), id=document_id)
 
 
 def missing(database: UserDatabase, document_id: uuid.UUID) -> errors.NotFoundError:
@@ -305,19 +308,28 @@ def missing(database: UserDatabase, document_id: uuid.UUID) -> errors.NotFoundEr
     if row is None or row["at"] is None:
         return unknown(document_id)
     return errors.PurgedError(
-        f"The document {document_id} was permanently deleted on {row['at']:%Y-%m-%d %H:%M} UTC. List the documents "
-        "and check the id.",
+        N_("The document {id} was permanently deleted on {time} UTC. List the documents and check the id."),
+        id=document_id,
+        time=f"{row['at']:%Y-%m-%d %H:%M}",
         details={"document_id": str(document_id), "purged_at": row["at"].isoformat()},
     )
 
 
 def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
-    where = "in the index already"
+    where = N_("in the index already")
     if present["in_trash"]:
-        where = "in the trash; restore it"
+        where = N_("in the trash; restore it")
     elif present["is_older"]:
-        where = f"in the index already: in version {present['version']}, which a later one replaced; go back to it"
+        where = N_("in the index already: in version {version}, which a later one replaced; go back to it").format(
+            version=present["version"]
+        )
     details = {"document_id": present["id"], "name": present["name"], "in_trash": present["in_trash"]}
     if present["is_older"]:
         details["version"] = present["version"]
-    return errors.DuplicateError(f"The content of {name} is {where}, as {present['name']}.", details=details)
+    return errors.DuplicateError(
+        N_("The content of {name} is {_where}, as {present}."),
+        name=name,
+        _where=where,
+        present=present["name"],
+        details=details,
+    )

@@ -7,6 +7,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server.database import Queries, UserDatabase
 
 
@@ -42,4 +43,6 @@ def _to_filter(row: Mapping[str, Any]) -> types.SavedFilter:
 
 
 def _unknown(name: str) -> errors.NotFoundError:
-    return errors.NotFoundError(f"There is no saved filter “{name}”. List the saved filters and check the name.")
+    return errors.NotFoundError(
+        N_("There is no saved filter “{name}”. List the saved filters and check the name."), name=name
+    )

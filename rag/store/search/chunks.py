@@ -11,6 +11,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.library.documents import to_document
 from rag.store.search import chunk_rows, line_encoding, scopes, search_terms
 from rag.store.search.dense import HALF_PRECISION_ABOVE, DenseSearch
@@ -70,9 +71,9 @@ class Chunks:
         """
         each = [None] * len(chunks) if vectors is None else vectors
         if not len(chunks) == len(each) == len(search_texts):
-            raise errors.StoreError("Chunks, vectors and search texts differ in number. This is a bug; report it.")
+            raise errors.StoreError(N_("Chunks, vectors and search texts differ in number. This is a bug; report it."))
         if any(chunk.ordinal != place for place, chunk in enumerate(chunks)):
-            raise errors.StoreError("The chunks are not numbered from 0 in their order. This is a bug; report it.")
+            raise errors.StoreError(N_("The chunks are not numbered from 0 in their order. This is a bug; report it."))
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction(long=True) as connection:
             document = {**lock_document(self._database, connection, document_id), "language": language}
@@ -144,7 +145,9 @@ class Chunks:
             document = lock_document(self._database, connection, document_id)
             found = connection.execute(self._queries["generation"], {**document, **space.model_dump()}).fetchone()
             if found is None:
-                raise errors.NotFoundError(f"The vectors of {space.name} have been dropped, so none are added.")
+                raise errors.NotFoundError(
+                    N_("The vectors of {model} have been dropped, so none are added."), model=space.name
+                )
             present = connection.execute(self._queries["ids"], document).fetchall()
             if [row["id"] for row in present] != [chunk.id for chunk in chunks]:
                 return False
@@ -270,7 +273,9 @@ def lock_document(database: UserDatabase, connection: Connection, document_id: u
     connection.execute(statements["lock_replacement"], keys)
     row = connection.execute(statements["lock_document"], keys).fetchone()
     if row is None:
-        raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+        raise errors.NotFoundError(
+            N_("There is no document {id}. List the documents and check the id."), id=document_id
+        )
     return row
 
 
@@ -278,8 +283,13 @@ def require_space(index: Mapping[str, Any], space: types.EmbeddingSpace) -> None
     """Raise IndexError if the index has vectors of another space."""
     if (index["provider"], index["model"], index["dimensions"]) != (space.provider, space.model, space.dimensions):
         raise errors.IndexError(
-            f"The index {index['index_name']!r} was embedded with {index['provider']}:{index['model']}, not with "
-            f"{space.name}. Use that model, or re-index it: pagelight reembed."
+            N_(
+                "The index {name} was embedded with {model}, not with {other}. Use that model, or re-index it: "
+                "pagelight reembed."
+            ),
+            name=repr(index["index_name"]),
+            model=f"{index['provider']}:{index['model']}",
+            other=space.name,
         )
 
 

@@ -10,6 +10,7 @@ import pgvector
 import psycopg
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.search import scopes
 from rag.store.server import named_queries
 from rag.store.server.connection_pool import BoundStatement
@@ -137,8 +138,9 @@ def ensure_table(database: Database, dimensions: int) -> None:
     """
     if not 1 <= dimensions <= MAX_DIMENSIONS:
         raise errors.EmbeddingCapabilityError(
-            f"Vectors of {dimensions} dimensions cannot be indexed; {MAX_DIMENSIONS} is the most. "
-            "Choose another embedding model."
+            N_("Vectors of {count} dimensions cannot be indexed; {limit} is the most. Choose another embedding model."),
+            count=dimensions,
+            limit=MAX_DIMENSIONS,
         )
     session = named_queries.load("session")
     with database.transaction() as connection:

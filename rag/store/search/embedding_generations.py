@@ -14,6 +14,7 @@ from typing import Any
 from psycopg import sql
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.jobs import work_locks
 from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search.dense import DenseSearch
@@ -83,8 +84,9 @@ class Generations:
             index = self._lock_generation(connection, generation)
             if index["generation"] == generation.generation:
                 raise errors.IndexError(
-                    f"The index {index['name']!r} uses the vectors of {generation.space.name}. Switch to another "
-                    "model before you drop them."
+                    N_("The index {name} uses the vectors of {model}. Switch to another model before you drop them."),
+                    name=repr(index["name"]),
+                    model=generation.space.name,
                 )
             self._queries.run(connection, "drop", **values)
             table = named_queries.chunk_table(generation.space.dimensions)
@@ -105,7 +107,9 @@ class Generations:
         """Lock the index of an existing generation until the end of the transaction, and return its row."""
         index = self._lock_index(connection, generation.index_id)
         if self._queries.run(connection, "get", **_values(generation)).fetchone() is None:
-            raise errors.NotFoundError(f"The vectors of {generation.space.name} have been dropped. Build them again.")
+            raise errors.NotFoundError(
+                N_("The vectors of {model} have been dropped. Build them again."), model=generation.space.name
+            )
         return index
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import pgvector
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.search.chunks import lock_document, require_space, to_chunk
 from rag.store.server import named_queries
 from rag.store.server.database import Queries, UserDatabase
@@ -45,7 +46,7 @@ class Vectors:
             if row is None:
                 return False
             if row["vector_count"] > row["chunk_count"]:
-                raise errors.StoreError("A document has more vectors than chunks. This is a bug; report it.")
+                raise errors.StoreError(N_("A document has more vectors than chunks. This is a bug; report it."))
             if row["vector_count"] == row["chunk_count"] or not vectors:
                 connection.execute(self._queries["finish"].format(chunks=table), document)
         return True

@@ -13,27 +13,32 @@ import psycopg_pool
 from psycopg import rows, sql
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server import named_queries, timeouts
 from rag.store.server.connection_pool import CONNECT_SECONDS, BoundStatement, Pool, is_disconnected
 from rag.store.server.timeouts import ServerTimeout
 
 logger = logging.getLogger(__name__)
 
-UNREACHABLE = "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
-UNANSWERED = "The database does not answer. Try again in a few seconds; if it lasts, see that its server runs."
-LOST = "The connection to the database was lost. Try again; what was not confirmed has not been saved."
-UNCERTAIN = "The connection to the database was lost while it saved. Look whether it is there, or try again."
+UNREACHABLE = N_(
+    "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
+)
+UNANSWERED = N_("The database does not answer. Try again in a few seconds; if it lasts, see that its server runs.")
+LOST = N_("The connection to the database was lost. Try again; what was not confirmed has not been saved.")
+UNCERTAIN = N_("The connection to the database was lost while it saved. Look whether it is there, or try again.")
 
 UNSTORABLE_STATES = {None, "22P05", "22021", "22003"}
 """psycopg's own refusal (NUL in a text); untranslatable character, character not in repertoire, number out of range."""
-UNSTORABLE = "A text has characters, or a number is of a size, that cannot be stored. Correct it and try again."
+UNSTORABLE = N_("A text has characters, or a number is of a size, that cannot be stored. Correct it and try again.")
 
 EXPLANATIONS = {
-    psycopg.errors.QueryCanceled: "The database took too long for this. Try again when it has less to do, or raise "
-    "RAG_DATABASE_TIMEOUT_SECONDS.",
-    psycopg.errors.DiskFull: "The database's disk is full. Make room and try again.",
-    psycopg.errors.InsufficientPrivilege: "The database account may not do this. Give it the rights, or use another "
-    "account in RAG_DATABASE_URL.",
+    psycopg.errors.QueryCanceled: N_(
+        "The database took too long for this. Try again when it has less to do, or raise RAG_DATABASE_TIMEOUT_SECONDS."
+    ),
+    psycopg.errors.DiskFull: N_("The database's disk is full. Make room and try again."),
+    psycopg.errors.InsufficientPrivilege: N_(
+        "The database account may not do this. Give it the rights, or use another account in RAG_DATABASE_URL."
+    ),
 }
 
 UNKNOWN_ORIGIN = types.RequestOrigin()
@@ -80,7 +85,9 @@ def _translated(error: BaseException) -> errors.Error:
         return errors.StoreUnavailableError(UNANSWERED, details=details)
     if is_disconnected(error):
         return errors.StoreUnavailableError(LOST, details=details)
-    refused = f"The database refused a statement ({type(error).__name__}). Try again; if it persists, report it."
+    refused = N_("The database refused a statement ({error}). Try again; if it persists, report it.").format(
+        error=type(error).__name__
+    )
     message = next((text for kind, text in EXPLANATIONS.items() if isinstance(error, kind)), refused)
     return errors.StoreError(message, details=details)
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import psycopg
 
 from rag import errors
+from rag.messages import N_
 from rag.store.server import named_queries, timeouts
 from rag.store.server.database import connect
 
@@ -128,7 +129,9 @@ class _Lease:
         # A stopping supervisor holds the lock exclusively until it has stopped.
         if not server_supervisor.lock(self._descriptor, fcntl.LOCK_SH, seconds=START_SECONDS):
             self.close()
-            raise errors.StoreError(f"The database server in {root} has been stopping for too long. Try again later.")
+            raise errors.StoreError(
+                N_("The database server in {path} has been stopping for too long. Try again later."), path=root
+            )
         os.register_at_fork(after_in_child=self.close)
 
     def keep(self, cluster: cluster_directory.Cluster) -> None:
@@ -165,8 +168,12 @@ def _folder_errors(root: Path) -> Iterator[None]:
     except OSError as error:
         where = error.filename or root
         raise errors.StoreError(
-            f"Cannot keep the database in {root}: {error.strerror} ({where}). "
-            "Make the folder writable and see that there is space, or set RAG_DATA_DIR to another one.",
+            N_(
+                "Cannot keep the database in {path}: {error}. Make the folder writable and see that there is space, or "
+                "set RAG_DATA_DIR to another one."
+            ),
+            path=root,
+            error=f"{error.strerror} ({where})",
             details={"path": str(where)},
         ) from error
 
@@ -177,7 +184,9 @@ def _start_lock(root: Path) -> Iterator[None]:
     descriptor = server_supervisor.open_lock(root / START_LOCK)
     try:
         if not server_supervisor.lock(descriptor, fcntl.LOCK_EX, seconds=2 * START_SECONDS):
-            raise errors.StoreError(f"Another process has been starting the database in {root} for too long.")
+            raise errors.StoreError(
+                N_("Another process has been starting the database in {path} for too long."), path=root
+            )
         yield
     finally:
         os.close(descriptor)
@@ -231,8 +240,11 @@ def _accepts(cluster: cluster_directory.Cluster) -> bool:
         return False
     if timeouts.is_unresponsive(cluster.url, timeouts.TIMEOUT_SECONDS):  # a ping would block all threads for ever
         raise errors.StoreUnavailableError(
-            f"The database server in {cluster.root} does not answer. Try again in a few seconds; if it lasts, see "
-            "whether its processes were stopped."
+            N_(
+                "The database server in {path} does not answer. Try again in a few seconds; if it lasts, see whether "
+                "its processes were stopped."
+            ),
+            path=cluster.root,
         )
     return psycopg.pq.PGconn.ping(cluster.url.encode()) == psycopg.pq.Ping.OK
 

@@ -20,6 +20,7 @@ JOBS_SCHEMA = "procrastinate"
 
 FILE_NAME = re.compile(r"^\d{4}_\w+\.sql$")
 TABLE = re.compile(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", re.MULTILINE)
+DROPPED_TABLE = re.compile(r"^DROP TABLE (\w+)", re.MULTILINE)
 
 
 def migrate(url: str, *, until: str | None = None, folder: Path = FOLDER) -> None:
@@ -82,8 +83,10 @@ def names(folder: Path = FOLDER) -> tuple[str, ...]:
 
 @functools.cache
 def tables(folder: Path = FOLDER) -> tuple[str, ...]:
-    """Return the tables that the migrations create; chunk tables are created when needed."""
-    return tuple(table for _, script in _scripts(folder) for table in TABLE.findall(script))
+    """Return the tables that the migrations create and keep; chunk tables are created when needed."""
+    scripts = [script for _, script in _scripts(folder)]
+    dropped = {table for script in scripts for table in DROPPED_TABLE.findall(script)}
+    return tuple(table for script in scripts for table in TABLE.findall(script) if table not in dropped)
 
 
 def applied(connection: Connection) -> tuple[str, ...]:

@@ -183,7 +183,11 @@ class WatchedConnection(psycopg.Connection[Any]):
             raise
 
     def wait(self, gen: PQGen[T], *arguments: Any, **options: Any) -> T:
-        """Wait as psycopg does, but not beyond the deadline."""
+        """Wait as psycopg does, but not beyond the deadline.
+
+        No setting does this: a stopped server enforces no statement_timeout, its kernel still acknowledges TCP, so that
+        neither keepalives nor tcp_user_timeout notice, and none of them applies to the embedded server's Unix socket.
+        """
         current = _current.get() or Deadline(self.url, renews=self.renews)
         try:
             result = super().wait(_watched(gen, current), *arguments, **options)

@@ -15,6 +15,7 @@ import pydantic
 from pydantic import SecretStr
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.files.atomic_files import write_atomically
 from rag.store.settings.vendor_keys import VendorKeys
 
@@ -122,11 +123,12 @@ class Preferences:
             raise self._unreadable() from error
         except ValueError:
             raise errors.ConfigError(
-                f"{self._file} is damaged. Correct it, or remove it and choose again on the page Settings."
+                N_("{path} is damaged. Correct it, or remove it and choose again on the page Settings."),
+                path=self._file,
             ) from None
 
     def _unreadable(self) -> errors.StoreError:
-        return errors.StoreError(f"{self._file} cannot be read. Correct its rights, or remove it.")
+        return errors.StoreError(N_("{path} cannot be read. Correct its rights, or remove it."), path=self._file)
 
     @contextmanager
     def _changing(self) -> Iterator[_File]:
@@ -139,4 +141,6 @@ class Preferences:
                 yield file
                 write_atomically(self._file, file.model_dump_json(indent=2), MODE)
         except (filelock.Timeout, OSError) as error:
-            raise errors.StoreError(f"{self._file} cannot be changed. Check its folder's rights.") from error
+            raise errors.StoreError(
+                N_("{path} cannot be changed. Check its folder's rights."), path=self._file
+            ) from error

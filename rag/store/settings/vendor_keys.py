@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.files.atomic_files import write_atomically
 
 FILE_NAME = "keys.json"
@@ -61,7 +62,7 @@ class VendorKeys:
             keyring.delete_password(self._service, name)
         except (KeyringError, OSError):
             raise errors.StoreError(
-                "The key ring of this computer does not let the key be removed. Unlock it and try again."
+                N_("The key ring of this computer does not let the key be removed. Unlock it and try again.")
             ) from None
 
     def _put_in_ring(self, name: str, secret: str) -> bool:
@@ -94,7 +95,9 @@ class VendorKeys:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError):
-            raise errors.StoreError(f"{self._file} cannot be read. Correct its rights, or remove it.") from None
+            raise errors.StoreError(
+                N_("{path} cannot be read. Correct its rights, or remove it."), path=self._file
+            ) from None
         return {name: secret for name, secret in keys.items() if isinstance(secret, str)}
 
     def _write(self, keys: dict[str, str | None]) -> None:

@@ -109,7 +109,7 @@ SELECT EXISTS (SELECT FROM others WHERE is_waiting AND NOT is_served) AS waiting
 WITH waiting AS (
     SELECT user_id, id, kind, index_name, status, retry_after,
            created_at + make_interval(secs => least(:most_seconds::float8, CASE
-               WHEN kind IN ('evaluation', 'matrix') THEN question_count * :seconds_per_question::float8
+               WHEN kind = 'matrix' THEN question_count * :seconds_per_question::float8
                ELSE :most_seconds::float8
            END)) AS due
     FROM jobs

@@ -7,6 +7,7 @@ from typing import Any
 
 from rag import errors, types
 from rag.config import MEGABYTE
+from rag.messages import N_
 from rag.store.jobs.jobs import to_job
 from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
@@ -47,7 +48,9 @@ class OwnAccount:
             return
         storage = self._queries.one("storage", quota_bytes=default_quota)
         if storage is None:
-            raise errors.QuotaError(f"There is no room for {name}: the collection's owner has used what they may.")
+            raise errors.QuotaError(
+                N_("There is no room for {name}: the collection's owner has used what they may."), name=name
+            )
         raise over_quota(name, size, types.Storage.model_validate(storage))
 
     def see(self) -> None:
@@ -146,7 +149,13 @@ def over_quota(name: str, size: int, storage: types.Storage) -> errors.QuotaErro
         f"{size / MEGABYTE:,.1f}" for size in (size, storage.used_bytes, storage.quota_bytes or 0)
     )
     return errors.QuotaError(
-        f"{name} has {file_mb} MB, and you use {used_mb} of {quota_mb} MB. "
-        "Delete documents for good (those in the trash and old versions count, too), or ask an administrator for more.",
+        N_(
+            "{name} has {size} MB, and you use {used} of {quota} MB. Delete documents for good (those in the trash and "
+            "old versions count, too), or ask an administrator for more."
+        ),
+        name=name,
+        size=file_mb,
+        used=used_mb,
+        quota=quota_mb,
         details={"size": size, "used_bytes": storage.used_bytes, "quota_bytes": storage.quota_bytes},
     )

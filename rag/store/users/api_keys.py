@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server.database import Database, Queries, UserDatabase
 from rag.store.users import audit_log
 
@@ -42,7 +43,7 @@ class ApiKeys:
         """Revoke a key at once. Raises NotFoundError."""
         revoked = self._write("revoke", key_id=key_id)
         if not revoked:
-            raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
+            raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
         return revoked[0]
 
     def _write(self, query: str, **parameters: object) -> builtins.list[types.ApiKey]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.server.database import Connection, Queries, UserDatabase
 from rag.store.users import audit_log
 
@@ -38,7 +39,9 @@ class AnswerLinks:
         with self._database.transaction() as connection:
             row = self._queries.run(connection, "give", **values).fetchone()
             if row is None:
-                raise errors.NotFoundError("There is no such answer. List the conversation's turns and check the ids.")
+                raise errors.NotFoundError(
+                    N_("There is no such answer. List the conversation's turns and check the ids.")
+                )
             is_new = row.pop("is_new")
             link = types.AnswerLink(**row)
             if is_new:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import psycopg
 
 from rag import errors, types
+from rag.messages import N_
 from rag.store.files.pending_deletions import PendingDeletions
 from rag.store.library.documents import Documents
 from rag.store.search.chunks import Chunks
@@ -118,7 +119,7 @@ class SharedDatabase(UserDatabase):
         return connection.execute(named_queries.load("shares")["access"], parameters).fetchone()
 
     def _unknown(self) -> errors.NotFoundError:
-        return errors.NotFoundError(f"There is no index {self.index_id}. List the indexes and check the id.")
+        return errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=self.index_id)
 
     def require_place(self, document_id: uuid.UUID) -> None:
         """Check that files may be stored for a document: it is visible to the asker, or does not exist yet.
@@ -220,5 +221,5 @@ def _restricted_to(database: SharedDatabase, *, with_trash: bool) -> type[psycop
 def refused() -> errors.ForbiddenError:
     """Return the error for what a share does not allow."""
     return errors.ForbiddenError(
-        "This collection is another's, and is not shared for that. Ask its owner to do it, or to let you."
+        N_("This collection is another's, and is not shared for that. Ask its owner to do it, or to let you.")
     )

@@ -1,1 +1,1 @@
-"""The admin, audit, glossary, settings and status pages."""
+"""The admin, audit, settings and status pages."""

@@ -154,7 +154,8 @@ def _detail(name: str, value: object) -> str:
     if isinstance(value, int) and value is not False:
         return f"{label}: {file_size(value) if name in SIZES else decimal(value)}"
     words = value if isinstance(value, list) else [value]
-    return f"{label}: {', '.join(_value(name, word) for word in words) or _('none')}"
+    values = ", ".join(_value(name, word) for word in words) or _("none")
+    return f"{label}: {values}"
 
 
 def _value(name: str, word: object) -> str:

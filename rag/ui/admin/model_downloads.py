@@ -11,7 +11,7 @@ from rag.ui import session
 from rag.ui.formatting import escape, file_size
 from rag.ui.language import _
 from rag.ui.page_frame import error_boundary
-from rag.ui.translated_messages import translate_message
+from rag.ui.translated_messages import translate_error
 
 POLL_SECONDS = 1.0
 
@@ -70,4 +70,4 @@ def _offer(
                 downloads.start(model.name)
                 st.rerun(scope="app")
     if failure := downloads.failure(model.name):
-        st.error(escape(translate_message(failure.message)), icon=":material/error:")
+        st.error(escape(translate_error(failure)), icon=":material/error:")

@@ -62,8 +62,9 @@ def require_administrator() -> None:
 
 @st.cache_data(ttl=SERVERS_TTL_SECONDS, show_spinner=False)
 def find_servers() -> tuple[types.FoundServer, ...]:
-    """Return the model servers that run on this machine."""
-    return _settings().servers()
+    """Return Ollama if it runs on this machine."""
+    ollama = _settings().ollama()
+    return (ollama,) if ollama else ()
 
 
 @st.cache_data(ttl=VENDORS_TTL_SECONDS, show_spinner=False)
@@ -298,7 +299,8 @@ def _choice_label(name: str, model: str) -> str:
     called = _(name) if name in (AUTOMATIC, QUOTES) else name
     if not model:
         return called
-    return f"{called}: {_('quotes only') if model == providers.EXTRACTIVE else model}"
+    name = _("quotes only") if model == providers.EXTRACTIVE else model
+    return f"{called}: {name}"
 
 
 def _models(sources: Sequence[types.FoundServer | types.VendorModels], *, embeds: bool) -> list[str]:
@@ -319,8 +321,8 @@ def model_servers(servers: Sequence[types.FoundServer]) -> None:
         if not servers:
             st.caption(
                 _(
-                    "No model server found. Start Ollama, LM Studio, llama.cpp or vLLM, then choose one of its models "
-                    "here. Nothing leaves this machine."
+                    "No model server found. Start Ollama, then choose one of its models here: nothing leaves this "
+                    "machine. LM Studio, llama.cpp and vLLM are reached by their address, below."
                 )
             )
             with st.expander(_("How to set up a local model"), icon=":material/help:"):
@@ -345,7 +347,7 @@ def _served_model(
     model: str, served: types.ServedModel, choice: types.ModelChoice, choose: Callable[[str | None], types.ModelChoice]
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{model}"):
-        where = f" :orange-badge[{_('not on this machine')}]" if served.is_elsewhere else ""
+        where = " :orange-badge[" + _("not on this machine") + "]" if served.is_elsewhere else ""
         work = _("embeds") if served.embeds else _("writes")
         st.markdown(f"{escape(served.name)} :gray[:small[{work}]]{where}", width="stretch")
         if model == choice.model:
@@ -368,6 +370,26 @@ def keys() -> None:
         st.caption(_("A key enables its provider for all users."))
         for key in _settings().keys.list():
             _key(key)
+        _address()
+
+
+def _address() -> None:
+    """Enter the address of a server that speaks OpenAI's protocol; its key belongs to it."""
+    settings = _settings()
+    origin, address = settings.address()
+    typed = st.text_input(
+        _("Address of an OpenAI-compatible server"),
+        address or "",
+        key=f"address-{address}",
+        placeholder="https://openrouter.ai/api/v1",
+        disabled=origin is types.Origin.ENVIRONMENT,
+        help=_("OpenRouter, LM Studio, llama.cpp, vLLM … Changing it removes its key."),
+    )
+    if typed.strip() != (address or ""):
+        with error_boundary():
+            settings.choose_address(typed.strip() or None)
+            vendor_models.clear()
+            st.rerun()
 
 
 def _key(key: types.VendorKey) -> None:

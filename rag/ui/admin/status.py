@@ -157,7 +157,7 @@ def _database(database: types.DatabaseStatus, version: str) -> None:
         "Pagelight": version,
         _("Schema"): database.migration,
         _("Server"): f"PostgreSQL {database.server_version}, pgvector {database.vector_version}"
-        + (f", {_('embedded')}" if database.is_embedded else ""),
+        + (", " + _("embedded") if database.is_embedded else ""),
         _("Connections"): progress_text(database.connections, database.max_connections),
         _("Oldest transaction"): duration(database.oldest_transaction_seconds),
         _("Replicas"): "; ".join(replicas) or _("none"),
@@ -182,7 +182,7 @@ def _backup(backup: types.BackupRecord | None) -> None:
         facts(
             {
                 _("Created"): date_time(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
-                _("Where"): backup.path + ("" if backup.is_present else f" ({_('missing')})"),
+                _("Where"): backup.path + ("" if backup.is_present else " (" + _("missing") + ")"),
                 _("Size"): _both(
                     file_size(backup.bytes),
                     n_documents(backup.documents),

@@ -231,7 +231,7 @@ def jobs() -> None:
     """Show the latest jobs of all users."""
     found = _accounts().jobs()
     if not found:
-        with empty_state("work", _("No jobs"), _("Evaluations and re-indexing jobs appear here.")):
+        with empty_state("work", _("No jobs"), _("Matrices, syncs and re-indexing jobs appear here.")):
             return
     rows = [
         {

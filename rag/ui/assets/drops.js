@@ -55,7 +55,8 @@ export default function () {
     const text = event.clipboardData.getData("text/plain").trim();
     if (!files.length && text) {
       const title = text.split("\n", 1)[0].replace(/[^\p{L}\p{N} ]+/gu, " ").trim().slice(0, 40);
-      files.push(new File([text], `${_("Pasted {title}", { title: title || _("text") })}.txt`, { type: "text/plain" }));
+      const name = _("Pasted {title}", { title: title || _("text") });
+      files.push(new File([text], `${name}.txt`, { type: "text/plain" }));
     }
     if (!files.length) return;
     event.preventDefault();

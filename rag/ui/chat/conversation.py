@@ -25,7 +25,7 @@ from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
 from rag.ui.library import document_metadata
 from rag.ui.page_frame import empty_state, error_boundary
-from rag.ui.translated_messages import translate_message
+from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place, update_marks
 
 QUESTION = "question"
@@ -117,7 +117,7 @@ def _question_field(document_ids: tuple[uuid.UUID, ...], *, disabled: bool) -> N
     try:
         _ask(question.strip(), document_ids=document_ids)
     except errors.Error as error:
-        st.session_state[REFUSED] = (question, translate_message(error.message))
+        st.session_state[REFUSED] = (question, translate_error(error))
         st.rerun()
 
 

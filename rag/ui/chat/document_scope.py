@@ -7,7 +7,6 @@ import streamlit as st
 
 from rag import types
 from rag.ui import session
-from rag.ui.chat import tour
 from rag.ui.chat.conversation_list import conversation_id
 from rag.ui.formatting import escape, n_documents, plural
 from rag.ui.language import _
@@ -82,8 +81,6 @@ def no_documents(document_ids: tuple[uuid.UUID, ...] = ()) -> None:
                 st.page_link("pages/library.py", label=_("Open the library"), icon=":material/folder_open:")
             if st.button(_("Upload documents"), icon=":material/upload_file:", type="primary"):
                 st.switch_page("pages/library.py")
-            if not documents:
-                tour.offer_sample()
 
 
 def choose_scope(documents: list[types.Document]) -> tuple[uuid.UUID, ...]:

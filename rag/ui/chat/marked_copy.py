@@ -55,7 +55,7 @@ def _preview(response: types.AnswerResponse, names: Mapping[uuid.UUID, str], mes
             st.download_button(
                 _("Download"),
                 functools.partial(pages.taken, document_id, taken),
-                f"{PurePath(names[document_id]).stem} – {_('marked')}.pdf",
+                f"{PurePath(names[document_id]).stem} – " + _("marked") + ".pdf",
                 "application/pdf",
                 icon=":material/download:",
                 type="primary",

@@ -1,13 +1,12 @@
 """Actions for a turn: edit, ask again, rate, switch versions, export."""
 
-import re
 import uuid
 from collections.abc import Callable
 from typing import Literal
 
 import streamlit as st
 
-from rag import errors, types
+from rag import types
 from rag.ui import session
 from rag.ui.chat import export
 from rag.ui.chat.marked_copy import offer_copy
@@ -74,7 +73,6 @@ def answer_actions(message: types.ChatMessage, again: AskAgain) -> None:
             del st.session_state[BAD_ANSWER]
             _feedback(message)
         _ask_again_menu(message, again)
-        _evaluation_button(message)
         if message.response:
             offer_copy(message.response, message.id)
             export.answer_menu(message)
@@ -146,42 +144,8 @@ def _feedback(message: types.ChatMessage) -> None:
         _("What is wrong?"), REASONS, format_func=_, selection_mode="multi", label_visibility="collapsed"
     )
     words = st.text_area(_("Comment"), placeholder=_("Optional"))
-    right = st.text_input(_("Correct answer, if you know it"))
-    pages = st.text_input(_("Pages in the document"), placeholder="12, 13")
-    with st.container(horizontal=True):
-        is_kept = st.button(_("Save"), type="primary")
-        is_case = st.button(_("Save and use for evaluation"), disabled=not (right.strip() or pages.strip()))
-    if is_kept or is_case:
+    if st.button(_("Save"), type="primary"):
         with error_boundary():
-            answers = session.engine().answers
-            numbers = _parse_pages(pages)
             reason = " · ".join([*reasons, *filter(None, [words.strip()])])
-            answers.rate(message.conversation_id, message.id, "bad", reason or None)
-            if is_case:
-                add_to_question_set(message, numbers, right.strip() or None)
+            session.engine().answers.rate(message.conversation_id, message.id, "bad", reason or None)
             st.rerun()
-
-
-def _parse_pages(pages: str) -> list[int] | None:
-    """Parse page numbers; None if there are none."""
-    if not re.fullmatch(r"[\d\s,;]*", pages):
-        raise errors.ValidationError(_("These are no page numbers. Type them as 12, 13."))
-    return [int(number) for number in re.findall(r"\d+", pages)] or None
-
-
-def _evaluation_button(message: types.ChatMessage) -> None:
-    """Offer to evaluate with an answer that was rated good."""
-    if message.rating != "good":
-        return
-    help_ = _("Save the question and the quoted pages for evaluations on the Index page")
-    if st.button(
-        _("Use for evaluation"), key=f"case-{message.id}", icon=":material/quiz:", type="tertiary", help=help_
-    ):
-        with error_boundary():
-            add_to_question_set(message)
-
-
-def add_to_question_set(message: types.ChatMessage, pages: list[int] | None = None, answer: str | None = None) -> None:
-    """Add the question of an answer to a question set."""
-    session.engine().question_sets.add_answered(message.conversation_id, message.id, pages=pages, answer=answer)
-    st.toast(_("Saved. Evaluations on the Index page can use it."), icon=":material/check:")

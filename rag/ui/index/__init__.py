@@ -1,1 +1,1 @@
-"""The views of the index page: statistics, chunks, search and evaluation."""
+"""The views of the index page: the index itself with statistics and problems, its chunks, and search."""

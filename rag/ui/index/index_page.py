@@ -1,15 +1,18 @@
-"""Overview of the index page: contents, sizes, models and caches."""
+"""Views of the index page about the index itself: its contents, models and caches, its statistics and its problems."""
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from rag import types
 from rag.ui import session
 from rag.ui.components import facts, metrics
-from rag.ui.formatting import decimal, escape, file_size, percent, plural
-from rag.ui.index import health_check
-from rag.ui.index.embedding_models import embedding_models
-from rag.ui.language import N_, _
+from rag.ui.formatting import decimal, escape, file_size, n_documents, n_pages, percent, plural, progress_text
+from rag.ui.index import chunks
+from rag.ui.language import N_, _, ngettext
+from rag.ui.library.incomplete_documents import missing_text
 from rag.ui.numeric_tables import format_numbers
+from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
 CACHE_NAMES = {
@@ -23,22 +26,53 @@ CACHE_NAMES = {
     "embeddings": N_("Embeddings"),
 }
 """Names of the caches on the page."""
+POLL_SECONDS = 2.0
+GENERATION_STATES = {
+    types.GenerationState.ACTIVE: N_(":material/check_circle: In use"),
+    types.GenerationState.READY: N_(":material/pending: Ready"),
+    types.GenerationState.BUILDING: N_(":material/hourglass: Incomplete"),
+    types.GenerationState.RETIRED: N_(":material/history: Previous"),
+}
+COUNTS = (N_("documents"), N_("pages"), N_("chunks"))
+GROWTH_PX = 170
+LENGTHS_PX = 220
+MAX_PAGE_NUMBERS = 12
+PROBLEMS: dict[types.FindingKind, tuple[str, str]] = {
+    "failed": (N_("could not be read"), N_("The cause may be gone now.")),
+    "password": (N_("waiting for a password"), N_("Enter it in the library.")),
+    "vectors": (
+        N_("not fully indexed"),
+        N_("Parts of them are found by words only, not by meaning. Read them again."),
+    ),
+    "pages": (N_("with pages that could not be read"), N_("All other pages are searched.")),
+    "wordless": (
+        N_("without any text"),
+        N_("They may be scans. Text in pictures is recognised only if RAG_PARSING__OCR is on."),
+    ),
+    "incomplete": (N_("incomplete"), N_("Text that could not be placed on a page is not searched.")),
+}
+"""Description and advice for each kind of problem, the worst first."""
+
+
+# --- overview ---------------------------------------------------------------------------------------
 
 
 def overview() -> None:
-    """Show counts, sizes on disk, models and caches."""
-    stats = session.engine().inspect_index()
-    figures = {
-        _("Documents"): decimal(stats.documents),
-        _("Pages"): decimal(stats.pages),
-        _("Chunks"): decimal(stats.chunks),
-        _("Tokens"): decimal(stats.tokens),
-        _("Files on disk"): file_size(stats.file_bytes),
-        _("Database"): file_size(stats.database_bytes),
-        _("Failed"): decimal(stats.failed_documents),
-        _("In the trash"): decimal(stats.documents_in_trash),
-    }
-    metrics(figures)
+    """Show counts, sizes on disk, models, problems in one line, and caches."""
+    engine = session.engine()
+    stats = engine.inspect_index()
+    metrics(
+        {
+            _("Documents"): decimal(stats.documents),
+            _("Pages"): decimal(stats.pages),
+            _("Chunks"): decimal(stats.chunks),
+            _("Tokens"): decimal(stats.tokens),
+            _("Files on disk"): file_size(stats.file_bytes),
+            _("Database"): file_size(stats.database_bytes),
+            _("Failed"): decimal(stats.failed_documents),
+            _("In the trash"): decimal(stats.documents_in_trash),
+        }
+    )
     left, right = st.columns(2, gap="small")
     space, chunking = stats.index.space, stats.index.chunking
     with left.container(border=True):
@@ -58,11 +92,17 @@ def overview() -> None:
         )
     with right.container(border=True):
         st.subheader(_("Models"), anchor=False)
-        facts({_(role.capitalize()): model for role, model in session.engine().indexes.models().items()})
+        facts({_(role.capitalize()): model for role, model in engine.indexes.models().items()})
     if stats.advice:
         st.info(escape(translate_message(stats.advice)), icon=":material/translate:")
-    health_check.warning()
-    embedding_models()
+    if findings := engine.indexes.findings():
+        told = ", ".join(f"{n_documents(finding.count)} {_(PROBLEMS[finding.kind][0])}" for finding in findings)
+        st.warning(_("{told}. See **Health**.").format(told=told), icon=":material/healing:")
+    generations = engine.indexes.generations().list()
+    if len(generations) > 1:
+        # While `pagelight reembed` builds a generation, its progress is shown.
+        is_building = _is_building(generations)
+        st.fragment(_generations, run_every=POLL_SECONDS if is_building else None)(is_building)
     _caches()
 
 
@@ -74,7 +114,7 @@ def _caches() -> None:
             if st.button(_("Clear caches"), icon=":material/delete_sweep:"):
                 removed = session.engine().caches.clear()
                 st.toast(_("{removed} entries removed.").format(removed=decimal(removed)))
-        shown = [
+        rows = [
             {
                 _("cache"): _(CACHE_NAMES.get(cache.kind, cache.kind)),
                 _("entries"): cache.entries,
@@ -86,8 +126,214 @@ def _caches() -> None:
             if cache.entries or cache.hits or cache.misses or cache.kind == "embeddings"
         ]
         st.dataframe(
-            format_numbers(shown, {_("entries"): decimal, _("times used"): decimal, _("hit rate"): percent}),
+            format_numbers(rows, {_("entries"): decimal, _("times used"): decimal, _("hit rate"): percent}),
             hide_index=True,
             height="content",
             placeholder="–",
         )
+
+
+# --- embedding models -------------------------------------------------------------------------------
+
+
+def _is_building(generations: Sequence[types.EmbeddingGeneration]) -> bool:
+    return any(generation.state is types.GenerationState.BUILDING for generation in generations)
+
+
+def _generations(was_building: bool) -> None:
+    generations = session.engine().indexes.generations().list()
+    if was_building and not _is_building(generations):
+        st.rerun()  # done: stop refreshing
+    with error_boundary(), st.container(border=True):
+        st.subheader(_("Embedding models"), anchor=False)
+        for generation in generations:
+            _generation(generation)
+
+
+def _generation(generation: types.EmbeddingGeneration) -> None:
+    """Show an embedding model with its state, and what can be done with its vectors."""
+    space, number, state = generation.space, generation.generation, generation.state
+    stored = session.engine().indexes.generations()
+    with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
+        name = _("{name} · {dimensions} dimensions").format(name=escape(space.name), dimensions=space.dimensions)
+        st.markdown(name, width="stretch")
+        help_ = None
+        if state is types.GenerationState.BUILDING:
+            done, total = generation.progress.done, generation.progress.total
+            text = _("{done} of {total} chunks").format(done=decimal(done), total=decimal(total))
+            st.progress(done / max(total, 1), text=text, width=220)
+            help_ = _("`pagelight reembed --model {name}` builds the rest, if it is not running.")
+        st.markdown(_(GENERATION_STATES[state]), width="content", help=help_ and help_.format(name=space.name))
+        if state is types.GenerationState.READY and st.button(_("Switch"), key=f"switch-{number}", type="primary"):
+            with st.spinner(_("Switching …")):
+                stored.switch(generation=number)
+            st.rerun()
+        if state is types.GenerationState.RETIRED and st.button(_("Roll back"), key=f"rollback-{number}"):
+            with st.spinner(_("Rolling back …")):
+                stored.rollback()
+            st.rerun()
+        if state is not types.GenerationState.ACTIVE:
+            with st.popover(_("Delete"), key=f"drop-{number}"):
+                st.text(_("The vectors of {name} will be deleted. A running build stops.").format(name=space.name))
+                if st.button(_("Delete vectors"), key=f"drop-now-{number}", type="primary"):
+                    stored.drop(generation=number)
+                    st.rerun()
+
+
+# --- statistics -------------------------------------------------------------------------------------
+
+
+def statistics() -> None:
+    """Show growth, chunk lengths and pages without text."""
+    indexes = session.engine().indexes
+    growth = indexes.growth()
+    if not growth:
+        chunks.empty_index()
+        return
+    with st.container(border=True):
+        st.subheader(_("Growth"), anchor=False)
+        st.caption(_("By the date added; deleted documents are not counted."))
+        for column, things in zip(st.columns(len(COUNTS), gap="small"), COUNTS, strict=True):
+            total = f"{decimal(getattr(growth[-1], things))} {_(things)}"
+            column.markdown(f"**{total}**")
+            column.area_chart(
+                {"at": [step.at for step in growth], _(things): [getattr(step, things) for step in growth]},
+                x="at",
+                y=_(things),
+                x_label="",
+                y_label="",
+                height=GROWTH_PX,
+                alt=_("How the number of {things} grew: {total} now.").format(things=_(things), total=total),
+            )
+    left, right = st.columns([5, 6], gap="small")
+    with left.container(border=True):
+        st.subheader(_("Chunk lengths"), anchor=False)
+        _lengths(session.cached_for_index("lengths", indexes.lengths))
+    with right.container(border=True):
+        st.subheader(_("Pages without text"), anchor=False)
+        _pages_without_text(session.cached_for_index("wordless", indexes.wordless))
+
+
+def _lengths(bands: Sequence[types.LengthBand]) -> None:
+    if not bands:
+        st.caption(_("There are no chunks."))
+        return
+    limit = decimal(session.engine().inspect_index().index.chunking.chunk_size_chars)
+    st.bar_chart(
+        {_("characters"): [band.start for band in bands], _("chunks"): [band.chunks for band in bands]},
+        x=_("characters"),
+        y=_("chunks"),
+        height=LENGTHS_PX,
+        alt=_("How many chunks there are of each length. They are cut at {limit} characters.").format(limit=limit),
+    )
+    st.caption(_("Chunks are cut at about {limit} characters.").format(limit=limit))
+
+
+def _pages_without_text(summary: types.WordlessSummary) -> None:
+    if not summary.pages:
+        st.success(_("Every page has text."), icon=":material/check_circle:")
+        return
+    st.caption(
+        _("{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.").format(
+            pages=n_pages(summary.pages), documents=n_documents(summary.documents)
+        )
+    )
+    rows = [
+        {
+            _("document"): document.name,
+            _("without text"): document.wordless / document.page_count,
+            _("pages"): progress_text(document.wordless, document.page_count),
+            _("page numbers"): _ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
+        }
+        for document in summary.worst
+    ]
+
+    def open_first_page() -> None:
+        for row in st.session_state["wordless"].selection.rows:
+            chunks.open_page(summary.worst[row].document_id, summary.worst[row].first[0])
+
+    share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small")
+    st.dataframe(
+        rows,
+        key="wordless",
+        hide_index=True,
+        height=LENGTHS_PX,
+        on_select=open_first_page,
+        selection_mode="single-row",
+        column_config={_("without text"): share},
+    )
+    if summary.documents > len(rows):
+        st.caption(_("The {rows} documents with the most pages without text.").format(rows=len(rows)))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Format ascending numbers as ranges: `1, 4–6`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
+
+
+# --- problems ---------------------------------------------------------------------------------------
+
+
+def problems() -> None:
+    """Show all problems of the index's documents, the worst first, with a button to repair them."""
+    with error_boundary():
+        findings = {finding.kind: finding for finding in session.engine().indexes.findings()}
+        if not findings:
+            st.success(_("No problems found in the documents read so far."), icon=":material/check_circle:")
+        for kind in PROBLEMS:
+            if kind in findings:
+                _finding(findings[kind])
+
+
+def _finding(finding: types.HealthFinding) -> None:
+    description, advice = PROBLEMS[finding.kind]
+    refusal = session.read_only_reason()
+    with st.container(border=True, key=f"finding-{finding.kind}"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader(f"{n_documents(finding.count)} {_(description)}", anchor=False, width="stretch")
+            if finding.kind in types.REPAIRABLE:
+                st.button(
+                    _("Read again") if finding.count == 1 else _("Read all again"),
+                    key=f"repair-{finding.kind}",
+                    icon=":material/healing:",
+                    on_click=_repair,
+                    args=(finding.kind,),
+                    disabled=refusal is not None,
+                    help=refusal,
+                )
+            else:
+                st.page_link("pages/library.py", label=_("Enter password"), icon=":material/key:")
+        st.caption(_(advice))
+        st.markdown("\n".join(f"- **{escape(document.name)}**{_problem(document)}" for document in finding.documents))
+        if hidden := finding.count - len(finding.documents):
+            st.caption(plural(hidden, "and {count} more document", "and {count} more documents"))
+
+
+def _repair(kind: types.FindingKind) -> None:
+    with error_boundary():
+        queued = session.engine().indexes.repair(kind)
+        st.toast(
+            plural(len(queued), "{count} document will be read again.", "{count} documents will be read again."),
+            icon=":material/healing:",
+        )
+
+
+def _problem(document: types.AilingDocument) -> str:
+    """Return what follows the document's name."""
+    if document.error:
+        return f": {escape(translate_message(document.error))}"
+    if pages := document.failed_pages:
+        numbers = ", ".join(map(str, pages[:MAX_PAGE_NUMBERS])) + (" …" if len(pages) > MAX_PAGE_NUMBERS else "")
+        template = ngettext(len(pages), "page {pages}", "pages {pages}")
+        return ": " + template.format(pages=numbers)
+    if missing := document.missing_vectors:
+        return ": " + plural(missing, "{count} chunk without a vector", "{count} chunks without a vector")
+    if document.completeness:
+        return f": {missing_text(document.completeness)}".replace("\n", "\n  ")  # a list within the list
+    return ""

@@ -79,7 +79,7 @@ def chosen_filter() -> tuple[types.Filters, str | None]:
 def filter_bar() -> None:
     """Show the fields of the library's filter."""
     filters, status = chosen_filter()
-    label = " · ".join(word for word in (summary(filters), _(status or "")) if word)
+    label = " · ".join(word for word in (summary(filters), _(status) if status else "") if word)
     with st.popover(escape(label) or _("Filter"), icon=":material/filter_list:", key="library-filter"):
         tag_fields(FILTER)
         st.text_input(_("Author"), key=f"{FILTER}-author", placeholder=_("Any"))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag import types
 from rag.ui import session
-from rag.ui.chat import conversation_list, tour
+from rag.ui.chat import conversation_list
 from rag.ui.components import focus_field
 from rag.ui.formatting import escape, n_pages
 from rag.ui.language import _
@@ -32,7 +32,6 @@ def documents_view() -> None:
     with error_boundary(), st.container(key="upload", gap="small"):
         upload.quota_usage()
         upload.drop_zone()
-        tour.questions()
         with st.container(key="files", gap="xsmall"):
             upload.uploads()
     documents()
@@ -129,7 +128,7 @@ def _no_documents(*, is_filtered: bool) -> None:
         with empty_state("search_off", _("No matching documents"), _("No document matches the search and the filter.")):
             return
     with empty_state("folder_open", _("Your library is empty"), _("Drop PDFs, Word files or slides here.")):
-        tour.offer_sample()
+        return
 
 
 def _actions(chosen: list[types.Document]) -> None:

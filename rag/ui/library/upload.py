@@ -17,7 +17,7 @@ from rag.ui.language import N_, _
 from rag.ui.library import document_metadata
 from rag.ui.library.incomplete_documents import warn_if_incomplete
 from rag.ui.page_frame import error_boundary
-from rag.ui.translated_messages import translate_message
+from rag.ui.translated_messages import translate_error, translate_message
 
 KINDS = {
     "PDF": ["pdf"],
@@ -144,7 +144,7 @@ def _fetch(address: str) -> None:
     except errors.DuplicateError as error:
         _refusals().append(_duplicate(address, error))
     except errors.Error as error:
-        _refusals().append(Refusal(address, translate_message(error.message)))
+        _refusals().append(Refusal(address, translate_error(error)))
 
 
 def _uploaded() -> list[uuid.UUID]:
@@ -166,7 +166,7 @@ def _add(file: UploadedFile) -> None:
     except errors.DuplicateError as error:
         _refusals().append(_duplicate(file.name, error))
     except errors.Error as error:
-        _refusals().append(Refusal(file.name, translate_message(error.message)))
+        _refusals().append(Refusal(file.name, translate_error(error)))
 
 
 def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
@@ -276,9 +276,9 @@ def _document_row(document: types.Document) -> None:
     icon, stage = STAGES[document.status]
     with st.container(key=f"file-{document.status}-{document.id}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            version = f" ({_('version {number}').format(number=document.version)})" if document.version > 1 else ""
+            version = _("version {number}").format(number=document.version)
             st.markdown(
-                f":material/{icon}: **{escape(document.name)}**{version}",
+                f":material/{icon}: **{escape(document.name)}**" + (f" ({version})" if document.version > 1 else ""),
                 width="stretch",
             )
             st.caption(f"{file_size(document.size)} · {_stage(document, stage)}", width="content")
@@ -353,7 +353,7 @@ def _password(document: types.Document) -> None:
             session.engine().documents.unlock(document.id, password)
             st.rerun()
         except errors.PasswordError as error:
-            st.error(escape(translate_message(error.message)))
+            st.error(escape(translate_error(error)))
 
 
 def _refusal_row(number: int, refusal: Refusal) -> None:
@@ -391,7 +391,7 @@ def _add_resolved(number: int, refusal: Refusal, file: UploadedFile, replaces: u
     try:
         _uploaded().append(session.engine().documents.add(file, file.name, replaces=replaces).id)
     except errors.Error as error:  # it changed meanwhile: show the new reason
-        _refusals()[number] = Refusal(refusal.name, translate_message(error.message))
+        _refusals()[number] = Refusal(refusal.name, translate_error(error))
         st.rerun()
     _dismiss(number)
 

@@ -136,7 +136,8 @@ def _cell_text(document: types.Document, shown: types.ShownCell | None) -> str:
     if cell.status != "answered":
         return marks + (_("not found") if cell.status == "not_found" else _("failed"))
     marks += SURE_MARKS.get(cell.assurance, "? ")
-    return f"{marks}{_('p. {page}').format(page=cell.page_label or cell.page_number)} · {cell.answer}"
+    page = _("p. {page}").format(page=cell.page_label or cell.page_number)
+    return f"{marks}{page} · {cell.answer}"
 
 
 def _state(filled: types.FilledMatrix) -> None:

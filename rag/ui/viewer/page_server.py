@@ -21,7 +21,7 @@ from starlette.routing import Route
 from rag import errors, types
 from rag.engine import Installation, RAGEngine
 from rag.ui.language import _, use_language
-from rag.ui.translated_messages import translate_message
+from rag.ui.translated_messages import translate_error
 from rag.ui.viewer import tickets
 
 PATH = "/reading"
@@ -77,7 +77,7 @@ def _endpoint(installation: Installation, answer: Handler) -> Callable[[Request]
         except errors.Error as error:
             status = next((STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES), 503)
             with use_language(request.headers.get("accept-language")):
-                return JSONResponse({"message": translate_message(error.message)}, status, headers=PRIVATE_HEADERS)
+                return JSONResponse({"message": translate_error(error)}, status, headers=PRIVATE_HEADERS)
         return found if isinstance(found, Response) else JSONResponse(found, headers=PRIVATE_HEADERS)
 
     async def endpoint(request: Request) -> Response:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rag import errors, types
 from rag.engine import Installation, RAGEngine
+from rag.messages import N_
 
 MAX_TICKETS = 10_000
 """Per process; the least recently used ticket is dropped first."""
@@ -69,7 +70,7 @@ class Tickets:
         ):
             with self._lock:
                 self._holders.pop(ticket, None)
-            raise errors.AuthError("This page was open for too long, or the login has ended. Reload it.")
+            raise errors.AuthError(N_("This page was open for too long, or the login has ended. Reload it."))
         with self._lock:
             holder.used = now
             if ticket in self._holders:

@@ -1,0 +1,186 @@
+"""`pagelight api`: send a request to the REST API inside this process, without a server."""
+
+import asyncio
+import json
+import sys
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib import parse
+
+import typer
+
+from rag import errors
+from rag.cli import output
+from rag.cli.command import open_engine
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from rag.access.gate import Caller, Visitor
+    from rag.engine import RAGEngine
+
+Message = MutableMapping[str, Any]
+
+
+def api(
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="GET, POST, PUT, PATCH or DELETE.")] = "",
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A route with its ids, such as /jobs.")] = "",
+    *,
+    body: Annotated[
+        str | None,
+        typer.Option("--json", metavar="BODY|@FILE|-", help="The JSON to send; “-” reads stdin.", show_default=False),
+    ] = None,
+    query: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A query parameter; may be repeated.", show_default=False),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="Write the response into this new file.", show_default=False),
+    ] = None,
+    routes: Annotated[bool, typer.Option("--routes", help="List the routes.")] = False,
+) -> None:
+    """Send a request to the REST API inside this process, as the local user. It needs no server and no key.
+
+    JSON is printed indented, anything else as it is. An error is printed as JSON, and exits with the code of its type.
+
+        pagelight api --routes
+        pagelight api GET /jobs --query kind=matrix
+        pagelight api POST /tags --json @tags.json
+        pagelight api GET /matrices/6f0c…/export --query format=xlsx --output filings.xlsx
+    """
+    from rag.api import create_app
+
+    with open_engine() as engine:
+        app = create_app(engine.installation)
+        if routes:
+            _print_routes(app)
+            return
+        if not (method and path):
+            raise errors.ValidationError("Give METHOD and PATH. List the routes: pagelight api --routes")
+        app.state.gate = CommandLineGate(engine)
+        response = asyncio.run(_send(app, _scope(method, path, query or ()), _read_body(body)))
+    if response.status >= HTTPStatus.BAD_REQUEST:
+        error = _error(response)
+        output.print_error(error, as_json=True)
+        raise typer.Exit(error.exit_code)
+    if file is not None:
+        output.write_new(file, response.body)
+    else:
+        _print(response)
+
+
+@dataclass
+class Response:
+    """A response of the API."""
+
+    status: int = HTTPStatus.INTERNAL_SERVER_ERROR
+    content_type: str = ""
+    body: bytes = b""
+
+
+class CommandLineGate:
+    """Admits every request as the local user, whatever keys exist: who can run the command can read the data."""
+
+    def __init__(self, engine: "RAGEngine") -> None:
+        self._engine = engine
+
+    def admit(self, _: "Visitor") -> "Caller":
+        """Return the local user, who needs no key."""
+        from rag.access.gate import Caller
+
+        return Caller(self._engine, key=None)
+
+
+def _print_routes(app: "FastAPI") -> None:
+    rows = [
+        (method.upper(), path, operation.get("description", "").partition("\n")[0])
+        for path, operations in app.openapi()["paths"].items()
+        for method, operation in operations.items()
+    ]
+    output.print_table(["method", "path", "does"], rows)
+
+
+def _read_body(body: str | None) -> bytes:
+    """Return what `--json` means: the content of a file, of stdin, or the text itself."""
+    if body is None:
+        return b""
+    if body == "-":
+        return sys.stdin.buffer.read()
+    if not body.startswith("@"):
+        return body.encode()
+    try:
+        return Path(body[1:]).read_bytes()
+    except OSError as error:
+        raise errors.SourceError(f"{body[1:]} cannot be read: {error.strerror}. Check the path.") from error
+
+
+def _scope(method: str, path: str, query: Sequence[str]) -> dict[str, Any]:
+    """Return the request line and headers in ASGI's form."""
+    url = parse.urlsplit(path)
+    parameters = parse.parse_qsl(url.query)
+    for parameter in query:
+        name, sign, value = parameter.partition("=")
+        if not sign:
+            raise errors.ValidationError(f"“{parameter}” is no query parameter. Write it as NAME=VALUE.")
+        parameters.append((name, value))
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": method.upper(),
+        "scheme": "http",
+        "path": f"/{parse.unquote(url.path).lstrip('/')}",
+        "query_string": parse.urlencode(parameters).encode(),
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 0),
+        "server": ("localhost", 80),
+    }
+
+
+async def _send(app: "FastAPI", scope: dict[str, Any], body: bytes) -> Response:
+    """Call the application as a server would."""
+    response = Response()
+    requests: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        if not requests:
+            await asyncio.Event().wait()  # the client stays until the end of the response
+        return requests.pop()
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            response.status = message["status"]
+            response.content_type = dict(message["headers"]).get(b"content-type", b"").decode()
+        else:
+            response.body += message.get("body", b"")
+
+    await app(scope, receive, send)
+    return response
+
+
+def _error(response: Response) -> errors.Error:
+    """Return the error of a refusal, in the class that has its code."""
+    from rag.api.error_responses import COLLECTION_TYPES
+
+    body = json.loads(response.body)["error"]
+    codes = {kind: code for code, kind in COLLECTION_TYPES.items()}
+    classes = {
+        kind.code: kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.Error)
+    }
+    code = codes.get(body["type"], body["type"])
+    return classes.get(code, errors.ValidationError)(body["message"], details=body["details"])
+
+
+def _print(response: Response) -> None:
+    if not response.body:  # 204 No Content
+        return
+    if response.content_type.startswith("application/json"):
+        output.print_json(json.loads(response.body))
+    elif sys.stdout.isatty() and not response.content_type.startswith("text/"):
+        raise errors.ValidationError("The response is no text. Give --output FILE, or pipe it into a program.")
+    else:
+        typer.echo(response.body, nl=False)

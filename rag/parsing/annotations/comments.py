@@ -23,22 +23,17 @@ MAX_DEPTH = 100
 """Replies to replies that are followed."""
 SIZE_PT = 10.0
 _KINDS = {
-    pymupdf.PDF_ANNOT_TEXT: "Comment",
-    pymupdf.PDF_ANNOT_FREE_TEXT: "Comment",
-    pymupdf.PDF_ANNOT_LINE: "Comment",
-    pymupdf.PDF_ANNOT_SQUARE: "Comment",
-    pymupdf.PDF_ANNOT_CIRCLE: "Comment",
-    pymupdf.PDF_ANNOT_POLYGON: "Comment",
-    pymupdf.PDF_ANNOT_POLY_LINE: "Comment",
-    pymupdf.PDF_ANNOT_INK: "Comment",
-    pymupdf.PDF_ANNOT_REDACT: "Comment",
-    pymupdf.PDF_ANNOT_HIGHLIGHT: "Highlight",
-    pymupdf.PDF_ANNOT_UNDERLINE: "Underline",
-    pymupdf.PDF_ANNOT_SQUIGGLY: "Underline",
-    pymupdf.PDF_ANNOT_STRIKE_OUT: "Strikeout",
-    pymupdf.PDF_ANNOT_CARET: "Insertion",
-    pymupdf.PDF_ANNOT_STAMP: "Stamp",
-    pymupdf.PDF_ANNOT_FILE_ATTACHMENT: "Attached file",
+    getattr(pymupdf, f"PDF_ANNOT_{name}"): kind
+    for kind, names in {
+        "Comment": "TEXT FREE_TEXT LINE SQUARE CIRCLE POLYGON POLY_LINE INK REDACT",
+        "Highlight": "HIGHLIGHT",
+        "Underline": "UNDERLINE SQUIGGLY",
+        "Strikeout": "STRIKE_OUT",
+        "Insertion": "CARET",
+        "Stamp": "STAMP",
+        "Attached file": "FILE_ATTACHMENT",
+    }.items()
+    for name in names.split()
 }
 
 

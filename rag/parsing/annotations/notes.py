@@ -21,14 +21,14 @@ _NOTICE = "please wait"
 
 def notes(document: Any, *, has_files: bool) -> str | None:
     """Return the notes on a PDF, in one text; `has_files` tells whether there are files in it."""
-    found = []
+    texts = []
     if has_files and _has(document, "Collection"):
-        found.append(PORTFOLIO)
+        texts.append(PORTFOLIO)
     if _is_dynamic_form(document):
-        found.append(DYNAMIC_FORM)
+        texts.append(DYNAMIC_FORM)
     if _has_redactions(document):
-        found.append(UNAPPLIED_REDACTIONS)
-    return "\n".join(found) or None
+        texts.append(UNAPPLIED_REDACTIONS)
+    return "\n".join(texts) or None
 
 
 def _has(document: Any, key: str) -> bool:

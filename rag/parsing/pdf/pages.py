@@ -112,10 +112,10 @@ def _legible(content: Sequence[Piece]) -> tuple[list[Piece], int]:
 
 
 def _sheet_blocks(
-    grid: PageGrid, found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect
+    grid: PageGrid, pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks of the sheet's name, the text above its cells, its cells, and the text below them."""
-    parts = grid.split(found)
+    parts = grid.split(pieces)
     below = [rule for rule in rules if rule.bbox.y0 > grid.rows[-1].end]
     yield from parts.headings
     yield from page_blocks(parts.above, (), page_box)
@@ -124,14 +124,14 @@ def _sheet_blocks(
 
 
 def page_blocks(
-    found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, layout: layout_model.Layout = _NO_LAYOUT
+    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, layout: layout_model.Layout = _NO_LAYOUT
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks in reading order, text of the page's main direction first."""
     by_direction = Counter[Direction]()
-    for piece in found:
+    for piece in pieces:
         by_direction[piece.direction] += len(piece.text)
     for direction, _ in by_direction.most_common():
-        of_direction = [piece for piece in found if piece.direction is direction]
+        of_direction = [piece for piece in pieces if piece.direction is direction]
         if direction is Direction.RIGHT:
             numbers, text = line_numbers.split_line_numbers(of_direction)
             yield from _upright_blocks(text, rules, page_box, layout.tables)
@@ -146,10 +146,10 @@ def page_blocks(
 
 
 def _upright_blocks(
-    found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, table_boxes: Sequence[types.Rect]
+    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, table_boxes: Sequence[types.Rect]
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks of text that is not rotated."""
-    ruled, rest = ruled_tables.find_ruled_tables(found, rules, page_box)
+    ruled, rest = ruled_tables.find_ruled_tables(pieces, rules, page_box)
     seen, rest = layout_model.extract_tables(rest, table_boxes)
     items: list[Piece | ruled_tables.Table] = [*rest, *ruled, *seen]
     for group in reading_order.reading_order(items):

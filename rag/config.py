@@ -127,11 +127,6 @@ class Config(pydantic_settings.BaseSettings):
         return self.rag_storage_url or (self.rag_data_dir / "files").as_uri()
 
     @property
-    def drafts_dir(self) -> Path:
-        """The folder of records of unfinished writes."""
-        return self.rag_data_dir / "drafts"
-
-    @property
     def admins(self) -> frozenset[str]:
         """The users of `RAG_ADMINS`, separated by commas; the local user if it is unset.
 

@@ -226,7 +226,7 @@ class Census:
         )
 
     def _count_strays(self, look: Callable[[], dict[Path, str]]) -> None:
-        """Count orphans that remain after the cleanup of `pagelight doctor --mend`, run without its age limit."""
+        """Count orphans that remain after the cleanup of `pagelight doctor --fix`, run without its age limit."""
         deadline = time.monotonic() + self._sweep_seconds
         while look() and time.monotonic() < deadline:
             self._services.python("-m", SWEEP, log="sweep").wait()

@@ -8,4 +8,4 @@ from rag.engine import Installation
 if __name__ == "__main__":
     with Installation(load_config()) as installation:
         installation.cleanup.finish_deletions(dt.timedelta(0))
-        print(installation.cleanup.sweep(mend=True, older_than=dt.timedelta(0)))
+        print(installation.cleanup.find_orphans(delete=True, older_than=dt.timedelta(0)))

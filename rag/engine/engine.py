@@ -41,7 +41,7 @@ from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
-from rag.store import Caches, Health, PartialFiles, RateLimits
+from rag.store import Caches, Health, RateLimits
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
 
@@ -160,11 +160,10 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         store = self._resources.store  # migrates the schema, so that every archive has a known one
-        drafts = PartialFiles(self.config.drafts_dir)
-        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, partial_files=drafts)
+        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.add(
-            "export", Subject("backup", name=path.name), documents=manifest.rows("documents"), files=len(manifest.files)
+            "export", Subject("backup", name=path.name), documents=manifest.rows["documents"], files=len(manifest.files)
         )
         return manifest
 

@@ -1,6 +1,7 @@
 """One user's rows, files, models and queue."""
 
 import uuid
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rag import errors, types
@@ -28,7 +29,7 @@ class Workspace:
         self.user_id = user_id
         self.origin = origin
 
-    @property
+    @cached_property
     def store(self) -> UserStore:
         """The user's rows in the database, which is opened on first use."""
         return self._resources.store.of(self.user_id, self.origin)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rag import errors, types
+from rag.messages import N_
 from rag.providers import local_servers, provider_catalogue
 from rag.providers.http_connections import http_client, tls_context
 from rag.providers.provider_catalogue import ChatModels, EmbeddingModel, Provider

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from rag import errors, types
 from rag.config import Config
+from rag.messages import N_
 from rag.providers import clients, list_prices, local_servers
 from rag.providers.provider_catalogue import (
     FORMER,
@@ -65,7 +66,9 @@ class Registry:
         if name in FORMER:
             raise errors.ValidationError(_former_advice(name))
         names = ", ".join(self._providers)
-        raise errors.ValidationError(f"There is no model provider {name!r}. Choose one of: {names}.")
+        raise errors.ValidationError(
+            N_("There is no model provider {name}. Choose one of: {known}."), name=repr(name), known=names
+        )
 
     def providers(self) -> tuple[Provider, ...]:
         """Return all rows."""
@@ -82,8 +85,11 @@ class Registry:
             name = OPENAI_COMPATIBLE.name if FORMER[name] else GEMINI.name
         if name not in self._providers:
             raise errors.EmbeddingCapabilityError(
-                f"The index was embedded by {name!r}, which is not known here. Register it again, or "
-                "re-embed the index with another model.",
+                N_(
+                    "The index was embedded by {name}, which is not known here. Register it again, or re-embed the "
+                    "index with another model."
+                ),
+                name=repr(name),
                 details={"provider": name},
             )
         return self._providers[name]
@@ -119,7 +125,7 @@ class Registry:
         from rag.providers.batch_embedding import FunctionEmbedding
 
         if name in self._providers and name not in self._adapters:
-            raise errors.ValidationError(f"{name!r} is a built-in provider. Choose another name.")
+            raise errors.ValidationError(N_("{name} is a built-in provider. Choose another name."), name=repr(name))
         if not isinstance(adapter, BaseEmbedding):
             adapter = FunctionEmbedding(adapter, embed_batch_size=model.max_batch)
         self._adapters[name] = adapter
@@ -156,8 +162,14 @@ class Registry:
             model = _embedding_row(provider, space.model)
             if model.dimensions not in {None, space.dimensions} and not model.reducible:
                 raise errors.EmbeddingCapabilityError(
-                    f"{provider.label}'s {model.name} has {model.dimensions} dimensions, not {space.dimensions}. "
-                    "Choose another embedding model, or re-index."
+                    N_(
+                        "{label}'s {model} has {count} dimensions, not {dimensions}. Choose another embedding model, "
+                        "or re-index."
+                    ),
+                    label=provider.label,
+                    model=model.name,
+                    count=model.dimensions,
+                    dimensions=space.dimensions,
                 )
             model = replace(model, dimensions=space.dimensions)
         embedder = self._open_embedding(provider, model, config)
@@ -196,7 +208,9 @@ class Registry:
         provider, name = choice
         family = provider.chat_family(name)
         if family is None:
-            raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")
+            raise errors.ValidationError(
+                N_("{label} has no language models. Choose another provider."), label=provider.label
+            )
         connection = self.connection(provider, config)
         from rag.providers.vendor_models import VendorLLM
 
@@ -265,7 +279,11 @@ class Registry:
             model = setting[1]
         model = model or provider.default_chat_model
         if model is None and provider.chat_models:
-            raise errors.ConfigError(f"{provider.label} needs a model: set RAG_GEN_MODEL={provider.name}:MODEL.")
+            raise errors.ConfigError(
+                N_("{label} needs a model: set {setting}."),
+                label=provider.label,
+                setting=f"RAG_GEN_MODEL={provider.name}:MODEL",
+            )
         return provider, model or ""
 
     def _parse(
@@ -281,7 +299,9 @@ class Registry:
         if not matching:
             names = ", ".join(self._providers)
             raise errors.ValidationError(
-                f"No provider is known for the model {text!r}. Write PROVIDER:MODEL ({names})."
+                N_("No provider is known for the model {name}. Write PROVIDER:MODEL ({known})."),
+                name=repr(text),
+                known=names,
             )
         return next((row for row in matching if self.is_usable(row, config)), matching[0]), text
 
@@ -304,8 +324,9 @@ class Registry:
         """Return the address, key and limits for requests; raises `errors.ConfigError` if one is missing."""
         if not self.is_usable(provider, config):
             raise errors.ConfigError(
-                f"{provider.label} needs {(provider.required_setting or '').upper()}. "
-                "Set it in the environment or in .env, or give it on the page Settings."
+                N_("{label} needs {setting}. Set it in the environment or in .env, or give it on the page Settings."),
+                label=provider.label,
+                setting=(provider.required_setting or "").upper(),
             )
         setting = _settings_of(provider, config).key_setting
         key: SecretStr | None = getattr(config, setting) if setting else None
@@ -331,11 +352,13 @@ def _former_advice(name: str) -> str:
     """Say what takes the place of a connection of earlier releases."""
     address = FORMER[name]
     if address is None:
-        return f"{name!r} is no connection any more. Set GEMINI_API_KEY, and write gemini:MODEL instead."
-    return (
-        f"{name!r} is no connection of its own any more. Set OPENAI_COMPATIBLE_BASE_URL={address}, and its key as "
-        f"OPENAI_COMPATIBLE_API_KEY if it needs one. Then write openai_compatible:MODEL instead of {name}:MODEL."
-    )
+        return N_("{name} is no connection any more. Set GEMINI_API_KEY, and write gemini:MODEL instead.").format(
+            name=name
+        )
+    return N_(
+        "{name} is no connection of its own any more. Set OPENAI_COMPATIBLE_BASE_URL={address}, and its key as "
+        "OPENAI_COMPATIBLE_API_KEY if it needs one. Then write openai_compatible:MODEL instead of {name}:MODEL."
+    ).format(name=name, address=address)
 
 
 def _settings_of(provider: Provider, config: Config) -> Provider:
@@ -392,5 +415,10 @@ def _embedding_row(provider: Provider, name: str | None) -> EmbeddingModel:
     model = provider.embedding_model(name)
     if model is None:
         names = ", ".join(row.name for row in provider.embedding_models)
-        raise errors.EmbeddingCapabilityError(f"{provider.label} has no embedding model {name!r}, only: {names}.")
+        raise errors.EmbeddingCapabilityError(
+            N_("{label} has no embedding model {name}, only: {known}."),
+            label=provider.label,
+            name=repr(name),
+            known=names,
+        )
     return model

@@ -40,7 +40,7 @@ def map_vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()
     except _loaded(_CLIENT_ERRORS) as error:
         status = _status(error)
         if isinstance(error, _loaded(_CLIENT_TIMEOUTS)):
-            message = f"{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS."
+            template = N_("{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS.")
         elif status is not None:
             template = _refusal(status, setting)
         else:

@@ -28,6 +28,7 @@ from pydantic import PrivateAttr
 
 from rag import errors, types
 from rag.async_streams import in_threads
+from rag.messages import N_
 from rag.providers import clients, http_connections, vendor_errors
 from rag.providers.batch_embedding import BatchEmbedding
 from rag.providers.provider_catalogue import EmbeddingModel, Protocol, Provider

@@ -2,8 +2,7 @@
 
 from rag.store.conversations.completion_cache import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
 from rag.store.files.file_storage import DiskUsage, FileStore, UserFiles
-from rag.store.files.orphan_cleanup import OrphanCleanup
-from rag.store.files.partial_files import PartialFiles
+from rag.store.files.orphans import OrphanCleanup
 from rag.store.files.pending_deletions import SAFE_AGE
 from rag.store.files.source_folders import AllowedFolders, Folder
 from rag.store.jobs.jobs import JobCheckpoints, Started
@@ -46,7 +45,6 @@ __all__ = [
     "Logins",
     "OrphanCleanup",
     "OwnAccount",
-    "PartialFiles",
     "Preferences",
     "Queue",
     "RateLimits",

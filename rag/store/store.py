@@ -3,32 +3,34 @@
 import contextlib
 import uuid
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rag import errors, types
-from rag.store.conversations.answer_locks import AnswerLocks
-from rag.store.conversations.chats import Conversations
+from rag.store.conversations.chats import AnswerLinks, AnswerLocks, Conversations
 from rag.store.conversations.completion_cache import Caches
 from rag.store.conversations.matrices import Matrices
 from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
 from rag.store.jobs.jobs import JobCheckpoints, Jobs
 from rag.store.jobs.queue import Queue
-from rag.store.jobs.reading_queue import ReadingQueue
 from rag.store.jobs.scheduling import DocumentScheduler, JobScheduler
 from rag.store.jobs.status import Health, Monitoring
 from rag.store.library import documents
-from rag.store.library.annotations import Annotations
-from rag.store.library.attachments import Attachments
-from rag.store.library.collection_moves import CollectionMoves
-from rag.store.library.document_metadata import DocumentMetadata
+from rag.store.library.documents import (
+    Annotations,
+    Attachments,
+    CollectionMoves,
+    DocumentMetadata,
+    ReadingQueue,
+    Sources,
+    Versions,
+)
 from rag.store.library.indexes import Indexes
 from rag.store.library.page_text import Pages
 from rag.store.library.saved_filters import SavedFilters
-from rag.store.library.sources import Sources
-from rag.store.library.versions import Versions
 from rag.store.search.chunks import Chunks
 from rag.store.search.dense import DenseSearch
 from rag.store.search.embedding_cache import EmbeddingCache
@@ -41,44 +43,50 @@ from rag.store.users import accounts, api_keys
 from rag.store.users.audit_log import Audit, AuditOfAllUsers
 from rag.store.users.logins import Logins
 from rag.store.users.rate_limits import RateLimits
-from rag.store.users.share_links import AnswerLinks
 from rag.store.users.shared_collections import SharedChunks, SharedDatabase, SharedDeletions
 from rag.store.users.shares import Shares
 
 
 class UserStore:
-    """One user's data by noun; other users' data behaves as if it did not exist."""
+    """One user's data by noun, each opened on first use; other users' data behaves as if it did not exist."""
 
-    def __init__(self, bound: UserDatabase, dense: DenseSearch) -> None:
-        self.user_id = bound.user_id
-        self.indexes = Indexes(bound)
-        self.generations = Generations(bound, dense)
-        self.documents = documents.Documents(bound)
-        self.pending_deletions = PendingDeletions(bound)
-        self.document_metadata = DocumentMetadata(bound)
-        self.collection_moves = CollectionMoves(bound)
-        self.sources = Sources(bound)
-        self.versions = Versions(bound)
-        self.attachments = Attachments(bound)
-        self.reading_queue = ReadingQueue(bound)
-        self.chunks = Chunks(bound, dense)
-        self.pages = Pages(bound)
-        self.vectors = Vectors(bound)
-        self.embedding_cache = EmbeddingCache(bound)
-        self.caches = Caches(bound)
-        self.conversations = Conversations(bound)
-        self.answer_locks = AnswerLocks(bound)
-        self.answer_links = AnswerLinks(bound)
-        self.account = accounts.OwnAccount(bound)
-        self.logins = Logins(bound)
-        self.api_keys = api_keys.ApiKeys(bound)
-        self.jobs = Jobs(bound)
-        self.checkpoints = JobCheckpoints(bound)
-        self.saved_filters = SavedFilters(bound)
-        self.annotations = Annotations(bound, self.documents)
-        self.matrices = Matrices(bound)
-        self.shares = Shares(bound)
-        self.audit = Audit(bound)
+    def __init__(self, database: UserDatabase, dense: DenseSearch) -> None:
+        self.database = database
+        self.dense = dense
+
+    @property
+    def user_id(self) -> str:
+        """The user whose data it is."""
+        return self.database.user_id
+
+    indexes = cached_property(lambda store: Indexes(store.database))
+    generations = cached_property(lambda store: Generations(store.database, store.dense))
+    documents = cached_property(lambda store: documents.Documents(store.database))
+    pending_deletions = cached_property(lambda store: PendingDeletions(store.database))
+    document_metadata = cached_property(lambda store: DocumentMetadata(store.database))
+    collection_moves = cached_property(lambda store: CollectionMoves(store.database))
+    sources = cached_property(lambda store: Sources(store.database))
+    versions = cached_property(lambda store: Versions(store.database))
+    attachments = cached_property(lambda store: Attachments(store.database))
+    reading_queue = cached_property(lambda store: ReadingQueue(store.database))
+    chunks = cached_property(lambda store: Chunks(store.database, store.dense))
+    pages = cached_property(lambda store: Pages(store.database))
+    vectors = cached_property(lambda store: Vectors(store.database))
+    embedding_cache = cached_property(lambda store: EmbeddingCache(store.database))
+    caches = cached_property(lambda store: Caches(store.database))
+    conversations = cached_property(lambda store: Conversations(store.database))
+    answer_locks = cached_property(lambda store: AnswerLocks(store.database))
+    answer_links = cached_property(lambda store: AnswerLinks(store.database))
+    account = cached_property(lambda store: accounts.OwnAccount(store.database))
+    logins = cached_property(lambda store: Logins(store.database))
+    api_keys = cached_property(lambda store: api_keys.ApiKeys(store.database))
+    jobs = cached_property(lambda store: Jobs(store.database))
+    checkpoints = cached_property(lambda store: JobCheckpoints(store.database))
+    saved_filters = cached_property(lambda store: SavedFilters(store.database))
+    annotations = cached_property(lambda store: Annotations(store.database, store.documents))
+    matrices = cached_property(lambda store: Matrices(store.database))
+    shares = cached_property(lambda store: Shares(store.database))
+    audit = cached_property(lambda store: Audit(store.database))
 
     def put_rendition(self, files: UserFiles, document_id: uuid.UUID, path: Path) -> None:
         """Store a document's rendition, unless the document is purged meanwhile.
@@ -102,23 +110,24 @@ class UserStore:
 class SharedStore(UserStore):
     """A collection that another user shares with `asker`, together with the asker's own chats, caches and so on."""
 
-    def __init__(self, bound: SharedDatabase, dense: DenseSearch, asker: UserDatabase) -> None:
-        super().__init__(bound, dense)
-        own = UserStore(asker, dense)
-        self.access = bound
-        self.pending_deletions = SharedDeletions(bound)
-        self.chunks = SharedChunks(bound, dense, self.documents)
-        self.embedding_cache = own.embedding_cache
-        self.caches = own.caches
-        self.conversations = Conversations(asker, bound.user_id)
-        self.answer_locks = own.answer_locks
-        self.answer_links = own.answer_links
-        self.account = own.account
-        self.logins = own.logins
-        self.saved_filters = own.saved_filters
-        self.annotations = Annotations(asker, self.documents)
-        self.matrices = own.matrices
-        self.audit = own.audit
+    def __init__(self, database: SharedDatabase, dense: DenseSearch, asker: UserDatabase) -> None:
+        super().__init__(database, dense)
+        self.access = database
+        self.own = UserStore(asker, dense)
+
+    pending_deletions = cached_property(lambda store: SharedDeletions(store.access))
+    chunks = cached_property(lambda store: SharedChunks(store.access, store.dense, store.documents))
+    conversations = cached_property(lambda store: Conversations(store.own.database, store.user_id))
+    annotations = cached_property(lambda store: Annotations(store.own.database, store.documents))
+    embedding_cache = cached_property(lambda store: store.own.embedding_cache)
+    caches = cached_property(lambda store: store.own.caches)
+    answer_locks = cached_property(lambda store: store.own.answer_locks)
+    answer_links = cached_property(lambda store: store.own.answer_links)
+    account = cached_property(lambda store: store.own.account)
+    logins = cached_property(lambda store: store.own.logins)
+    saved_filters = cached_property(lambda store: store.own.saved_filters)
+    matrices = cached_property(lambda store: store.own.matrices)
+    audit = cached_property(lambda store: store.own.audit)
 
 
 class Store:

@@ -148,10 +148,10 @@ class Status(Model):
     backup: BackupRecord | None = pydantic.Field(default=None, description="The last one that was written, if any.")
 
 
-BACKUP_FORMAT = 1
+BACKUP_FORMAT = 2
 """The version of the archive layout; later ones are refused."""
 
-TABLE_MEMBER = re.compile(r"tables/([a-z_][a-z0-9_]{0,62})\.copy")
+DATABASE_MEMBER = "database.dump"
 
 FILE_MEMBER = re.compile(r"files/[0-9a-f]{32}/([0-9a-f-]{36})/(original|rendition)")
 """The first part is a digest of the user, as plain tar headers limit names to 100 characters."""
@@ -169,21 +169,6 @@ class BackupMember(Model):
     sha256: Sha256
 
 
-class BackupTable(BackupMember):
-    """The rows of a table in the text format of PostgreSQL's `COPY`."""
-
-    table: Identifier
-    columns: tuple[Identifier, ...] = pydantic.Field(min_length=1)
-    rows: int = pydantic.Field(ge=0)
-
-    @pydantic.model_validator(mode="after")
-    def _named_as_its_table(self) -> "BackupTable":
-        found = TABLE_MEMBER.fullmatch(self.member)
-        if found is None or found[1] != self.table:
-            raise ValueError("a table's member must bear its name")
-        return self
-
-
 class BackupFile(BackupMember):
     """A file of a document."""
 
@@ -193,8 +178,8 @@ class BackupFile(BackupMember):
 
     @pydantic.model_validator(mode="after")
     def _named_as_its_document(self) -> "BackupFile":
-        found = FILE_MEMBER.fullmatch(self.member)
-        if found is None or found.groups() != (str(self.document_id), self.kind):
+        match = FILE_MEMBER.fullmatch(self.member)
+        if match is None or match.groups() != (str(self.document_id), self.kind):
             raise ValueError("a file's member must bear its document's id and its kind")
         return self
 
@@ -210,20 +195,24 @@ class MissingFile(Model):
 class BackupManifest(Model):
     """The manifest of a backup archive; `migrations` are those of its schema, in order.
 
-    `left_out` names the tables that are not included because their content can be recomputed.
+    `rows` counts the rows of each table. `left_out` names the tables that are not included because their content can
+    be recomputed. `database` is the dump; only archives of the first format have none.
     """
 
     format: int = pydantic.Field(default=BACKUP_FORMAT, ge=1, le=BACKUP_FORMAT)
     pagelight: str
     created_at: dt.datetime
     migrations: tuple[str, ...] = pydantic.Field(min_length=1)
-    tables: tuple[BackupTable, ...]
+    database: BackupMember | None = None
+    rows: Mapping[Identifier, int]
     files: tuple[BackupFile, ...] = ()
     missing: tuple[MissingFile, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @pydantic.model_validator(mode="after")
-    def _each_member_once(self) -> "BackupManifest":
+    def _names_each_member_once(self) -> "BackupManifest":
+        if self.format == BACKUP_FORMAT and (self.database is None or self.database.member != DATABASE_MEMBER):
+            raise ValueError("the database must be named as such")
         names = [member.member for member in self.members]
         if len(set(names)) < len(names):
             raise ValueError("a member is named twice")
@@ -232,11 +221,7 @@ class BackupManifest(Model):
     @property
     def members(self) -> tuple[BackupMember, ...]:
         """All members of the archive except the manifest."""
-        return (*self.tables, *self.files)
-
-    def rows(self, table: str) -> int:
-        """Return the number of rows of a table."""
-        return sum(entry.rows for entry in self.tables if entry.table == table)
+        return (*([self.database] if self.database else []), *self.files)
 
 
 class PurgeReceipt(Model):
@@ -255,29 +240,26 @@ class PurgeReceipt(Model):
     unfinished: int = 0
 
 
-class SweepReport(Model):
-    """The orphaned files found by a cleanup; `mended` tells whether they were removed.
+class OrphanReport(Model):
+    """The files without an owner that were found; `deleted` tells whether they were removed.
 
     Counted are documents with files whose deletion is pending (`deletions`), that have no row (`unowned`) or probably
-    belong to another database (`doubtful`, which are kept); partial files (`drafts`), `empty_folders`, local `copies`
-    of remote files without document, `temporary` folders, partial `backups`, and files readable by other system users
+    belong to another database (`unconfirmed`, which are kept); partial files and temporary folders (`partial_files`),
+    `empty_folders`, local `copies` of remote files without document, and folders that other accounts may enter
     (`open_to_others`). `bytes` is the total size to remove.
     """
 
-    mended: bool = False
+    deleted: bool = False
     deletions: int = 0
     unowned: int = 0
-    doubtful: int = 0
-    drafts: int = 0
+    unconfirmed: int = 0
+    partial_files: int = 0
     empty_folders: int = 0
     copies: int = 0
-    temporary: int = 0
-    backups: int = 0
     open_to_others: int = 0
     bytes: int = pydantic.Field(default=0, ge=0)
 
     @property
-    def found(self) -> int:
-        """The number of items to clean up."""
-        counts = self.model_dump(exclude={"mended", "doubtful", "bytes"})
-        return sum(counts.values())
+    def count(self) -> int:
+        """The number of orphans, without unconfirmed ones."""
+        return sum(self.model_dump(exclude={"deleted", "unconfirmed", "bytes"}).values())

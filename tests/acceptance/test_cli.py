@@ -680,7 +680,7 @@ def test_the_doctor_clears_away_what_was_left_behind(settings: Path, folder: Pat
 
     assert "1 of documents that no row knows" in told()
     assert (old / "original").exists()
-    assert "deleted: 1 of documents that no row knows" in told("--mend")
+    assert "deleted: 1 of documents that no row knows" in told("--fix")
     assert not old.exists()
     assert "no row knows" not in told()
 

@@ -12,10 +12,12 @@ from psycopg import conninfo, sql
 
 from rag import errors, store
 from rag.store import FileStore
-from rag.store.backup import backup, restore
+from rag.store.backup import backup, format_1, pg_tools, restore
+from rag.store.backup.archive import Archive, ArchiveWriter
 from rag.store.files.file_storage import KINDS
 from rag.store.server import database_roles, migrations
 from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
+from rag.types.operations import DATABASE_MEMBER
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 
 ANN, BOB = "ann", "bob\t\\N'; DROP TABLE documents; --"
@@ -138,9 +140,7 @@ def test_every_row_and_file_is_back(archive: Path, here: Machine, there: Machine
         restored[name] for name in ("documents", "postings", "messages", "completion_cache", "embedding_generations")
     )
     assert {len(restored[f"data_document_chunks_{size}"]) for size in (384, 40, 1700)} == {18 + 1, 9 + 9, 9}
-    assert {table.table: table.rows for table in manifest.tables} == {
-        name: len(rows) for name, rows in restored.items()
-    }
+    assert manifest.rows == {name: len(rows) for name, rows in restored.items()}
     assert stored_files(there.folder) == stored_files(here.folder)
     assert len(manifest.files) == 24
     assert definitions(there.url) == definitions(here.url)
@@ -231,7 +231,7 @@ def test_settings_of_either_server_change_nothing(
 def test_every_table_is_in_it_or_left_out_on_purpose(archive: Path, here: Machine) -> None:
     """A migration that makes a table in a way that `migrations.tables` does not see fails here."""
     manifest = backup.check(archive)
-    assert {table.table for table in manifest.tables} | {*manifest.left_out} == tables(here.url)
+    assert {*manifest.rows, *manifest.left_out} == tables(here.url)
     assert {*manifest.left_out} < {*migrations.tables()}
     assert manifest.migrations == migrations.names()
 
@@ -244,8 +244,7 @@ def test_tables_of_other_programs_are_none_of_ours(
             connection.execute("CREATE TABLE payroll (user_id text PRIMARY KEY, salary int)")
             connection.execute("INSERT INTO payroll VALUES ('ann', 4812)")
     path = tmp_path / "backup.tar"
-    assert "payroll" not in {table.table for table in backup.write(here.url, here.files, path).tables}
-    assert b"payroll" not in path.read_bytes()
+    assert "payroll" not in backup.write(here.url, here.files, path).rows
     restore.restore(there.url, there.files, path)
 
 
@@ -281,7 +280,7 @@ def test_nobody_else_may_read_it(archive: Path) -> None:
 def test_it_is_one_moment_of_a_database_that_goes_on(
     db: store.Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
 ) -> None:
-    """Between two tables a document comes and one goes; before the files, one more goes."""
+    """Before the tables are dumped a document comes and one goes; before the files, one more goes."""
     before = content(here.url)
     ann = owners[0]
     first, second, third = (document.id for document in db.of(ANN).documents.list(ann.index.id)[::-1])
@@ -292,7 +291,7 @@ def test_it_is_one_moment_of_a_database_that_goes_on(
         here.files.of(ANN).delete(document_id)
 
     def work(stage: str, done: int, total: int) -> None:
-        if (stage, done) == ("tables", 2):
+        if (stage, done) == ("tables", 0):
             ann.ready("new.pdf", ["A new text."])
             purge(first)
         if (stage, done) == ("files", 0):
@@ -322,7 +321,7 @@ def stop_at(stage: str, count: int) -> Callable[[str, int, int], None]:
     return stop
 
 
-@pytest.mark.parametrize("moment", [("tables", 0), ("tables", 5), ("files", 0), ("files", 7), ("check", 0)])
+@pytest.mark.parametrize("moment", [("tables", 0), ("tables", 1), ("files", 0), ("files", 7), ("check", 0)])
 def test_an_interrupted_backup_leaves_nothing(
     owners: list[Owner], here: Machine, tmp_path: Path, moment: tuple[str, int]
 ) -> None:
@@ -473,12 +472,63 @@ def later(tmp_path: Path) -> Path:
     return folder
 
 
+def in_the_first_format(archive: Path, path: Path) -> None:
+    """Write the same backup as releases before pg_dump did: each table's rows are a member of their own."""
+    with Archive(archive, lambda done: None) as source, path.open("wb") as file:
+        writer, tables = ArchiveWriter(file, created=0), []
+        for table, columns, pieces in pg_tools.tables_of(source.read(DATABASE_MEMBER)):
+            with writer.member(f"tables/{table}.copy") as sink:
+                for piece in pieces:
+                    sink.write(piece)
+            rows = source.manifest.rows[table]
+            tables.append({"table": table, "columns": columns, "rows": rows, **sink.member.model_dump(by_alias=False)})
+        for entry in source.manifest.files:
+            with writer.member(entry.member) as sink:
+                for piece in source.read(entry.member):
+                    sink.write(piece)
+        fields = source.manifest.model_dump(exclude={"database", "format", "rows"}, by_alias=False)
+        writer.close(format_1.Manifest(**fields, format=1, rows={}, tables=tables))
+
+
+def test_a_backup_of_the_first_format_is_restored_for_one_release(
+    archive: Path, here: Machine, there: Machine, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.tar"
+    in_the_first_format(archive, old)
+    assert backup.check(old).rows == backup.check(archive).rows
+    restore.restore(there.url, there.files, old)
+    assert content(there.url) == content(here.url)
+    assert stored_files(there.folder) == stored_files(here.folder)
+
+
+def test_a_server_newer_than_the_packaged_pg_dump_is_named() -> None:
+    pg_tools.require_version(180_004)
+    with pytest.raises(errors.StoreError, match="PostgreSQL 19, and the packaged pg_dump is of version 18"):
+        pg_tools.require_version(190_001)
+
+
+def test_a_password_is_on_no_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    connection = pg_tools.without_password("postgresql://ann:s3cret%3A%5C@db/pages?sslmode=require", file)
+    assert conninfo.conninfo_to_dict(connection) == {
+        "user": "ann",
+        "host": "db",
+        "dbname": "pages",
+        "sslmode": "require",
+        "passfile": str(file),
+    }
+    assert file.read_text() == "*:*:*:*:s3cret\\:\\\\\n"
+    assert file.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(errors.StoreError, match="without a password"):
+        pg_tools.without_password("host=db sslpassword=s3cret", file)
+
+
 def test_a_backup_of_an_earlier_version_is_brought_forward(archive: Path, there: Machine, later: Path) -> None:
     manifest = restore.restore(there.url, there.files, archive, schema=later)
     with psycopg.connect(there.url) as connection:
         assert connection.execute("SELECT FROM migrations WHERE name = '9998_shelves'").fetchone() is not None
         shelves = connection.execute("SELECT shelf FROM documents").fetchall()
-    assert shelves == [(7,)] * manifest.rows("documents") != []
+    assert shelves == [(7,)] * manifest.rows["documents"] != []
 
 
 def test_a_backup_of_an_earlier_version_needs_a_new_database(

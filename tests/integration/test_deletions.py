@@ -19,9 +19,9 @@ from rag import errors, store
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.store import FileStore, UserFiles
-from rag.store.files import file_storage, stale_files
+from rag.store.files import file_storage, orphans
 from rag.store.files.file_storage import Kind
-from rag.types import Document, DocumentStatus, SweepReport
+from rag.types import Document, DocumentStatus, OrphanReport
 from tests import forked, pdfs
 from tests.integration.samples import Owner
 
@@ -65,8 +65,8 @@ def noted(url: str) -> set[tuple[uuid.UUID, bool]]:
         return {*connection.execute("SELECT document_id, draft FROM deletions").fetchall()}
 
 
-def found(report: SweepReport) -> dict[str, int]:
-    return report.model_dump(exclude_defaults=True, exclude={"mended", "bytes"})
+def found(report: OrphanReport) -> dict[str, int]:
+    return report.model_dump(exclude_defaults=True, exclude={"deleted", "bytes"})
 
 
 def make_old(path: Path) -> None:
@@ -266,11 +266,11 @@ def test_a_document_whose_commit_was_not_confirmed_keeps_its_files(
 
 @pytest.mark.parametrize("step", ["before original", "after original"])
 def test_what_an_upload_is_about_to_own_is_not_swept_away(database_url: str, tmp_path: Path, step: str) -> None:
-    swept: list[SweepReport] = []
+    swept: list[OrphanReport] = []
 
     def sweep(at: str) -> None:
         if at == step:
-            swept.append(engine.installation.cleanup.sweep(mend=True, doubtful=True))
+            swept.append(engine.installation.cleanup.find_orphans(delete=True, include_unconfirmed=True))
 
     with stepping(database_url, tmp_path / "data", sweep) as engine:
         document = add(engine)
@@ -333,14 +333,14 @@ def test_files_that_no_row_knows_are_found_and_go_when_they_are_old(library: RAG
     kept, other = add(library, "a.pdf"), add(library, "b.pdf")
     lost = stray(library, tmp_path)
     cleanup = library.installation.cleanup
-    assert found(cleanup.sweep(mend=True)) == {}
-    assert found(cleanup.sweep(older_than=NOW)) == {"unowned": 1}
+    assert found(cleanup.find_orphans(delete=True)) == {}
+    assert found(cleanup.find_orphans(older_than=NOW)) == {"unowned": 1}
     assert files_of(library, lost) == 1
-    report = cleanup.sweep(mend=True, older_than=NOW)
-    assert (found(report), report.bytes, report.mended) == ({"unowned": 1}, len(b"nobody's"), True)
+    report = cleanup.find_orphans(delete=True, older_than=NOW)
+    assert (found(report), report.bytes, report.deleted) == ({"unowned": 1}, len(b"nobody's"), True)
     assert files_of(library, lost) == 0
     assert [files_of(library, document.id) for document in (kept, other)] == [1, 1]
-    assert found(cleanup.sweep(older_than=NOW)) == {}
+    assert found(cleanup.find_orphans(older_than=NOW)) == {}
 
 
 def test_a_storage_that_is_mostly_unknown_is_left_alone(library: RAGEngine, tmp_path: Path) -> None:
@@ -348,10 +348,10 @@ def test_a_storage_that_is_mostly_unknown_is_left_alone(library: RAGEngine, tmp_
     add(library, "a.pdf")
     strays = [stray(library, tmp_path) for _ in range(2)]
     cleanup = library.installation.cleanup
-    report = cleanup.sweep(mend=True, older_than=NOW)
-    assert (found(report), report.found) == ({"doubtful": 2}, 0)
+    report = cleanup.find_orphans(delete=True, older_than=NOW)
+    assert (found(report), report.count) == ({"unconfirmed": 2}, 0)
     assert [files_of(library, one) for one in strays] == [1, 1]
-    assert found(cleanup.sweep(mend=True, doubtful=True, older_than=NOW)) == {"unowned": 2}
+    assert found(cleanup.find_orphans(delete=True, include_unconfirmed=True, older_than=NOW)) == {"unowned": 2}
     assert [files_of(library, one) for one in strays] == [0, 0]
 
 
@@ -390,11 +390,11 @@ def test_drafts_empty_folders_and_temporary_ones_go_when_they_are_old(
         (own_temporary_folder / "others-abcd1234").mkdir()
 
     litter()
-    assert found(cleanup.sweep(mend=True)) == {}
+    assert found(cleanup.find_orphans(delete=True)) == {}
     for place in (root, own_temporary_folder):
         make_old(place)
-    report = cleanup.sweep(mend=True)
-    assert found(report) == {"drafts": 1, "empty_folders": 1, "temporary": 1}
+    report = cleanup.find_orphans(delete=True)
+    assert found(report) == {"partial_files": 2, "empty_folders": 1}
     assert report.bytes == len(b"half") + len(b"secret")
     assert [path.name for path in folder.iterdir()] == ["original"]
     assert sorted(path.name for path in own_temporary_folder.iterdir()) == [
@@ -402,7 +402,7 @@ def test_drafts_empty_folders_and_temporary_ones_go_when_they_are_old(
         "pagelight-0-0123456789abcdef",
     ]
     make_old(root)
-    assert found(cleanup.sweep(mend=True)) == {"empty_folders": 1}, "the user's own folder is next"
+    assert found(cleanup.find_orphans(delete=True)) == {"empty_folders": 1}, "the user's own folder is next"
     assert [path.name for path in root.iterdir()] == [folder.parent.name]
 
 
@@ -412,15 +412,15 @@ def test_a_working_folder_in_use_stays(engine: RAGEngine, own_temporary_folder: 
     make_old(own_temporary_folder)
     (working / "upload").write_bytes(b"just now")
     os.utime(working, (time.time() - OLD_SECONDS,) * 2)
-    assert found(engine.installation.cleanup.sweep(mend=True)) == {}
+    assert found(engine.installation.cleanup.find_orphans(delete=True)) == {}
     assert (working / "upload").exists()
 
 
 def test_a_working_folder_that_vanishes_while_others_are_looked_at_is_nobodys(own_temporary_folder: Path) -> None:
     for name in ("pagelight-ab_c1234", "pagelight-ab_c5678"):
         (own_temporary_folder / name / "pictures").mkdir(parents=True)
-    looking = stale_files.temporary(NOW)
-    assert next(looking).kind == "temporary"
+    looking = orphans.temporary_folders(NOW)
+    assert next(looking).kind == "partial_files"
     for folder in own_temporary_folder.iterdir():
         shutil.rmtree(folder)
     assert [*looking] == []
@@ -442,21 +442,21 @@ def test_copies_of_remote_files_go_with_their_documents(database_url: str, tmp_p
         one.documents.trash([gone.id])
         one.documents.purge([gone.id])
         assert [copy.exists() for copy in copies] == [True, True]
-        assert found(two.installation.cleanup.sweep(mend=True)) == {"copies": 1}
+        assert found(two.installation.cleanup.find_orphans(delete=True)) == {"copies": 1}
         assert [copy.exists() for copy in copies] == [False, True]
 
 
 def test_what_others_may_read_is_closed(engine: RAGEngine) -> None:
     original = engine.files.original(add(engine).id)
     root = engine.config.rag_data_dir / "files"
-    opened = (original, *original.parents[:3])
-    assert opened[-1] == root
+    opened = (original.parents[1], root)
+    assert opened[0].parent == root
     for path in opened:
-        path.chmod(0o644 if path.is_file() else 0o755)
+        path.chmod(0o755)
     engine.config.rag_data_dir.chmod(0o755)
-    assert found(engine.installation.cleanup.sweep()) == {"open_to_others": 4}
-    assert found(engine.installation.cleanup.sweep(mend=True)) == {"open_to_others": 4}
-    assert [stat.S_IMODE(path.stat().st_mode) for path in opened] == [0o600, 0o700, 0o700, 0o700]
+    assert found(engine.installation.cleanup.find_orphans()) == {"open_to_others": 2}
+    assert found(engine.installation.cleanup.find_orphans(delete=True)) == {"open_to_others": 2}
+    assert [stat.S_IMODE(path.stat().st_mode) for path in opened] == [0o700, 0o700]
     assert stat.S_IMODE(engine.config.rag_data_dir.stat().st_mode) == 0o755, "that is not ours to close"
 
 
@@ -473,27 +473,24 @@ installation.backup(Path(path), lambda at, done, total: os._exit(9) if at == sta
 
 
 @pytest.mark.parametrize("stage", ["tables", "check"])
-def test_the_draft_of_a_killed_backup_goes(engine: RAGEngine, database_url: str, tmp_path: Path, stage: str) -> None:
+def test_the_partial_file_of_a_killed_backup_is_deleted_by_the_next_one(
+    engine: RAGEngine, database_url: str, tmp_path: Path, stage: str
+) -> None:
     safe = tmp_path / "safe"
     safe.mkdir()
     add(engine)
     assert forked.run(KILLED_BACKUP, database_url, engine.config.rag_data_dir, safe / "a.tar", stage) == 9
-    (draft,) = safe.iterdir()
-    assert draft.name.startswith(".a.tar-")
-    seen: list[dict[str, int]] = []
+    (partial,) = safe.iterdir()
+    names: list[str] = []
 
-    def look(stage: str, done: int, total: int) -> None:
-        if stage == "check" and not seen:
-            seen.append(found(engine.installation.cleanup.sweep(mend=True)))
+    def back_up_too(stage: str, done: int, total: int) -> None:
+        if stage == "check" and not names:
+            names.append("b.tar")
+            engine.installation.backup(safe / "b.tar")
 
-    report = engine.installation.cleanup.sweep()
-    assert (found(report), report.bytes) == ({"backups": 1}, draft.stat().st_size)
-    assert found(engine.installation.cleanup.sweep(mend=True)) == {"backups": 1}
-    assert [*safe.iterdir()] == []
-    engine.installation.backup(safe / "b.tar", look)
-    assert seen == [{}], "one that is being written stays"
-    assert [path.name for path in safe.iterdir()] == ["b.tar"]
-    assert found(engine.installation.cleanup.sweep()) == {}
+    engine.installation.backup(safe / "c.tar", back_up_too)
+    assert not partial.exists()
+    assert sorted(path.name for path in safe.iterdir()) == ["b.tar", "c.tar"], "one that is being written stays"
 
 
 def test_two_do_not_sweep_the_storage_at_once(library: RAGEngine, tmp_path: Path) -> None:
@@ -502,5 +499,5 @@ def test_two_do_not_sweep_the_storage_at_once(library: RAGEngine, tmp_path: Path
     deletions = library.installation._resources.store.all_deletions
     with deletions.alone() as is_alone:
         assert is_alone
-        assert found(library.installation.cleanup.sweep(mend=True, older_than=NOW)) == {}
-    assert found(library.installation.cleanup.sweep(mend=True, older_than=NOW)) == {"unowned": 1}
+        assert found(library.installation.cleanup.find_orphans(delete=True, older_than=NOW)) == {}
+    assert found(library.installation.cleanup.find_orphans(delete=True, older_than=NOW)) == {"unowned": 1}

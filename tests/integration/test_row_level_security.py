@@ -492,7 +492,7 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
             assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (2,)
     files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
     made = backup.write(access.admin, files, tmp_path / "backup.pagelight")
-    assert {table.table: table.rows for table in made.tables}["documents"] == 2
+    assert made.rows["documents"] == 2
     restore.restore(database_roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
     with store.Store.open(elsewhere, pool_size=2) as db:
         assert db.of(VICTIM).documents.get(waiting.id) == waiting

@@ -6,6 +6,7 @@ import inspect
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import psycopg
@@ -579,9 +580,9 @@ def snapshot(world: World) -> dict[str, list[str]]:
 
 
 def public_methods(db: store.Store) -> set[str]:
-    nouns = {noun: part for noun, part in (vars(db) | vars(db.of(VICTIM))).items() if not noun.startswith("_")}
-    del nouns["user_id"]
-    nouns["store"] = db
+    user_nouns = [noun for noun, part in vars(store.UserStore).items() if isinstance(part, cached_property)]
+    nouns = {noun: part for noun, part in vars(db).items() if not noun.startswith("_")}
+    nouns |= {noun: getattr(db.of(VICTIM), noun) for noun in user_nouns} | {"store": db}
     return {
         f"{noun}.{name}"
         for noun, part in nouns.items()

@@ -52,7 +52,7 @@ READ = {"label", "help", "placeholder", "text", "caption"}
 SAME_EVERYWHERE = {"12, 13", "https://", "provider:model"}
 NO_WORDS = re.compile(r":material/\w*:|:[\w-]+\[")
 IN_ENGLISH = (
-    *("api/", "cli/", "mcp_server/", "ui/", "config.py", "foreign_pages.py", "access/gate.py"),
+    *("api/", "cli/", "evaluation/", "mcp_server/", "ui/", "config.py", "foreign_pages.py", "access/gate.py"),
     *(
         "engine/retrieval_api.py",
         "engine/operations/data_export.py",
@@ -71,6 +71,7 @@ IN_ENGLISH = (
         "store/server/cluster_directory.py",
         "store/backup/archive.py",
         "store/backup/backup.py",
+        "store/backup/pg_tools.py",
         "store/server/embedded.py",
         "store/files/source_folders.py",
     ),
@@ -78,7 +79,7 @@ IN_ENGLISH = (
         "store/server/migrations.py",
         "store/backup/restore.py",
         "store/server/database_roles.py",
-        "store/files/orphan_cleanup.py",
+        "store/files/orphans.py",
     ),
     *("store/users/audit_log.py", "store/files/atomic_files.py"),
 )

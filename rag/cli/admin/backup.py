@@ -74,19 +74,19 @@ def _print(done: str, file: Path, manifest: types.BackupManifest, *, as_json: bo
                 "createdAt": manifest.created_at,
                 "pagelight": manifest.pagelight,
                 "schema": manifest.migrations[-1],
-                "documents": manifest.rows("documents"),
+                "documents": manifest.rows["documents"],
                 "files": len(manifest.files),
-                "rows": {table.table: table.rows for table in manifest.tables},
+                "rows": {**manifest.rows},
                 "missing": len(manifest.missing),
                 "leftOut": manifest.left_out,
             }
         )
         return
-    chunks = sum(table.rows for table in manifest.tables if table.table.startswith("data_document_chunks_"))
+    chunks = sum(rows for table, rows in manifest.rows.items() if table.startswith("data_document_chunks_"))
     parts = [
-        output.plural(manifest.rows("documents"), "document"),
+        output.plural(manifest.rows["documents"], "document"),
         output.plural(chunks, "chunk"),
-        output.plural(manifest.rows("conversations"), "chat"),
+        output.plural(manifest.rows["conversations"], "chat"),
         output.plural(len(manifest.files), "file"),
     ]
     output.print_text(f"{done}: {file}, {output.size(size)}: {', '.join(parts)}.")

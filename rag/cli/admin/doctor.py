@@ -21,22 +21,20 @@ from rag.config import Config, load_config
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-DOUBTFUL = (
+UNCONFIRMED = (
     "Most files belong to documents that this database does not know: check that RAG_STORAGE_URL and the database "
-    "belong together. If they do, and the files may be deleted: pagelight doctor --mend --doubtful"
+    "belong together. If they do, and the files may be deleted: pagelight doctor --fix --unconfirmed"
 )
-LEFTOVERS = {
+ORPHANS = {
     "deletions": "of documents that are gone, still to be deleted",
     "unowned": "of documents that no row knows",
-    "doubtful": "of documents that this database does not know",
-    "drafts": "half written",
+    "unconfirmed": "of documents that this database does not know",
+    "partial_files": "partial or temporary",
     "empty_folders": "empty folders",
     "copies": "copies of files of documents that are gone",
-    "temporary": "temporary folders",
-    "backups": "of interrupted backups",
-    "open_to_others": "that others may read",
+    "open_to_others": "folders that others may enter",
 }
-"""Descriptions of leftovers, by the fields of a sweep's report."""
+"""Descriptions of orphans, by the fields of their report."""
 
 
 class State(StrEnum):
@@ -60,28 +58,28 @@ class Check(NamedTuple):
 
 Result = tuple[State, str]
 
-Mend = Annotated[
+Fix = Annotated[
     bool,
-    typer.Option("--mend", help="Delete what killed processes left behind, and restrict files that others may read."),
+    typer.Option("--fix", help="Delete what killed processes left behind, and close folders that others may enter."),
 ]
-Doubtful = Annotated[
+Unconfirmed = Annotated[
     bool,
-    typer.Option("--doubtful", help="With --mend, delete unknown files even if they are most of the storage."),
+    typer.Option("--unconfirmed", help="With --fix, delete unknown files even if they are most of the storage."),
 ]
 
 
-def doctor(mend: Mend = False, doubtful: Doubtful = False, as_json: AsJson = False) -> None:
+def doctor(fix: Fix = False, unconfirmed: Unconfirmed = False, as_json: AsJson = False) -> None:
     """Check that everything Pagelight needs is there, and say how to fix what is not.
 
-    Keys are never printed. The exit code is 1 if something needed is broken. Nothing is changed without --mend, which
+    Keys are never printed. The exit code is 1 if something needed is broken. Nothing is changed without --fix, which
     deletes files that belong to no document and are older than a day.
 
         pagelight doctor
-        pagelight doctor --mend
+        pagelight doctor --fix
         pagelight doctor --json
     """
     checks = []
-    for check in _checks(load_config(), mend=mend, doubtful=mend and doubtful):
+    for check in _checks(load_config(), fix=fix, unconfirmed=fix and unconfirmed):
         checks.append(check)
         if not as_json:
             mark, style = MARKS[check.state]
@@ -94,7 +92,7 @@ def doctor(mend: Mend = False, doubtful: Doubtful = False, as_json: AsJson = Fal
         raise typer.Exit(1)
 
 
-def _checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
+def _checks(config: Config, *, fix: bool, unconfirmed: bool) -> Iterator[Check]:
     yield Check("Python", State.GOOD, ".".join(map(str, sys.version_info[:3])))
     yield _check("App", lambda: (State.GOOD, str(server.find_app())))
     yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
@@ -104,7 +102,7 @@ def _checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
     yield from _keys(config)
     yield _check("Servers of models", lambda: _servers(config))
     yield _check("Traces", lambda: _traces(config))
-    yield from _engine_checks(config, mend=mend, doubtful=doubtful)
+    yield from _engine_checks(config, fix=fix, unconfirmed=unconfirmed)
 
 
 def _check(name: str, check: Callable[[], Result]) -> Check:
@@ -208,7 +206,7 @@ def _servers(config: Config) -> Result:
     return State.GOOD, f"Ollama with {count}; choose one with pagelight models write"
 
 
-def _engine_checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
+def _engine_checks(config: Config, *, fix: bool, unconfirmed: bool) -> Iterator[Check]:
     where = "RAG_DATABASE_URL" if config.rag_database_url else f"embedded, {config.database_dir}"
     try:
         with open_engine() as engine:
@@ -217,7 +215,7 @@ def _engine_checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Ch
             yield Check("Database", State.GOOD, f"{message} ({where})")
             yield _check("Isolation of users", lambda: _isolation(engine, config))
             yield _check("Queue", lambda: _queue(engine, health.workers))
-            yield _check("Left behind", lambda: _leftovers(engine, mend=mend, doubtful=doubtful))
+            yield _check("Left behind", lambda: _orphans(engine, fix=fix, unconfirmed=unconfirmed))
     except errors.Error as error:
         yield Check("Database", State.BROKEN, f"{error.message} ({where})")
 
@@ -250,14 +248,14 @@ def _queue(engine: "RAGEngine", workers: int) -> Result:
     return State.GOOD, message
 
 
-def _leftovers(engine: "RAGEngine", *, mend: bool, doubtful: bool) -> Result:
-    report = engine.installation.cleanup.sweep(mend=mend, doubtful=doubtful)
-    counts = report.model_dump(exclude={"mended", "bytes"}, exclude_defaults=True)
-    listed = ", ".join(f"{count:,} {LEFTOVERS[kind]}" for kind, count in counts.items())
+def _orphans(engine: "RAGEngine", *, fix: bool, unconfirmed: bool) -> Result:
+    report = engine.installation.cleanup.find_orphans(delete=fix, include_unconfirmed=unconfirmed)
+    counts = report.model_dump(exclude={"deleted", "bytes"}, exclude_defaults=True)
+    listed = ", ".join(f"{count:,} {ORPHANS[kind]}" for kind, count in counts.items())
     if not counts:
         return State.GOOD, "nothing"
-    if report.doubtful:
-        return State.WARNING, f"{listed}. {DOUBTFUL}"
-    if mend:
+    if report.unconfirmed:
+        return State.WARNING, f"{listed}. {UNCONFIRMED}"
+    if fix:
         return State.GOOD, f"deleted: {listed}; {output.size(report.bytes)}"
-    return State.WARNING, f"{listed}; {output.size(report.bytes)}. Delete it: pagelight doctor --mend"
+    return State.WARNING, f"{listed}; {output.size(report.bytes)}. Delete it: pagelight doctor --fix"

@@ -146,7 +146,7 @@ class Settings:
         _require_unset(self._environment, ADDRESS)
         _require_unset(self._environment, ADDRESS_KEY)
         if url is not None and not _ADDRESS_PATTERN.fullmatch(url):
-            raise errors.ValidationError("This is no address of a server. Write it like https://models.example/v1.")
+            raise errors.ValidationError(N_("This is no address of a server. Write it like https://models.example/v1."))
         self._preferences.remove_key(ADDRESS_KEY)
         self._preferences.choose(ADDRESS, url)
 

@@ -86,7 +86,7 @@ def record_backup(store: Store, path: Path, manifest: types.BackupManifest) -> N
         created_at=manifest.created_at,
         path=str(path.absolute()),
         bytes=path.stat().st_size,
-        documents=manifest.rows("documents"),
+        documents=manifest.rows["documents"],
         files=len(manifest.files),
         missing=len(manifest.missing),
         verified_at=dt.datetime.now(dt.UTC),

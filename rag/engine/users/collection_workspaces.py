@@ -1,6 +1,7 @@
 """Workspaces that are narrowed to one collection: the user's own, or one that another user shares."""
 
 import uuid
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -35,7 +36,7 @@ class SharedWorkspace(Workspace):
         """Return the shared collection for the user of `own`. Raises NotFoundError if it is not shared with them."""
         return cls(own._resources, own.user_id, index_id, own.origin)
 
-    @property
+    @cached_property
     def store(self) -> SharedStore:
         """The shared rows; each transaction checks that they are still shared."""
         return self._shared

@@ -1,36 +1,38 @@
 """Back up the database and the file storage of all users into one archive.
 
-All tables are read in one snapshot, and the documents' files after it. The job queue is left out, because its jobs
-follow from the documents' rows, and so is what can be computed again (`EXCLUDED_TABLES`). Rows are written by
-``COPY … (FORMAT text)``, which every version of PostgreSQL reads. Settings and keys of the environment are excluded.
+pg_dump reads all tables in one snapshot, and the documents' files follow. The job queue is left out, because its jobs
+follow from the documents' rows, and so is what can be computed again (`EXCLUDED_TABLES`). Only rows are dumped: the
+schema is that of the migrations. Settings and keys of the environment are excluded.
 """
 
-import contextlib
 import datetime as dt
-import graphlib
+import fcntl
 import uuid
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from psycopg import sql
 
 from rag import errors, types
+from rag.store.backup import pg_tools
 from rag.store.backup.archive import PIECE_BYTES, Archive, ArchiveWriter
 from rag.store.files.atomic_files import atomic_replacement
-from rag.store.files.file_storage import KINDS, FileStore, Kind, UserFiles, folder_name
-from rag.store.files.partial_files import PartialFiles
+from rag.store.files.file_storage import KINDS, FileStore, folder_name
 from rag.store.server import migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
+from rag.types.operations import DATABASE_MEMBER
 
 EXCLUDED_TABLES = ("backups", "cache_counts", "deletions", "embedding_cache", "request_rates", "work_counts")
 """The list of archives, counters, files to delete, and cached vectors, which the chunks have too. Completions of models
 are included: new ones would cost money and differ."""
 
+PARTIAL = ".pagelight-backup-"
+"""How the names of archives that are being written begin."""
+
 Item = TypeVar("Item")
-Names = tuple[str, ...]
 
 
 def with_progress(items: Collection[Item], stage: str, on_progress: types.OnProgress) -> Iterator[Item]:
@@ -46,13 +48,11 @@ def write(
     files: FileStore,
     path: Path,
     on_progress: types.OnProgress = types.ignore_progress,
-    *,
-    partial_files: PartialFiles | None = None,
 ) -> types.BackupManifest:
     """Write a new archive at `path`, atomically, and check it.
 
     Documents that are added or changed meanwhile are not in it. A file that is deleted before its turn is missing, and
-    listed so in the manifest. `partial_files` records the archive so that the file of a killed process can be deleted.
+    listed so in the manifest.
 
     Raises:
         errors.ValidationError: `path` exists.
@@ -60,25 +60,21 @@ def write(
         errors.StoreError: the database or the file storage fails.
     """
     created_at = dt.datetime.now(dt.UTC)
-    with _writing(path):
-        if partial_files:
-            partial_files.clear()
-    with _writing(path), _new_file(path, partial_files) as partial:
-        with partial.open("wb") as file:
-            archive = ArchiveWriter(file, created=int(created_at.timestamp()))
-            rows = _write_rows(url, archive, on_progress)
-            written, missing = _write_files(files, rows.documents, archive, on_progress)
-            manifest = types.BackupManifest(
-                pagelight=metadata.version("pagelight"),
-                created_at=created_at,
-                migrations=rows.migrations,
-                tables=rows.tables,
-                files=written,
-                missing=missing,
-                left_out=EXCLUDED_TABLES,
-            )
-            archive.close(manifest)
-        return check(partial, on_progress)
+    with _writing(path), _new_file(path) as file:
+        archive = ArchiveWriter(file, created=int(created_at.timestamp()))
+        fields, documents = _write_database(url, archive, on_progress)
+        written, missing = _write_files(files, documents, archive, on_progress)
+        manifest = types.BackupManifest(
+            pagelight=metadata.version("pagelight"),
+            created_at=created_at,
+            files=written,
+            missing=missing,
+            left_out=EXCLUDED_TABLES,
+            **fields,
+        )
+        archive.close(manifest)
+        file.flush()
+        return check(Path(file.name), on_progress)
 
 
 @contextmanager
@@ -94,46 +90,62 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _new_file(path: Path, partial_files: PartialFiles | None) -> Iterator[Path]:
-    """Give a new private file that gets the name `path` when the block succeeds, else it is deleted."""
+def _new_file(path: Path) -> Iterator[BinaryIO]:
+    """Give a new private file that gets the name `path` when the block succeeds, else it is deleted.
+
+    Its writer holds a lock on it; those of killed backups in the same folder are deleted.
+    """
     if path.exists() or path.is_symlink():
         raise errors.ValidationError(f"{path} exists. Give a new name, or remove it first.")
-    with contextlib.ExitStack() as stack:
-        partial = stack.enter_context(atomic_replacement(path))
-        if partial_files:
-            stack.enter_context(partial_files.writing(partial))
-        yield partial
+    for partial in path.parent.glob(f"{PARTIAL}*"):
+        with suppress(OSError), partial.open("rb+") as file:  # which another account may own, or which is locked
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            partial.unlink()
+    with atomic_replacement(path, prefix=PARTIAL) as partial, partial.open("rb+") as file:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
 
 
-class _Rows(NamedTuple):
-    migrations: Names
-    tables: tuple[types.BackupTable, ...]
-    documents: Sequence[tuple[str, uuid.UUID]]
-
-
-def _write_rows(url: str, archive: ArchiveWriter, on_progress: types.OnProgress) -> _Rows:
-    """Write all tables in one snapshot, referenced ones first."""
-    backup = named_queries.load("backup")
+def _write_database(
+    url: str, archive: ArchiveWriter, on_progress: types.OnProgress
+) -> tuple[dict[str, Any], Sequence[tuple[str, uuid.UUID]]]:
+    """Write all tables as of one moment; return the manifest's fields about them, and the documents of that moment."""
+    queries = named_queries.load("backup")
     with store_errors(), connect(url, renews=True) as connection:
+        pg_tools.require_version(connection.info.server_version)
         connection.execute(named_queries.load("session")["snapshot"])
-        connection.execute(backup["portable"])
-        applied = migrations.applied(connection)
+        connection.execute(queries["portable"])
         columns = our_tables(connection)
         _require_all_rows(connection, columns)
-        order = sort_by_references(connection, columns)
-        tables = tuple(
-            _write_table(connection, archive, name, columns[name])
-            for name in with_progress(order, "tables", on_progress)
-        )
-        documents = [(row["user_id"], row["id"]) for row in connection.execute(backup["documents"])]
-    return _Rows(applied, tables, documents)
+        rows = {name: _one(connection, queries["count"].format(table=sql.Identifier(name))) for name in columns}
+        size = _one(connection, queries["size"], {"tables": [*columns]})
+        on_progress("tables", 0, size)
+        snapshot, schema = _one(connection, queries["export_snapshot"]), _one(connection, queries["schema"])
+        done = 0
+        with archive.member(DATABASE_MEMBER) as sink:
+            for piece in pg_tools.dump(url, snapshot, schema, [*columns]):
+                sink.write(piece)
+                done += len(piece)
+                on_progress("tables", min(done, size), size)
+        on_progress("tables", size, size)
+        documents = [(row["user_id"], row["id"]) for row in connection.execute(queries["documents"])]
+        fields = {"migrations": migrations.applied(connection), "database": sink.member, "rows": rows}
+    return fields, documents
+
+
+def _one(connection: Connection, query: sql.SQL | sql.Composed, parameters: Mapping[str, object] | None = None) -> Any:
+    """Return the one value of a query."""
+    row = connection.execute(query, parameters).fetchone()
+    assert row
+    return next(iter(row.values()))
 
 
 def _require_all_rows(connection: Connection, tables: Collection[str]) -> None:
     """Raise StoreError if row-level security hides rows from this account, so that a backup would lack them."""
-    found = connection.execute(named_queries.load("backup")["held_back"], {"names": [*tables]}).fetchall()
-    if found:
-        names = [row["name"] for row in found]
+    rows = connection.execute(named_queries.load("backup")["held_back"], {"names": [*tables]}).fetchall()
+    if rows:
+        names = [row["name"] for row in rows]
         raise errors.StoreError(
             f"The database shows this account not all rows of {', '.join(names)}, so a backup would lack them. Restart "
             "Pagelight, which sets that right, and connect to the server itself rather than to a pooler.",
@@ -141,83 +153,41 @@ def _require_all_rows(connection: Connection, tables: Collection[str]) -> None:
         )
 
 
-def our_tables(connection: Connection) -> dict[str, Names]:
+def our_tables(connection: Connection) -> dict[str, tuple[str, ...]]:
     """Return our tables with their columns, without tables of other programs."""
     names = [name for name in migrations.tables() if name not in EXCLUDED_TABLES]
-    found = connection.execute(named_queries.load("backup")["tables"], {"names": names})
-    return {row["name"]: tuple(row["columns"]) for row in found}
-
-
-def sort_by_references(connection: Connection, tables: Collection[str]) -> list[str]:
-    """Return `tables` sorted so that each follows those that it references."""
-    graph: dict[str, set[str]] = {name: set() for name in sorted(tables)}
-    for row in connection.execute(named_queries.load("backup")["references"]):
-        if row["name"] in graph and row["refers_to"] in graph:
-            graph[row["name"]].add(row["refers_to"])
-    return [*graphlib.TopologicalSorter(graph).static_order()]
-
-
-def _write_table(connection: Connection, archive: ArchiveWriter, name: str, columns: Names) -> types.BackupTable:
-    member = f"tables/{name}.copy"
-    statement = statement_of("copy_out", name, columns)
-    with archive.member(member) as sink, connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for data in copy:
-            sink.write(data)
-    content = sink.content
-    return types.BackupTable(
-        member=member, table=name, columns=columns, rows=content.lines, bytes=content.bytes, sha256=content.sha256
-    )
-
-
-def statement_of(query: str, table: str, columns: Names) -> sql.Composed:
-    """Return a query of ``sql/backup.sql`` for these columns of a table."""
-    names = sql.SQL(", ").join(map(sql.Identifier, columns))
-    return named_queries.load("backup")[query].format(table=sql.Identifier(table), columns=names)
+    rows = connection.execute(named_queries.load("backup")["tables"], {"names": names})
+    return {row["name"]: tuple(row["columns"]) for row in rows}
 
 
 def _write_files(
     files: FileStore, documents: Sequence[tuple[str, uuid.UUID]], archive: ArchiveWriter, on_progress: types.OnProgress
-) -> tuple[tuple[types.BackupFile, ...], tuple[types.MissingFile, ...]]:
+) -> tuple[list[types.BackupFile], list[types.MissingFile]]:
     written: list[types.BackupFile] = []
     missing: list[types.MissingFile] = []
     for user_id, document_id in with_progress(documents, "files", on_progress):
-        for kind in _expected_files(files.of(user_id), document_id):
+        user_files = files.of(user_id)
+        digest = folder_name(user_id).rpartition("-")[2]  # the readable part would be too long for a tar
+        for kind in KINDS:
+            if kind != "original" and not user_files.exists(document_id, kind):
+                continue
+            file: dict[str, Any] = {"user_id": user_id, "document_id": document_id, "kind": kind}
             try:
-                written.append(_write_file(files, user_id, document_id, kind, archive))
+                source = user_files.open(document_id, kind)
             except errors.NotFoundError:
-                missing.append(types.MissingFile(user_id=user_id, document_id=document_id, kind=kind))
-    return tuple(written), tuple(missing)
+                missing.append(types.MissingFile(**file))
+                continue
+            with source, archive.member(f"files/{digest}/{document_id}/{kind}") as sink:
+                while piece := _read(source):
+                    sink.write(piece)
+            written.append(types.BackupFile(**file, **sink.member.model_dump(by_alias=False)))
+    return written, missing
 
 
-def _expected_files(files: UserFiles, document_id: uuid.UUID) -> list[Kind]:
-    """Return the files that a document has, and its original even if it is missing."""
-    return [kind for kind in KINDS if kind == "original" or files.exists(document_id, kind)]
-
-
-def _write_file(
-    files: FileStore, user_id: str, document_id: uuid.UUID, kind: Kind, archive: ArchiveWriter
-) -> types.BackupFile:
-    digest = folder_name(user_id).rpartition("-")[2]  # the readable part would be too long for a tar
-    member = f"files/{digest}/{document_id}/{kind}"
-    with files.of(user_id).open(document_id, kind) as source, archive.member(member) as sink:
-        for piece in _pieces(source):
-            sink.write(piece)
-    content = sink.content
-    return types.BackupFile(
-        member=member,
-        user_id=user_id,
-        document_id=document_id,
-        kind=kind,
-        bytes=content.bytes,
-        sha256=content.sha256,
-    )
-
-
-def _pieces(source: BinaryIO) -> Iterator[bytes]:
+def _read(source: BinaryIO) -> bytes:
     try:
-        while piece := source.read(PIECE_BYTES):
-            yield piece
-    except OSError as error:
+        return source.read(PIECE_BYTES)
+    except OSError as error:  # which is not one of the archive
         raise errors.StoreError(f"A document's file cannot be read: {error.strerror}. Check the storage.") from error
 
 

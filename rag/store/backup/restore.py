@@ -2,18 +2,21 @@
 
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from psycopg import sql
 
 from rag import errors, types
+from rag.store.backup import format_1
 from rag.store.backup.archive import Archive
-from rag.store.backup.backup import Names, open_checked, our_tables, sort_by_references, statement_of, with_progress
+from rag.store.backup.backup import open_checked, our_tables, with_progress
+from rag.store.backup.pg_tools import Table, tables_of
 from rag.store.files.file_storage import FileStore
 from rag.store.server import migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
+from rag.types.operations import DATABASE_MEMBER
 
 logger = logging.getLogger(__name__)
 
@@ -106,18 +109,15 @@ def _read_files(archive: Archive, files: FileStore, on_progress: types.OnProgres
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         path = Path(folder) / "file"
         for file in with_progress(archive.manifest.files, "files", on_progress):
-            _spool(archive.read(file.member), path)
+            try:
+                with path.open("wb") as target:
+                    target.writelines(archive.read(file.member))
+            except OSError as error:
+                raise errors.StoreError(
+                    f"A file of the backup cannot be written to {path.parent}: {error.strerror}. Make room, or set "
+                    "TMPDIR."
+                ) from error
             files.of(file.user_id).put(file.document_id, file.kind, path)
-
-
-def _spool(pieces: Iterable[bytes], path: Path) -> None:
-    try:
-        with path.open("wb") as target:
-            target.writelines(pieces)
-    except OSError as error:
-        raise errors.StoreError(
-            f"A file of the backup cannot be written to {path.parent}: {error.strerror}. Make room, or set TMPDIR."
-        ) from error
 
 
 def _read_rows(connection: Connection, archive: Archive, on_progress: types.OnProgress) -> list[str]:
@@ -126,35 +126,52 @@ def _read_rows(connection: Connection, archive: Archive, on_progress: types.OnPr
     connection.execute(backup["portable"])
     _make_chunk_tables(connection, archive.manifest)
     columns = our_tables(connection)
-    _require_same_columns(archive.manifest, columns)
-    order = sort_by_references(connection, columns)
-    connection.execute(backup["lock"].format(tables=_listed(order)))
+    names = [*columns]
+    _require_same_tables(archive.manifest, names)
+    connection.execute(backup["lock"].format(tables=_listed(names)))
     _require_empty(connection, archive.manifest)
-    members = {table.table: table for table in archive.manifest.tables}
-    with _without_forced_row_security(connection, order), _without_vector_indexes(connection, order, on_progress):
-        for name in with_progress([name for name in order if name in members], "tables", on_progress):
-            _read_table(connection, archive, members[name])
-    _continue_sequences(connection, order)
-    return order
+    total = len(archive.manifest.rows)
+    with _without_forced_row_security(connection, names), _without_vector_indexes(connection, names, on_progress):
+        done = -1
+        for done, (name, its_columns, rows) in enumerate(_tables(archive)):
+            on_progress("tables", done, total)
+            if columns.get(name) != its_columns:
+                raise _another_schema(archive.manifest, [name])
+            statement = backup["copy_in"].format(table=sql.Identifier(name), columns=_listed(its_columns))
+            with connection.cursor() as cursor, cursor.copy(statement) as copy:
+                for piece in rows:
+                    copy.write(piece)
+        on_progress("tables", done + 1, total)
+    _continue_sequences(connection, names)
+    return names
+
+
+def _tables(archive: Archive) -> Iterator[Table]:
+    if archive.manifest.format == format_1.FORMAT:
+        return ((table.table, table.columns, archive.read(table.member)) for table in archive.old_tables)
+    return tables_of(archive.read(DATABASE_MEMBER))
 
 
 def _make_chunk_tables(connection: Connection, manifest: types.BackupManifest) -> None:
     session = named_queries.load("session")
     connection.execute(session["lock_migrations"])
-    for table in manifest.tables:
-        dimensions = table.table.removeprefix(CHUNK_TABLE)
-        if dimensions != table.table and dimensions.isdecimal():
+    for table in manifest.rows:
+        dimensions = table.removeprefix(CHUNK_TABLE)
+        if dimensions != table and dimensions.isdecimal():
             connection.execute(session["create_chunk_table"], {"dimensions": int(dimensions)})
 
 
-def _require_same_columns(manifest: types.BackupManifest, columns: Mapping[str, Names]) -> None:
-    differing = [table.table for table in manifest.tables if columns.get(table.table) != table.columns]
-    if differing:
-        raise errors.UnsupportedFileError(
-            f"The backup's tables ({', '.join(differing)}) are not those of its version of Pagelight. "
-            f"Restore it with the program that made it ({manifest.pagelight}).",
-            details={"tables": differing},
-        )
+def _require_same_tables(manifest: types.BackupManifest, tables: Sequence[str]) -> None:
+    if differing := sorted({*manifest.rows} - {*tables}):
+        raise _another_schema(manifest, differing)
+
+
+def _another_schema(manifest: types.BackupManifest, tables: Sequence[str]) -> errors.UnsupportedFileError:
+    return errors.UnsupportedFileError(
+        f"The backup's tables ({', '.join(tables)}) are not those of its version of Pagelight. "
+        f"Restore it with the program that made it ({manifest.pagelight}).",
+        details={"tables": [*tables]},
+    )
 
 
 def _listed(names: Iterable[str]) -> sql.Composed:
@@ -167,11 +184,11 @@ def _without_vector_indexes(
 ) -> Iterator[None]:
     """Drop vector indexes and rebuild them after the block: that is several times faster, and recall is better."""
     backup = named_queries.load("backup")
-    found = connection.execute(backup["vector_indexes"], {"tables": [*tables]}).fetchall()
-    for index in found:
+    indexes = connection.execute(backup["vector_indexes"], {"tables": [*tables]}).fetchall()
+    for index in indexes:
         connection.execute(backup["drop_index"].format(index=sql.Identifier(index["name"])))
     yield
-    for index in with_progress(found, "indexes", on_progress):
+    for index in with_progress(indexes, "indexes", on_progress):
         connection.execute(sql.SQL(index["definition"]))
 
 
@@ -185,13 +202,6 @@ def _without_forced_row_security(connection: Connection, tables: Sequence[str]) 
     yield
     for table in forced:
         connection.execute(statements["force"].format(table=table))
-
-
-def _read_table(connection: Connection, archive: Archive, table: types.BackupTable) -> None:
-    statement = statement_of("copy_in", table.table, table.columns)
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for piece in archive.read(table.member):
-            copy.write(piece)
 
 
 def _continue_sequences(connection: Connection, tables: Sequence[str]) -> None:

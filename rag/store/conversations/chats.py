@@ -3,13 +3,16 @@
 import builtins
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from contextlib import AbstractContextManager
+from typing import Any, Literal, NamedTuple
 
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.server.database import Queries, Row, UserDatabase
+from rag.store.jobs import work_locks
+from rag.store.server.database import Connection, Queries, Row, UserDatabase
+from rag.store.users import audit_log
 
 
 class Conversations:
@@ -55,10 +58,7 @@ class Conversations:
 
     def get(self, conversation_id: uuid.UUID) -> types.Conversation:
         """Return a chat. Raises NotFoundError."""
-        row = self._queries.one("get", conversation_id=conversation_id)
-        if row is None:
-            raise _unknown(conversation_id)
-        return _to_conversation(row)
+        return _to_conversation(self._queries.get("get", _unknown(conversation_id), conversation_id=conversation_id))
 
     def update(self, conversation_id: uuid.UUID, *, title: str | None = None, pinned: bool | None = None) -> None:
         """Rename a chat, or pin it to the top of the list; None changes nothing. Raises NotFoundError."""
@@ -131,10 +131,7 @@ class Conversations:
         self._write("rate", conversation_id, message_id=message_id, rating=rating, reason=reason)
 
     def _write(self, query: str, conversation_id: uuid.UUID, **values: object) -> Row:
-        rows = self._queries.write(query, conversation_id=conversation_id, **values)
-        if not rows:
-            raise _unknown(conversation_id)
-        return rows[0]
+        return self._queries.change(query, _unknown(conversation_id), conversation_id=conversation_id, **values)
 
 
 def _to_conversation(row: Mapping[str, Any]) -> types.Conversation:
@@ -154,3 +151,83 @@ def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:
     return errors.NotFoundError(
         N_("There is no conversation {id}. List the conversations and check the id."), id=conversation_id
     )
+
+
+class AnswerLocks:
+    """Locks of a user's chats. They end with the process that has them, however it ends."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "conversations")
+
+    def lock(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Lock a chat for the block, and give whether the caller has the lock."""
+        return work_locks.lock(self._database, conversation_id)
+
+    def is_locked(self, conversation_id: uuid.UUID) -> bool:
+        """Return whether somebody has the lock of a chat."""
+        row = self._queries.one("is_locked", conversation_id=conversation_id)
+        return bool(row and row["locked"])
+
+
+class SharedTurn(NamedTuple):
+    """A turn as the recipient sees it; one that names documents they may not see is held back and empty."""
+
+    message: types.ChatMessage
+    held_back: bool
+
+
+class AnswerLinks:
+    """The links that a user gives others, and has from others."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "answer_links")
+
+    def list(self, conversation_id: uuid.UUID | None = None) -> list[types.AnswerLink]:
+        """Return the user's links, of one conversation or of all."""
+        return [types.AnswerLink(**row) for row in self._queries.all("list", conversation_id=conversation_id)]
+
+    def give(self, conversation_id: uuid.UUID, asked: types.LinkRequest) -> types.AnswerLink:
+        """Share a conversation, or one of its answers; an existing link to the same recipient is returned.
+
+        Raises:
+            errors.NotFoundError: the user has no such conversation, or no such answer in it.
+        """
+        values = {"id": uuid.uuid4(), "conversation_id": conversation_id, **asked.model_dump()}
+        with self._database.transaction() as connection:
+            row = self._queries.run(connection, "give", **values).fetchone()
+            if row is None:
+                raise errors.NotFoundError(
+                    N_("There is no such answer. List the conversation's turns and check the ids.")
+                )
+            is_new = row.pop("is_new")
+            link = types.AnswerLink(**row)
+            if is_new:
+                self._audit(connection, "answer.show", link)
+            return link
+
+    def withdraw(self, link_id: uuid.UUID) -> bool:
+        """Delete a link; False if the user has no such link."""
+        with self._database.transaction() as connection:
+            row = self._queries.run(connection, "withdraw", id=link_id).fetchone()
+            if row is None:
+                return False
+            self._audit(connection, "answer.withdraw", types.AnswerLink(**row))
+            return True
+
+    def _audit(self, connection: Connection, action: str, link: types.AnswerLink) -> None:
+        subject = audit_log.Subject("conversation", str(link.conversation_id), link.title)
+        message_id = str(link.message_id) if link.message_id else None
+        details = {"grantee_kind": link.grantee_kind, "grantee": link.grantee, "message_id": message_id}
+        audit_log.add_entry(self._database, connection, action, subject, details=details)
+
+    def with_me(self) -> builtins.list[types.SharedAnswer]:
+        """Return what others share with the user, the latest first."""
+        return [types.SharedAnswer(**row) for row in self._queries.all("with_me")]
+
+    def turns(self, link_id: uuid.UUID) -> Sequence[SharedTurn]:
+        """Return the turns that a link to the user shows; none if the link was withdrawn."""
+        rows = self._queries.all("turns", id=link_id)
+        held_back = [row.pop("held_back") for row in rows]
+        return [SharedTurn(types.ChatMessage(**row), held) for row, held in zip(rows, held_back, strict=True)]

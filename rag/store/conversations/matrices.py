@@ -31,10 +31,7 @@ class Matrices:
 
     def get(self, matrix_id: uuid.UUID) -> types.Matrix:
         """Return a matrix. Raises NotFoundError."""
-        row = self._queries.one("get", id=matrix_id)
-        if row is None:
-            raise _unknown(matrix_id)
-        return _to_matrix(row)
+        return _to_matrix(self._queries.get("get", _unknown(matrix_id), id=matrix_id))
 
     def set_job(self, matrix_id: uuid.UUID, job_id: uuid.UUID) -> types.Matrix:
         """Save the job that fills a matrix. Raises NotFoundError."""
@@ -68,8 +65,7 @@ class Matrices:
 
     def delete(self, matrix_id: uuid.UUID) -> None:
         """Delete a matrix with its answers. Raises NotFoundError."""
-        if not self._queries.write("delete", id=matrix_id):
-            raise _unknown(matrix_id)
+        self._queries.change("delete", _unknown(matrix_id), id=matrix_id)
 
     def documents(self, lineage_ids: Sequence[uuid.UUID]) -> builtins.list[types.Document]:
         """Return the current versions of documents that are not in the trash, in the order asked."""
@@ -96,10 +92,7 @@ class Matrices:
             raise _unknown(matrix_id)
 
     def _write(self, query: str, matrix_id: uuid.UUID, **values: object) -> types.Matrix:
-        rows = self._queries.write(query, id=matrix_id, **values)
-        if not rows:
-            raise _unknown(matrix_id)
-        return _to_matrix(rows[0])
+        return _to_matrix(self._queries.change(query, _unknown(matrix_id), id=matrix_id, **values))
 
 
 def _to_json(questions: Sequence[types.MatrixQuestion]) -> Jsonb:

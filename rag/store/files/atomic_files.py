@@ -34,9 +34,9 @@ def write_atomically(path: Path, text: str, mode: int) -> None:
 
 
 @contextmanager
-def atomic_replacement(target: Path) -> Iterator[Path]:
+def atomic_replacement(target: Path, *, prefix: str | None = None) -> Iterator[Path]:
     """Give a new private file beside `target` that durably replaces it when the block succeeds. Raises OSError."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=prefix or f".{target.name}-", dir=target.parent)
     os.close(descriptor)
     partial = Path(name)
     try:

@@ -83,7 +83,6 @@ class Monitoring:
         return types.BackupRecord(**row) if row else None
 
     def _one(self, query: str, **parameters: object) -> Row:
-        row = self._queries.one(query, **parameters)
-        if row is None:
-            raise errors.StoreError(N_("The database gave no answer about itself. Try again."))
-        return row
+        return self._queries.get(
+            query, errors.StoreError(N_("The database gave no answer about itself. Try again.")), **parameters
+        )

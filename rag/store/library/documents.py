@@ -7,10 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from rag import errors, types
 from rag.messages import N_
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
+from rag.store.jobs.scheduling import RETRY_DELAYS
+from rag.store.library.indexes import to_index
 from rag.store.search import scopes
 from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
@@ -25,7 +29,7 @@ class Documents:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = Queries(database, "documents")
-        self._attachments = AttachmentCascade(database)
+        self._attachments = Queries(database, "attachments")
         self._account = OwnAccount(database)
 
     def add(
@@ -130,7 +134,7 @@ class Documents:
     def list(
         self,
         index_id: uuid.UUID,
-        asked: types.DocumentQuery = EVERY_DOCUMENT,
+        query: types.DocumentQuery = EVERY_DOCUMENT,
         *,
         order_by: types.DocumentOrder = "added",
         descending: bool = True,
@@ -142,13 +146,13 @@ class Documents:
         Of a document's versions it has the current one and new ones that are not ready yet.
         """
         order = {"order_by": order_by, "descending": descending, "limit": limit, "offset": offset}
-        return [to_document(row) for row in self._queries.all("list", **list_parameters(index_id, asked), **order)]
+        return [to_document(row) for row in self._queries.all("list", **list_parameters(index_id, query), **order)]
 
     def page_labels(self, pages: Iterable[tuple[uuid.UUID, int]]) -> dict[uuid.UUID, tuple[int, dict[int, str]]]:
         """Return the number of pages of documents and, for the given pages, printed labels that differ from numbers."""
-        asked = [*pages]
+        wanted = [*pages]
         rows = self._queries.all(
-            "page_labels", document_ids=[key for key, _ in asked], page_numbers=[number for _, number in asked]
+            "page_labels", document_ids=[key for key, _ in wanted], page_numbers=[number for _, number in wanted]
         )
         return {
             row["id"]: (row["page_count"], {int(number): label for number, label in (row["labels"] or {}).items()})
@@ -173,15 +177,11 @@ class Documents:
 
     def fail(self, document_id: uuid.UUID, code: str, message: str) -> None:
         """Mark a document as failed; its chunks stay searchable. Raises NotFoundError."""
-        if not self._queries.write("fail", document_id=document_id, code=code, message=message):
-            raise unknown(document_id)
+        self._queries.change("fail", unknown(document_id), document_id=document_id, code=code, message=message)
 
     def requeue(self, document_id: uuid.UUID) -> types.Document:
         """Mark a document that is not in the trash to be read from its beginning. Raises NotFoundError."""
-        rows = self._queries.write("requeue", document_id=document_id)
-        if not rows:
-            raise unknown(document_id)
-        return to_document(rows[0])
+        return to_document(self._queries.change("requeue", unknown(document_id), document_id=document_id))
 
     def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Move documents with all their versions and attachments to the trash, and return what was moved.
@@ -189,8 +189,8 @@ class Documents:
         An older version, or one that is still to be read, is moved alone.
         """
         with self._database.transaction() as connection:
-            trashed = [row["id"] for row in self._queries.run(connection, "trash", ids=[*ids])]
-            trashed += self._attachments.trash(connection, trashed)
+            trashed = _ids(self._queries.run(connection, "trash", ids=[*ids]))
+            trashed += _ids(self._attachments.run(connection, "trash", ids=trashed))
             audit_log.add_document_entries(self._database, connection, "document.trash", trashed)
             return trashed
 
@@ -198,7 +198,8 @@ class Documents:
         """Move documents out of the trash, with the versions and attachments that went with them; return all."""
         with self._database.transaction() as connection:
             times = {row["id"]: row["was_deleted_at"] for row in self._queries.run(connection, "restore", ids=[*ids])}
-            restored = [*times, *self._attachments.restore(connection, times)]
+            with_containers = self._attachments.run(connection, "restore", ids=[*times], times=[*times.values()])
+            restored = [*times, *_ids(with_containers)]
             audit_log.add_document_entries(self._database, connection, "document.restore", restored)
             return restored
 
@@ -210,7 +211,8 @@ class Documents:
         """
         with self._database.transaction(long=True) as connection:
             gone = self._queries.run(connection, "purge", ids=[*ids]).fetchall()
-            gone += self._attachments.purge(connection, [row["id"] for row in gone])
+            gone += self._attachments.run(connection, "purge", ids=_ids(gone)).fetchall()
+            self._attachments.run(connection, "release", ids=_ids(gone))  # attachments that are not in the trash stay
             for row in gone:
                 subject = audit_log.Subject("document", str(row["id"]), row["name"])
                 audit_log.add_entry(self._database, connection, "document.purge", subject)
@@ -223,36 +225,18 @@ class Documents:
         return work_locks.lock(self._database, document_id)
 
 
-class AttachmentCascade:
-    """Moves and deletes the attachments of mails and archives with their containers, in the same transaction."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "attachments")
-
-    def trash(self, connection: Connection, containers: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-        """Move the attachments of trashed documents, at any depth, to the trash, and return them."""
-        return [row["id"] for row in self._queries.run(connection, "trash", ids=[*containers])]
-
-    def restore(self, connection: Connection, containers: Mapping[uuid.UUID, Any]) -> list[uuid.UUID]:
-        """Restore attachments that went to the trash with restored documents, given with their times of deletion."""
-        rows = self._queries.run(connection, "restore", ids=[*containers], times=[*containers.values()])
-        return [row["id"] for row in rows]
-
-    def purge(self, connection: Connection, containers: Sequence[uuid.UUID]) -> list[Row]:
-        """Delete the attachments in the trash of deleted documents, and return their rows; other attachments stay."""
-        gone = self._queries.run(connection, "purge", ids=[*containers]).fetchall()
-        self._queries.run(connection, "release", ids=[*containers, *(row["id"] for row in gone)])
-        return gone
+def _ids(rows: Iterable[Row]) -> list[uuid.UUID]:
+    return [row["id"] for row in rows]
 
 
-def list_parameters(index_id: uuid.UUID, asked: types.DocumentQuery) -> dict[str, object]:
+def list_parameters(index_id: uuid.UUID, query: types.DocumentQuery) -> dict[str, object]:
     """Return the parameters of the queries that list, or count, documents."""
     return {
-        **scopes.parameters(types.Scope(index_id=index_id, filters=asked.filters)),
-        "search": asked.search or None,
-        "status": asked.status and asked.status.value,
-        "disabled": asked.disabled,
-        "in_trash": asked.in_trash,
+        **scopes.parameters(types.Scope(index_id=index_id, filters=query.filters)),
+        "search": query.search or None,
+        "status": query.status and query.status.value,
+        "disabled": query.disabled,
+        "in_trash": query.in_trash,
     }
 
 
@@ -333,3 +317,357 @@ def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
         present=present["name"],
         details=details,
     )
+
+
+class DocumentMetadata:
+    """The columns of a user's `documents` that the user may change."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "document_metadata")
+        self._listing = Queries(database, "documents")
+
+    def ids(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> list[uuid.UUID]:
+        """Return the ids of all documents that `Documents.list` would return, newest first."""
+        return [row["id"] for row in self._listing.all("ids", **list_parameters(index_id, query))]
+
+    def count(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> int:
+        """Return how many documents `Documents.list` would return."""
+        row = self._listing.one("count", **list_parameters(index_id, query))
+        return int(row["documents"]) if row else 0
+
+    def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
+        """Change the fields that `edit` gives. Raises NotFoundError."""
+        given = {name: getattr(edit, name) if name in edit.given else None for name in types.DocumentEdit.model_fields}
+        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
+        given["tags"] = None if given["tags"] is None else [*edit.tags]
+        return to_document(self._queries.change("edit", unknown(document_id), document_id=document_id, **given, **sets))
+
+    def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
+        """Add tags to documents and remove others, and return the ids of the documents."""
+        return _ids(self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed]))
+
+    def tags(self, index_id: uuid.UUID) -> list[types.TagCount]:
+        """Return the tags of an index in alphabetical order."""
+        return [types.TagCount(**row) for row in self._queries.all("tags", index_id=index_id)]
+
+    def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
+        """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
+        row = self._queries.get("names", unknown(document_id), document_id=document_id)
+        return row["name"], row["given_title"]
+
+
+class Attachments:
+    """The columns of a user's `documents` that relate attachments and containers."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "attachments")
+
+    def set_parts(self, document_id: uuid.UUID, parts: Sequence[types.Part]) -> None:
+        """Save what became of the files in a container. Raises NotFoundError."""
+        values = Jsonb([part.model_dump(mode="json") for part in parts])
+        self._queries.change("set_parts", unknown(document_id), document_id=document_id, parts=values)
+
+    def of(self, *container_ids: uuid.UUID) -> builtins.list[types.Document]:
+        """Return the attachments of containers in their order, in the trash or not, without their `pages`."""
+        return [to_document(row) for row in self._queries.all("of", ids=[*container_ids])]
+
+    def outermost(self, document_id: uuid.UUID) -> uuid.UUID:
+        """Return the outermost container around a document; the document itself if it is in none."""
+        containers = self._queries.all("containers", document_id=document_id)
+        return uuid.UUID(str(containers[-1]["id"])) if containers else document_id
+
+    def unpacked(self, document_id: uuid.UUID) -> types.Unpacked:
+        """Return how deep a document is nested, and what else was unpacked from its outermost container."""
+        containers = _ids(self._queries.all("containers", document_id=document_id))
+        if not containers:
+            return types.Unpacked()
+        inside = self._queries.one("unpacked", document_id=document_id, container_id=containers[-1])
+        return types.Unpacked(depth=len(containers), **(inside or {}))
+
+    def match_trash_state(self, container_id: uuid.UUID, added: Sequence[uuid.UUID]) -> None:
+        """Move new attachments to the trash if their container is there, else out of it."""
+        self._queries.write("match_trash_state", container_id=container_id, ids=[*added])
+
+
+class Sources:
+    """The columns of a user's `documents` that say where they came from."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "sources")
+        self._attachments = Queries(database, "attachments")
+
+    def find(
+        self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None
+    ) -> list[types.Document]:
+        """Return documents whose source is in `sources` or starts with `prefix`, oldest first, trash included."""
+        rows = self._queries.all("find", index_id=index_id, sources=[*sources], prefix=prefix)
+        return [to_document(row) for row in rows]
+
+    def show(self, sources: Mapping[uuid.UUID, str]) -> None:
+        """Set the sources that answers show for documents."""
+        self._queries.write("show", ids=[*sources], sources=[*sources.values()])
+
+    def named(self, index_id: uuid.UUID, references: Sequence[str]) -> dict[str, list[uuid.UUID]]:
+        """Return the documents of each reference: an id, a source, or the SHA-256 (hex) of one of these.
+
+        References to no document, or only to documents in the trash, are left out.
+        """
+        documents: dict[str, list[uuid.UUID]] = {}
+        for row in self._queries.all("named", index_id=index_id, references=[*references]):
+            documents.setdefault(row["reference"], []).append(row["id"])
+        return documents
+
+    def meant(self, index_id: uuid.UUID, sources: Sequence[str]) -> dict[str, set[uuid.UUID]]:
+        """Return the documents of each source, which is given as in a filter, or by name or id."""
+        documents: dict[str, set[uuid.UUID]] = {}
+        for row in self._queries.all("meant", index_id=index_id, sources=[*sources]):
+            documents.setdefault(row["source"], set()).add(row["id"])
+        return documents
+
+    def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
+        """Take a document with its attachments out of the trash, move `older` ones there, and transfer their chats.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+        """
+        with self._database.transaction() as connection:
+            shown = self._queries.run(connection, "supersede", document_id=document_id, older=[*older]).fetchone()
+            if shown is None:
+                raise unknown(document_id)
+            times = [shown["was_deleted_at"]]
+            attachments = self._attachments.run(connection, "restore", ids=[document_id], times=times)
+            restored = [document_id, *_ids(attachments)]
+            trashed = [*shown["hidden"], *_ids(self._attachments.run(connection, "trash", ids=shown["hidden"]))]
+            if shown["thrown_away"]:
+                audit_log.add_document_entries(self._database, connection, "document.restore", restored)
+            audit_log.add_document_entries(self._database, connection, "document.trash", trashed)
+
+    def find_by_upload_key(self, key: str) -> types.Document | None:
+        """Return the document that was uploaded under a key, if it still exists."""
+        row = self._queries.one("find_by_upload_key", key=key)
+        return to_document(row) if row else None
+
+    def set_upload_key(self, document_id: uuid.UUID, key: str) -> None:
+        """Save the key under which a document was uploaded. Raises NotFoundError."""
+        self._queries.change("set_upload_key", unknown(document_id), document_id=document_id, key=key)
+
+
+class Versions:
+    """The columns of a user's `documents` that relate versions."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "versions")
+
+    def list(self, ids: Sequence[uuid.UUID], *, in_trash: bool = True) -> list[types.Document]:
+        """Return all versions of the documents that have `ids` among their versions, the latest first."""
+        return [to_document(row) for row in self._queries.all("list", ids=[*ids], in_trash=in_trash)]
+
+    def of_same_name(self, index_id: uuid.UUID, name: str, sha256: str) -> types.Document | None:
+        """Return the document that a file of this name and of new content may be a new version of."""
+        row = self._queries.one(
+            "of_same_name", index_id=index_id, name=name, sha256=sha256, containers=[*types.CONTAINERS]
+        )
+        return to_document(row) if row else None
+
+    def take_over(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
+        """Make a document the current version in place of `older` ones, out of the trash, and transfer their chats.
+
+        Mails and archives have attachments but no versions: see `Sources.supersede`.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+        """
+        with self._database.transaction() as connection:
+            current = self._queries.run(connection, "take_over", document_id=document_id, older=[*older]).fetchone()
+            if current is None:
+                raise unknown(document_id)
+            if current["thrown_away"]:
+                audit_log.add_document_entries(self._database, connection, "document.restore", [document_id])
+
+    def make_current(self, document_id: uuid.UUID) -> bool:
+        """Make an older version the current one; False if it is none, is not ready, or is in the trash."""
+        return bool(self._queries.write("make_current", document_id=document_id))
+
+
+class CollectionMoves:
+    """Moves a user's documents with their chunks, vectors and postings between indexes."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "collection_moves")
+
+    def move(self, ids: Sequence[uuid.UUID], index_id: uuid.UUID) -> Sequence[uuid.UUID]:
+        """Move documents with their versions and attachments, all or none; return those of `ids` that moved.
+
+        Raises:
+            errors.NotFoundError: there is no such index.
+            errors.ConflictError: the index has another embedding model or other chunks, or the content of one already;
+                or one is being read, follows a folder, or is a part of another.
+        """
+        with self._database.transaction(long=True) as connection:
+            rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]
+            self._require_compatible(connection, {row["index_id"] for row in rows}, index_id)
+            for row in rows:
+                _require_movable(row)
+            self._require_no_duplicate(connection, rows, index_id)
+            moved = [row["id"] for row in rows]
+            self._queries.run(connection, "move", ids=moved, index_id=index_id)
+            audit_log.add_document_entries(self._database, connection, "document.move", moved)
+        return [document_id for document_id in ids if document_id in moved]
+
+    def _require_compatible(self, connection: Connection, sources: set[uuid.UUID], target_id: uuid.UUID) -> None:
+        rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
+        indexes = {index.id: index for index in map(to_index, rows)}
+        if target_id not in indexes:
+            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=target_id)
+        target = indexes[target_id]
+        for source in (indexes[source_id] for source_id in sources):
+            if (source.space, source.chunking) != (target.space, target.chunking):
+                raise errors.ConflictError(
+                    N_(
+                        "“{target}” is searched by another model or in other chunks than “{source}”. Upload the files "
+                        "there."
+                    ),
+                    target=target.name,
+                    source=source.name,
+                )
+
+    def _require_no_duplicate(self, connection: Connection, rows: Sequence[Row], target: uuid.UUID) -> None:
+        hashes = [row["sha256"] for row in rows]
+        twin = self._queries.run(connection, "twins", index_id=target, hashes=hashes).fetchone()
+        if twin:
+            raise errors.ConflictError(
+                N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
+                name=twin["name"],
+            )
+
+
+def _require_movable(row: Row) -> None:
+    if row["is_part"]:
+        raise errors.ConflictError(N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"])
+    if row["follows_source"]:
+        raise errors.ConflictError(
+            N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
+        )
+    if types.DocumentStatus(row["status"]) in types.UNFINISHED:
+        raise errors.ConflictError(N_("“{name}” is being read. Move it when that is done."), name=row["name"])
+
+
+MAX_ANNOTATIONS = 5000
+"""Maximum of one user in one document."""
+
+
+class Annotations:
+    """A user's rows of the table `annotations`, in `documents` that the user may see."""
+
+    def __init__(self, database: UserDatabase, documents: Documents) -> None:
+        self._documents = documents
+        self._queries = Queries(database, "annotations")
+
+    def list(self, document_id: uuid.UUID) -> builtins.list[types.Annotation]:
+        """Return a document's annotations in page order. Raises NotFoundError if the user may not see the document."""
+        self._documents.get(document_id)
+        return [_to_annotation(row) for row in self._queries.all("list", document_id=document_id)]
+
+    def add(self, document_id: uuid.UUID, regions: Sequence[types.Region], quote: str, note: str) -> types.Annotation:
+        """Add an annotation.
+
+        Raises:
+            errors.NotFoundError: the user may not see such a document.
+            errors.ValidationError: the document has `MAX_ANNOTATIONS` already.
+        """
+        document = self._documents.get(document_id)
+        added = self._queries.write(
+            "add",
+            id=uuid.uuid4(),
+            owner=document.user_id,
+            document_id=document_id,
+            regions=Jsonb([region.model_dump(mode="json") for region in regions]),
+            quote=quote,
+            note=note,
+            most=MAX_ANNOTATIONS,
+        )
+        if not added:
+            raise errors.ValidationError(
+                N_("{name} has {count} notes and highlights, which is the most. Delete some."),
+                name=document.name,
+                count=f"{MAX_ANNOTATIONS:,}",
+            )
+        return _to_annotation(added[0])
+
+    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
+        """Change the note of an annotation. Raises NotFoundError."""
+        return _to_annotation(self._change("edit", document_id, annotation_id, note=note))
+
+    def delete(self, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
+        """Delete an annotation. Raises NotFoundError."""
+        self._change("delete", document_id, annotation_id)
+
+    def _change(self, query: str, document_id: uuid.UUID, annotation_id: uuid.UUID, **values: str) -> Mapping[str, Any]:
+        self._documents.get(document_id)
+        return self._queries.change(
+            query,
+            errors.NotFoundError(N_("There is no note {id} in this document. List its notes."), id=annotation_id),
+            document_id=document_id,
+            id=annotation_id,
+            **values,
+        )
+
+
+def _to_annotation(row: Mapping[str, Any]) -> types.Annotation:
+    return types.Annotation.model_validate(dict(row))
+
+
+UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
+
+
+class ReadingQueue:
+    """The columns of a user's `documents` that say how they are being read."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "reading_queue")
+
+    def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""
+        cancelled = errors.CancelledError()
+        rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
+        return [row["id"] for row in rows]
+
+    def lane(self, document_id: uuid.UUID) -> types.Lane | None:
+        """Return what is to be done next with a document; None if it is not being read or does not exist."""
+        row = self._queries.one("lane", document_id=document_id)
+        return types.Lane(row["lane"]) if row else None
+
+    def resume(self, document_id: uuid.UUID) -> types.Document:
+        """Mark a document to be read from where that stopped, or again if it was ready.
+
+        A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
+        """
+        resumed = self._queries.write("resume", document_id=document_id)
+        rows = resumed or self._queries.all("present", document_id=document_id)
+        if not rows:
+            raise unknown(document_id)
+        return to_document(rows[0])
+
+    def give_up_pictures(self, document_id: uuid.UUID) -> None:
+        """Mark the pictures of a document as unreadable, with a note about it, so that they are not tried again."""
+        self._queries.write("give_up_pictures", document_id=document_id, note=UNREAD_PICTURES)
+
+    def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
+        """Queue a document for a retry, and note the reason."""
+        self._queries.write("postpone", document_id=document_id, code=code, message=message, pauses=RETRY_DELAYS)
+
+    def set_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
+        """Save the tracing span to which work on a document belongs."""
+        self._queries.write("set_trace", document_id=document_id, traceparent=traceparent)
+
+    def trace(self, document_id: uuid.UUID) -> str | None:
+        """Return the tracing span to which work on a document belongs, if any."""
+        row = self._queries.one("trace", document_id=document_id)
+        return row["trace_parent"] if row else None
+
+    def enqueue(self, document_id: uuid.UUID) -> types.Document:
+        """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
+        return to_document(self._queries.change("enqueue", unknown(document_id), document_id=document_id))

@@ -224,9 +224,15 @@ def _named(row: Row | None, name: str) -> types.Index:
 def _space_mismatch(index: types.Index, space: types.EmbeddingSpace) -> errors.IndexError:
     stored, wanted = (f"{model.name} ({model.dimensions} dimensions)" for model in (index.space, space))
     return errors.IndexError(
-        f"The index {index.name!r} was embedded with {stored}, not with {wanted}, and vectors of two models cannot be "
-        f"compared. Set RAG_EMBED_MODEL={index.space.name} to keep its model, or re-index it: "
-        f"pagelight reembed --index {shlex.quote(index.name)} --model {shlex.quote(space.name)}.",
+        N_(
+            "The index {name} was embedded with {model}, not with {other}, and vectors of two models cannot be "
+            "compared. Set {setting} to keep its model, or re-index it: {command}"
+        ),
+        name=repr(index.name),
+        model=stored,
+        other=wanted,
+        setting=f"RAG_EMBED_MODEL={index.space.name}",
+        command=f"pagelight reembed --index {shlex.quote(index.name)} --model {shlex.quote(space.name)}.",
         details={"index": index.name, "stored": index.space.model_dump(), "asked": space.model_dump()},
     )
 

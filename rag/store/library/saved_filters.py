@@ -23,10 +23,7 @@ class SavedFilters:
 
     def get(self, name: str) -> types.SavedFilter:
         """Return a saved filter. Raises NotFoundError."""
-        row = self._queries.one("get", name=name)
-        if row is None:
-            raise _unknown(name)
-        return _to_filter(row)
+        return _to_filter(self._queries.get("get", _unknown(name), name=name))
 
     def put(self, name: str, filters: types.Filters) -> None:
         """Save filters under a name, replacing earlier ones."""
@@ -34,8 +31,7 @@ class SavedFilters:
 
     def delete(self, name: str) -> None:
         """Delete a saved filter. Raises NotFoundError."""
-        if not self._queries.write("delete", name=name):
-            raise _unknown(name)
+        self._queries.change("delete", _unknown(name), name=name)
 
 
 def _to_filter(row: Mapping[str, Any]) -> types.SavedFilter:

@@ -291,6 +291,20 @@ class Queries:
         """Return the first row that a reading statement finds, if any."""
         return next(iter(self.all(query, **parameters)), None)
 
+    def get(self, query: str | Statement, unknown: errors.Error, /, **parameters: object) -> Row:
+        """Return the first row that a reading statement finds. Raises `unknown` if there is none."""
+        row = self.one(query, **parameters)
+        if row is None:
+            raise unknown
+        return row
+
+    def change(self, query: str | Statement, unknown: errors.Error, /, **parameters: object) -> Row:
+        """Run a writing statement, see `write`, and return its first row. Raises `unknown` if there is none."""
+        rows = self.write(query, **parameters)
+        if not rows:
+            raise unknown
+        return rows[0]
+
     def write(self, query: str | Statement, /, **parameters: object) -> list[Row]:
         """Run a writing statement in its own transaction, once, and return its rows."""
         with self._database.transaction() as connection:

@@ -29,18 +29,21 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (:name
       WHERE p.polrelid = c.oid AND p.polname = 'of_all_users' AND CASE r.role WHEN 0 THEN true ELSE pg_has_role(r.role, 'USAGE') END))
 ORDER BY c.relname;
 
--- name: references
-SELECT DISTINCT referring.relname AS name, referred.relname AS refers_to
-FROM pg_constraint f
-JOIN pg_class referring ON referring.oid = f.conrelid
-JOIN pg_class referred ON referred.oid = f.confrelid
-WHERE f.contype = 'f' AND f.connamespace = current_schema()::regnamespace AND f.conrelid <> f.confrelid;
+-- name: count
+SELECT count(*) FROM {table};
+
+-- name: size
+SELECT coalesce(sum(pg_table_size(c.oid)), 0)::bigint FROM pg_class c
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (:tables::text[]);
+
+-- name: export_snapshot
+SELECT pg_export_snapshot();
+
+-- name: schema
+SELECT current_schema()::text;
 
 -- name: documents
 SELECT user_id, id FROM documents ORDER BY number;
-
--- name: copy_out
-COPY {table} ({columns}) TO STDOUT (FORMAT text, ENCODING 'UTF8');
 
 -- name: copy_in
 COPY {table} ({columns}) FROM STDIN (FORMAT text, ENCODING 'UTF8');

@@ -1,7 +1,7 @@
 """The engine of one user (`RAGEngine`) and the resources that all users share (`Installation`)."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -36,7 +36,6 @@ from rag.engine.users.accounts import Accounts, Profile
 from rag.engine.users.audit_log import AuditLog
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
-from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
 from rag.engine.workspace import SharedWorkspace, Workspace
 from rag.store import OrphanCleanup, Store, UserStore
 from rag.store.backup import backup, restore
@@ -52,6 +51,9 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 
 WARM_UP = "warm up"
 DEFAULT_RETRIEVAL = types.RetrievalOptions()
+BY_SIMILARITY = types.RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage="chunk")
+"""Retrieval options of `RAGEngine.query`: single chunks, scored by cosine similarity."""
+MIN_QUERY_CHARS = 3
 
 
 class Installation:
@@ -322,9 +324,16 @@ class RAGEngine:
         Returns `ingested_count`, `failed_count`, `chunk_count` (new chunks) and `failed_files` (paths as given). Raises
         ValidationError if no paths are given.
         """
-        paths = require_list("file_paths", file_paths)
+        paths = _require_list("file_paths", file_paths)
         index = self._workspace.ensure_index(index_name)
-        return ingest_result(paths, Folders(self._workspace).ingest_files([Path(path) for path in paths], index))
+        reports = Folders(self._workspace).ingest_files([Path(path) for path in paths], index)
+        failed = [path for path, report in zip(paths, reports, strict=True) if report.state == "failed"]
+        return {
+            "ingested_count": len(paths) - len(failed),
+            "failed_count": len(failed),
+            "chunk_count": sum(report.chunks for report in reports),
+            "failed_files": failed,
+        }
 
     def delete(self, document_ids: Sequence[str | uuid.UUID], index_name: str = types.DEFAULT_INDEX) -> dict[str, Any]:
         """Move documents to the trash, given by id, path or URL, or the SHA-256 of a path or URL.
@@ -332,11 +341,16 @@ class RAGEngine:
         Returns `deleted_count`, and `deleted_ids` and `not_found_ids` as given. Raises ValidationError if no ids are
         given.
         """
-        references = require_list("document_ids", document_ids)
+        references = _require_list("document_ids", document_ids)
         index = self._workspace.requested_index(index_name)
-        found = self._workspace.store.sources.named(index.id, references)
-        touched = self.documents.trash([document_id for ids in found.values() for document_id in ids])
-        return delete_result(references, found, touched)
+        named = self._workspace.store.sources.named(index.id, references)
+        trashed = self.documents.trash([document_id for ids in named.values() for document_id in ids])
+        deleted = [reference for reference in references if set(named.get(reference, ())) & set(trashed)]
+        return {
+            "deleted_count": len(trashed),
+            "deleted_ids": deleted,
+            "not_found_ids": [reference for reference in references if reference not in deleted],
+        }
 
     def index_document(self, document_id: uuid.UUID, blocks: Sequence[types.TextBlock]) -> types.Document:
         """Replace a document's content with blocks that the caller parsed.
@@ -379,8 +393,8 @@ class RAGEngine:
 
         Raises ValidationError if the query has fewer than three characters.
         """
-        request = types.SearchRequest(index_name=index_name, query=require_query(query_text), retrieval=BY_SIMILARITY)
-        hits = self.search(request).results
+        query = _require_query(query_text)
+        hits = self.search(types.SearchRequest(index_name=index_name, query=query, retrieval=BY_SIMILARITY)).results
         return [types.RetrievalResult.of(hit, rank) for rank, hit in enumerate(hits, start=1)]
 
     def search(self, request: types.SearchRequest | Mapping[str, Any]) -> types.SearchResponse:
@@ -442,5 +456,22 @@ class RAGEngine:
         query_engine: "BaseQueryEngine | None" = None,
     ) -> "answering.GroundedChatEngine":
         """Return the same as a LlamaIndex chat engine, which keeps its history in memory only; `chats` are stored."""
-        asked = query_engine or self.as_query_engine(index_name, options, llm=llm, streaming=True)
-        return answering.GroundedChatEngine.from_query_engine(asked, llm or self._workspace.models.language_model())
+        engine = query_engine or self.as_query_engine(index_name, options, llm=llm, streaming=True)
+        return answering.GroundedChatEngine.from_query_engine(engine, llm or self._workspace.models.language_model())
+
+
+def _require_list(field: str, values: object) -> list[str]:
+    """Return `values` as strings. Raises ValidationError if it is empty or no list."""
+    if isinstance(values, str) or not isinstance(values, Collection) or not values:
+        raise errors.ValidationError(f"{field} must be a list with at least one entry.", details={"field": field})
+    return [str(value) for value in values]
+
+
+def _require_query(text: object) -> str:
+    """Return a query without surrounding white space. Raises ValidationError if it is too short or no text."""
+    stripped = text.strip() if isinstance(text, str) else ""
+    if len(stripped) < MIN_QUERY_CHARS:
+        raise errors.ValidationError(
+            f"query_text must be a text of at least {MIN_QUERY_CHARS} characters.", details={"field": "query_text"}
+        )
+    return stripped

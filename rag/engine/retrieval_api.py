@@ -166,7 +166,12 @@ class RetrievalApi:
         parsed = parse(types.RetrieveRequest, request)
         index = self._workspace.requested_index(parsed.collection)
         if parsed.query_embedding_model not in {types.DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
-            raise _wrong_model(parsed, index.space)
+            raise errors.IndexError(
+                f"The collection {parsed.collection!r} was embedded with {index.space.name}, not with "
+                f"{parsed.query_embedding_model!r}. Leave query_embedding_model out, or name the collection's own "
+                "model.",
+                details={"collection": parsed.collection, "model": index.space.name},
+            )
         search = Search(self._workspace, index, _options(parsed.top_k))
         query = retrieval.Query(parsed.query)
         hits = self._hits(search, query)
@@ -241,11 +246,3 @@ class RetrievalApi:
 
 def _options(top_k: int) -> types.RetrievalRequest:
     return types.RetrievalRequest(retrieval=types.RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk"))
-
-
-def _wrong_model(asked: types.RetrieveRequest, space: types.EmbeddingSpace) -> errors.IndexError:
-    return errors.IndexError(
-        f"The collection {asked.collection!r} was embedded with {space.name}, not with "
-        f"{asked.query_embedding_model!r}. Leave query_embedding_model out, or name the collection's own model.",
-        details={"collection": asked.collection, "model": space.name},
-    )

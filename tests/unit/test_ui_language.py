@@ -57,7 +57,7 @@ IN_ENGLISH = (
         "engine/retrieval_api.py",
         "engine/operations/data_export.py",
         "engine/module_functions.py",
-        "engine/vector_store_api.py",
+        "engine/engine.py",
         "engine/users/api_keys.py",
     ),
     *(

@@ -88,7 +88,10 @@ class WorkerTasks:
                     if is_stopping():
                         lanes.give_back(taken)
                 done = workspace.store.documents.get(taken.document_id)
-                _trace_outcome(done)
+                if done.status not in types.UNFINISHED:  # the trace ends with `ready` or `failed`
+                    figures = {"pages": done.page_count, "chunks": done.chunk_count}
+                    with tracing.span(done.status.value, document=done.id, **figures) as step:
+                        step.add(error=done.error_code)
             self._count_step(before, done, lane)
             return done
 
@@ -132,7 +135,9 @@ class WorkerTasks:
                     raise _TimeSliceOverError
 
             try:
-                done = self._jobs(taken.user_id).run_locked(taken.job_id, between)
+                workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
+                owner = Jobs(workspace, Documents(workspace), Questions(workspace))
+                done = owner.run_locked(taken.job_id, between)
             except _StoppingError:
                 jobs.give_back(taken.job_id)
                 return jobs.get(taken.job_id)
@@ -168,10 +173,6 @@ class WorkerTasks:
         if counts := {name: count for name, count in counts.items() if count > 0}:
             figures.count(counts)
 
-    def _jobs(self, user_id: str) -> Jobs:
-        workspace = Workspace(self._resources, user_id, WORKER_ORIGIN)
-        return Jobs(workspace, Documents(workspace), Questions(workspace))
-
 
 @contextlib.contextmanager
 def _trace_step(workspace: Workspace, document: types.Document, lane: types.Lane) -> Iterator[None]:
@@ -184,10 +185,3 @@ def _trace_step(workspace: Workspace, document: types.Document, lane: types.Lane
         tracing.span(lane.value, document=document.id),
     ):
         yield
-
-
-def _trace_outcome(done: types.Document) -> None:
-    """Mark in the trace that a document is `ready` or has `failed`."""
-    if done.status not in types.UNFINISHED:
-        with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
-            step.add(error=done.error_code)

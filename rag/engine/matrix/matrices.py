@@ -133,8 +133,8 @@ class Matrices:
 
     def _lineages(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[uuid.UUID]:
         store = self._workspace.store
-        found = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
-        lineages = [*dict.fromkeys(document.lineage_id or document.id for document in found)]
+        documents = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
+        lineages = [*dict.fromkeys(document.lineage_id or document.id for document in documents)]
         if len(store.matrices.documents(lineages)) < len(lineages):
             raise errors.NotFoundError(
                 N_("A matrix is of documents of your own that are not in the trash. Choose others.")
@@ -293,28 +293,28 @@ def _best_citation(question: str, response: types.AnswerResponse, statements: St
     Proved statements come first, then those that fit the question better. A line item outside the document's own
     statement may be an affiliate's, and is not proved. A quote whose fit cannot be checked is at most likely.
     """
-    found = [(_fit(question, response, citation, statements), citation) for citation, _ in response.cited]
-    able = [(fits, citation) for fits, citation in found if fits is None or fits > Fit.UNNAMED]
-    if not able:
+
+    def is_proved(citation: types.Citation) -> bool:
+        support = response.sentences[citation.sentence].support
+        return support is not None and support.is_proved
+
+    fitting = [
+        (fit, citation)
+        for citation, _ in response.cited
+        if (fit := _fit(question, response, citation, statements)) is None or fit > Fit.UNNAMED
+    ]
+    if not fitting:
         return None
-
-    def worth(pair: tuple[Fit | None, types.Citation]) -> tuple[bool, bool]:
-        return _is_proved(response, pair[1]), pair[0] in (Fit.GIVES, None)
-
-    fits, citation = max(able, key=worth)
+    fit, citation = max(fitting, key=lambda pair: (is_proved(pair[1]), pair[0] in (Fit.GIVES, None)))
     support = response.sentences[citation.sentence].support
-    is_proved = _is_proved(response, citation)
-    if fits is None and response.confidence == "likely" and is_proved:
+    if not is_proved(citation):
+        return _Choice(citation, support, None)
+    if fit is None and response.confidence == "likely":
         return _Choice(citation, None, response.likelihood)
-    alike = [response.sentences[one.sentence].text for kind, one in able if kind is not None]
-    is_given = fits is Fit.GIVES and not _has_conflicting_figures(question, alike)
-    is_sure = is_given or (fits is None and response.confidence is None)
-    return _Choice(citation, support if is_sure or not is_proved else types.Support.NOT_VERIFIED, None)
-
-
-def _is_proved(response: types.AnswerResponse, citation: types.Citation) -> bool:
-    support = response.sentences[citation.sentence].support
-    return support is not None and support.is_proved
+    alike = [response.sentences[other.sentence].text for kind, other in fitting if kind is not None]
+    is_given = fit is Fit.GIVES and not _has_conflicting_figures(question, alike)
+    is_sure = is_given or (fit is None and response.confidence is None)
+    return _Choice(citation, support if is_sure else types.Support.NOT_VERIFIED, None)
 
 
 def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
@@ -325,9 +325,9 @@ def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
 
 def _fit(question: str, response: types.AnswerResponse, citation: types.Citation, statements: Statements) -> Fit | None:
     hit = response.sources[citation.citation_id]
-    found = answer_fit.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
+    fit = answer_fit.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
     is_own = answer_fit.is_own_item(question, _page(response, citation), statements)
-    return found if is_own or found is not Fit.GIVES else Fit.NEAR
+    return fit if is_own or fit is not Fit.GIVES else Fit.NEAR
 
 
 def _row(response: types.AnswerResponse, citation: types.Citation) -> types.QuotedRow | None:
@@ -356,17 +356,18 @@ def _shown_cells(
     questions: Sequence[types.MatrixQuestion], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
 ) -> list[types.ShownCell]:
     """Return the cells of `documents`, with outdated and conflicting ones marked."""
-    present = {document.lineage_id: document for document in documents}
-    found = [one for one in kept if one.cell.lineage_id in present]
-    others = _conflicts_with_others(questions, [one.cell for one in found])
+    by_lineage = {document.lineage_id: document for document in documents}
+    cells = [saved for saved in kept if saved.cell.lineage_id in by_lineage]
+    others = _conflicts_with_others(questions, [saved.cell for saved in cells])
     return [
         types.ShownCell(
-            cell=one.cell,
-            previous=one.previous,
-            is_stale=one.cell.status != "failed" and not _is_fresh(one, present[one.cell.lineage_id]),
-            conflict=_conflict_with_previous(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
+            cell=saved.cell,
+            previous=saved.previous,
+            is_stale=saved.cell.status != "failed" and not _is_fresh(saved, by_lineage[saved.cell.lineage_id]),
+            conflict=_conflict_with_previous(questions, saved)
+            or others.get((saved.cell.lineage_id, saved.cell.question)),
         )
-        for one in found
+        for saved in cells
     ]
 
 

@@ -230,8 +230,8 @@ class RetrievalApi:
         """Return the hits, all with cosine similarities, also those found by keyword or position only."""
         hits = search.run(query).results
         vectors = self._workspace.store.chunks.vectors([hit.chunk.id for hit in hits if hit.vector_score is None])
-        asked = np.array(query.embedding or [])
-        cosines = {key: min(max(float(vector @ asked), 0.0), 1.0) for key, vector in vectors.items()}
+        embedding = np.array(query.embedding or [])
+        cosines = {key: min(max(float(vector @ embedding), 0.0), 1.0) for key, vector in vectors.items()}
         return [
             hit.model_copy(update={"vector_score": cosines[hit.chunk.id]}) if hit.chunk.id in cosines else hit
             for hit in hits

@@ -179,8 +179,8 @@ class Chats:
 def _excerpt(text: str, words: Sequence[str]) -> str:
     """Return the text around the first of the words."""
     flowing = " ".join(answering.CITATION_MARK.sub("", text).split())
-    found = [place for word in words if (place := flowing.lower().find(word.lower())) >= 0]
-    start = max(min(found, default=0) - EXCERPT_CHARS // 4, 0)
+    places = [place for word in words if (place := flowing.lower().find(word.lower())) >= 0]
+    start = max(min(places, default=0) - EXCERPT_CHARS // 4, 0)
     start = flowing.rfind(" ", 0, start) + 1
     excerpt = flowing[start : start + EXCERPT_CHARS]
     return f"{'… ' if start else ''}{excerpt}{' …' if start + EXCERPT_CHARS < len(flowing) else ''}"
@@ -331,9 +331,9 @@ class Answers:
         title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
         if message_id is None:
             return title, messages
-        question, kept, _ = find_answer(messages, message_id)
-        asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
-        return question or title, [*asked[-1:], kept]
+        question, answer, _ = find_answer(messages, message_id)
+        questions = [turn for turn in messages[: messages.index(answer)] if turn.role == "user"]
+        return question or title, [*questions[-1:], answer]
 
     # --- sharing ---
 
@@ -470,12 +470,12 @@ def compare_claims(before: types.AnswerResponse, after: types.AnswerResponse) ->
 
 def _claims(response: types.AnswerResponse) -> list[tuple[str, tuple[str, ...]]]:
     """Return the proved claims: each statement with its quotes."""
-    shown = answering.drop_struck(response)
+    proved = answering.drop_struck(response)
     quotes: dict[int, list[str]] = {}
-    for citation in shown.citations:
+    for citation in proved.citations:
         quotes.setdefault(citation.sentence, []).append(" ".join((citation.quote or "").split()))
     return [
         (" ".join(sentence.text.split()), tuple(quotes.get(number, ())))
-        for number, sentence in enumerate(shown.sentences)
+        for number, sentence in enumerate(proved.sentences)
         if sentence.support is not None or number in quotes
     ]

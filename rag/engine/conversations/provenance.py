@@ -29,9 +29,9 @@ def provenance(
         at=at,
         question=request.question,
         documents=tuple(
-            types.UsedDocument(id=one.id, name=one.name, version=one.version, sha256=one.sha256)
-            for one in sorted(versions, key=lambda one: (one.name, one.version))
-            if one.id in named
+            types.UsedDocument(id=version.id, name=version.name, version=version.version, sha256=version.sha256)
+            for version in sorted(versions, key=lambda version: (version.name, version.version))
+            if version.id in named
         ),
         index_id=index.id,
         index_name=index.name,
@@ -53,7 +53,7 @@ def differences(
     old, new = before.provenance, after.provenance
     if old is None or new is None:
         return None
-    found = [
+    changes = [
         *((types.DifferenceKind.DOCUMENT, message) for message in _document_changes(old, workspace)),
         *((types.DifferenceKind.LIBRARY, message) for message in _library_changes(old, workspace)),
         *_index_and_version_changes(old, new),
@@ -67,15 +67,15 @@ def differences(
             message = N_("the model was {model}, now the model was {latest}").format(
                 model=before.model, latest=after.model
             )
-        found.append((types.DifferenceKind.MODEL, message))
-    found += ((types.DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
-    return tuple(types.Difference(kind=kind, message=message) for kind, message in found)
+        changes.append((types.DifferenceKind.MODEL, message))
+    changes += ((types.DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
+    return tuple(types.Difference(kind=kind, message=message) for kind, message in changes)
 
 
 def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
     """Describe what became of the documents used by the earlier answer."""
-    versions = workspace.store.versions.list([one.id for one in old.documents]) if old.documents else []
-    by_id = {one.id: one for one in versions}
+    versions = workspace.store.versions.list([document.id for document in old.documents]) if old.documents else []
+    by_id = {document.id: document for document in versions}
     for used in old.documents:
         present = by_id.get(used.id)
         if present is None:
@@ -83,7 +83,11 @@ def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[s
         elif present.deleted_at is not None:
             yield N_("{name} is in the trash").format(name=used.name)
         elif present.superseded_by is not None:
-            line = (one for one in versions if one.lineage_id == present.lineage_id and one.superseded_by is None)
+            line = (
+                document
+                for document in versions
+                if document.lineage_id == present.lineage_id and document.superseded_by is None
+            )
             latest = next(line, present)
             yield N_("{name} has version {latest} now, where version {version} was read").format(
                 name=used.name, latest=latest.version, version=used.version
@@ -99,12 +103,20 @@ def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[st
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
     if filters == types.Filters(document_ids=filters.document_ids) and filters.document_ids:
         return  # only these documents were searched, and none can be added
-    named = {one.name for one in old.documents}
+    named = {document.name for document in old.documents}
     here, trash = types.DocumentQuery(filters=filters), types.DocumentQuery(filters=filters, in_trash=True)
-    came = [one for one in list_documents(old.index_id, here) if one.indexed_at and one.indexed_at > old.at]
-    gone = [one for one in list_documents(old.index_id, trash) if one.deleted_at and one.deleted_at > old.at]
+    came = [
+        document
+        for document in list_documents(old.index_id, here)
+        if document.indexed_at and document.indexed_at > old.at
+    ]
+    gone = [
+        document
+        for document in list_documents(old.index_id, trash)
+        if document.deleted_at and document.deleted_at > old.at
+    ]
     for documents, template in ((came, N_("{_names} came since")), (gone, N_("{_names} went since"))):
-        names = [one.name for one in documents if one.name not in named]
+        names = [document.name for document in documents if document.name not in named]
         if names:
             listed = ", ".join(names[:MAX_NAMED])
             if len(names) > MAX_NAMED:

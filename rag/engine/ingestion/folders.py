@@ -65,9 +65,9 @@ class Folders:
             if remove:  # the index follows the folder, by an address without password that is valid everywhere
                 source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
                 followed = request.model_copy(update={"source": source})
-                kept = followed.model_dump(mode="json", include={"source", "options"})
+                saved = followed.model_dump(mode="json", include={"source", "options"})
                 self._workspace.store.indexes.follow(
-                    index.id, folder.prefix, {**kept, CONFINED: True} if self._confined else kept
+                    index.id, folder.prefix, {**saved, CONFINED: True} if self._confined else saved
                 )
         usage = types.Usage(latency_ms=(time.perf_counter() - started) * 1000)
         return types.SyncReport(index=index, files=tuple(reports), usage=usage)
@@ -82,10 +82,10 @@ class Folders:
         """
         reports: list[types.SyncReport] = []
         unreadable: list[errors.Error] = []
-        for kept in self._workspace.store.indexes.followed(index.id):
-            asked = {name: value for name, value in kept.items() if name != CONFINED}
-            request = parse(types.IndexRequest, {**asked, "index": {"index_file_id": str(index.id)}})
-            folders = Folders(self._workspace, confined=bool(kept.get(CONFINED)), once=self._once)
+        for saved in self._workspace.store.indexes.followed(index.id):
+            fields = {name: value for name, value in saved.items() if name != CONFINED}
+            request = parse(types.IndexRequest, {**fields, "index": {"index_file_id": str(index.id)}})
+            folders = Folders(self._workspace, confined=bool(saved.get(CONFINED)), once=self._once)
             try:
                 reports.append(folders.ingest_folder(request, remove=True, on_file=on_file))
             except errors.CancelledError:

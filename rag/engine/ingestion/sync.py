@@ -163,24 +163,24 @@ class FileIngestion:
         """Ingest a local file. One that came with a folder before keeps its path in it."""
         source = source_id_of(path)
         present = self._sources.find(self._index.id, sources=[source, os.path.normpath(path.absolute())])
-        shown = next((document.shown_source for document in present if document.shown_source), path.name)
-        file = types.SourceFile(id=source, path=shown, name=path.name)
+        label = next((document.shown_source for document in present if document.shown_source), path.name)
+        file = types.SourceFile(id=source, path=label, name=path.name)
         return self._try_file(file, nullcontext(path), present)
 
     def _ingest(self, path: Path, file: types.SourceFile, present: Sequence[types.Document]) -> types.FileReport:
         if not path.is_file():
             raise errors.SourceError(N_("There is no file {path}. Check the path."), path=file.name)
         sha256 = sha256_of(path)
-        known = self._existing_document([document for document in present if document.sha256 == sha256])
-        older = [document for document in present if document.sha256 != sha256 and _is_replaced(document, known)]
-        if known and known.status is types.DocumentStatus.READY and not self._again:
-            self._read_parts(known)  # left by an interrupted run
-            return self._publish(file, known, known, older)
+        existing = self._existing_document([document for document in present if document.sha256 == sha256])
+        older = [document for document in present if document.sha256 != sha256 and _is_replaced(document, existing)]
+        if existing and existing.status is types.DocumentStatus.READY and not self._again:
+            self._read_parts(existing)  # left by an interrupted run
+            return self._publish(file, existing, existing, older)
         if self._chunks_left == 0:
             return _skipped(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
-        if known:
-            self._originals.restore_file(known.id, path)
-        document = known or self._originals.keep(
+        if existing:
+            self._originals.restore_file(existing.id, path)
+        document = existing or self._originals.keep(
             path,
             file.name,
             self._index,
@@ -194,16 +194,19 @@ class FileIngestion:
         read = self._read(document)
         if read.status is not types.DocumentStatus.READY:
             return self._report_unread(file, read)
-        return self._publish(file, known, read, older)
+        return self._publish(file, existing, read, older)
 
     def _existing_document(self, same: Sequence[types.Document]) -> types.Document | None:
         """Return the document with the file's content: a current one, an older version, or a ready one in the trash.
 
         Unfinished documents that an interrupted run left in the trash are purged.
         """
-        kept = [document for document in same if document.deleted_at is None]
-        if kept:
-            return min(kept, key=lambda one: (not _is_current(one), one.status is not types.DocumentStatus.READY))
+        current = [document for document in same if document.deleted_at is None]
+        if current:
+            return min(
+                current,
+                key=lambda document: (not _is_current(document), document.status is not types.DocumentStatus.READY),
+            )
         ready = [document for document in same if document.status is types.DocumentStatus.READY and not self._again]
         if ready:
             return ready[0]
@@ -230,12 +233,12 @@ class FileIngestion:
     def _publish(
         self,
         file: types.SourceFile,
-        known: types.Document | None,
+        existing: types.Document | None,
         document: types.Document,
         older: Sequence[types.Document],
     ) -> types.FileReport:
         """Make `document`, which was `known` or has just been read, replace its `older` versions."""
-        in_sight = known is not None and known.status is types.DocumentStatus.READY and _is_current(known)
+        in_sight = existing is not None and existing.status is types.DocumentStatus.READY and _is_current(existing)
         if older:
             # The older versions stay readable. Documents with files in them are trashed along with these.
             has_parts = any(part.mime_type in types.CONTAINERS or part.parts for part in (document, *older))
@@ -245,8 +248,8 @@ class FileIngestion:
             self._documents.restore([document.id])
         state: types.FileState = "added"
         if older or in_sight:
-            state = "unchanged" if document is known and not older else "changed"
-        made = 0 if document is known else document.chunk_count
+            state = "unchanged" if document is existing and not older else "changed"
+        made = 0 if document is existing else document.chunk_count
         return _report(file, state, document_id=document.id, chunks=made)
 
     def _report_unread(self, file: types.SourceFile, document: types.Document) -> types.FileReport:
@@ -273,9 +276,9 @@ def _is_current(document: types.Document) -> bool:
     return document.deleted_at is None and document.superseded_by is None
 
 
-def _is_replaced(document: types.Document, known: types.Document | None) -> bool:
+def _is_replaced(document: types.Document, existing: types.Document | None) -> bool:
     """Whether new content replaces this document: it is searched, or would be if it were not in the trash."""
-    is_later = known is not None and document.lineage_id == known.lineage_id and document.superseded_by is None
+    is_later = existing is not None and document.lineage_id == existing.lineage_id and document.superseded_by is None
     return _is_current(document) or is_later
 
 
@@ -308,7 +311,7 @@ def _selected_files(
     """Yield the files of supported types that `source` includes and does not exclude."""
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}
-    excluded = {_composed(one) for one in excluded}
+    excluded = {_composed(source_id) for source_id in excluded}
     for file in folder.list():
         by_name = parsing.MIME_TYPE_BY_SUFFIX.get(PurePath(file.name).suffix.lower())
         mime_type = file.mime_type if file.mime_type in _READABLE else by_name

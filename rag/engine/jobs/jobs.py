@@ -82,11 +82,11 @@ class Jobs:
         if parsed.source is None:
             self._workspace.requested_index(parsed.index_name)
             return self._start("reindex", parsed.index_name, parsed.model_dump(mode="json"))
-        kept = parsed.model_dump(mode="json")
+        saved = parsed.model_dump(mode="json")
         if confined:
             AllowedFolders(self._workspace.config.folder_roots).require(parsed.source.folder_id)
-            kept[CONFINED] = True
-        return self._start("sync", parsed.index_name, kept)
+            saved[CONFINED] = True
+        return self._start("sync", parsed.index_name, saved)
 
     def _start(self, kind: types.JobKind, index_name: str, request: dict[str, Any]) -> types.Job:
         if index_name == types.DEFAULT_INDEX:  # a worker does not know which collection this name means here
@@ -98,8 +98,8 @@ class Jobs:
 
     def documents_to_reindex(self, index_name: str = types.DEFAULT_INDEX) -> builtins.list[types.Document]:
         """Return all documents of an index except those that wait for a password."""
-        found = self._documents.list(index_name)
-        return [document for document in found if document.status is not types.DocumentStatus.NEEDS_PASSWORD]
+        documents = self._documents.list(index_name)
+        return [document for document in documents if document.status is not types.DocumentStatus.NEEDS_PASSWORD]
 
     def refresh_folders(
         self, index_name: str = types.DEFAULT_INDEX, on_file: OnFile | None = None
@@ -175,7 +175,7 @@ class Jobs:
     def _reindex(self, job: types.Job, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Sync the folders, and re-read all documents that existed when the job began."""
         began = job.started_at or job.created_at
-        documents = [found for found in self.documents_to_reindex(job.index_name) if found.created_at <= began]
+        documents = [document for document in self.documents_to_reindex(job.index_name) if document.created_at <= began]
         folders = steps.once_for_group("folders", lambda: self._sync_folders(job.index_name, report, steps))
         states = {"ready": 0, "failed": 0, "gone": 0}
         for done, document in enumerate(documents):

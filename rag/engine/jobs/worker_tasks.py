@@ -72,22 +72,22 @@ class WorkerTasks:
         files. When `is_stopping` returns True, what is done so far is kept.
         """
         lanes = self._resources.store.document_scheduler
-        with lanes.next(lane, most_bytes=most_bytes) as taken:
-            if taken is None:
+        with lanes.next(lane, most_bytes=most_bytes) as claim:
+            if claim is None:
                 return None
-            workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
+            workspace = Workspace(self._resources, claim.user_id, WORKER_ORIGIN)
             reader = DocumentReader(workspace)
-            before = workspace.store.documents.get(taken.document_id)
-            if not taken.attempts:
+            before = workspace.store.documents.get(claim.document_id)
+            if not claim.attempts:
                 return before  # not None: this lock may have kept the next lane off, which must look again
             with _trace_step(workspace, before, lane):
-                if taken.attempts > MAX_ATTEMPTS:
-                    reader.give_up(taken.document_id)
+                if claim.attempts > MAX_ATTEMPTS:
+                    reader.give_up(claim.document_id)
                 else:
-                    reader.step(taken.document_id, lane, is_stopping, taken.attempts)
+                    reader.step(claim.document_id, lane, is_stopping, claim.attempts)
                     if is_stopping():
-                        lanes.give_back(taken)
-                done = workspace.store.documents.get(taken.document_id)
+                        lanes.give_back(claim)
+                done = workspace.store.documents.get(claim.document_id)
                 if done.status not in types.UNFINISHED:  # the trace ends with `ready` or `failed`
                     figures = {"pages": done.page_count, "chunks": done.chunk_count}
                     with tracing.span(done.status.value, document=done.id, **figures) as step:
@@ -108,14 +108,14 @@ class WorkerTasks:
 
     def read_pictures(self) -> bool:
         """Recognise the text in one document's pictures; False if none wait, or there is more urgent work."""
-        taken = self._resources.store.document_scheduler.next_pictures()
-        if taken is None:
+        claim = self._resources.store.document_scheduler.next_pictures()
+        if claim is None:
             return False
-        workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
-        if taken.attempts > MAX_ATTEMPTS:
-            workspace.store.reading_queue.give_up_pictures(taken.document_id)
+        workspace = Workspace(self._resources, claim.user_id, WORKER_ORIGIN)
+        if claim.attempts > MAX_ATTEMPTS:
+            workspace.store.reading_queue.give_up_pictures(claim.document_id)
             return True
-        return not DocumentReader(workspace).read_pictures(taken.document_id).pictures_waiting
+        return not DocumentReader(workspace).read_pictures(claim.document_id).pictures_waiting
 
     def run_next_job(self, is_stopping: Callable[[], bool]) -> types.Job | None:
         """Run the most urgent job of any user; None if there is none that is free.
@@ -124,26 +124,26 @@ class WorkerTasks:
         `is_stopping` returns True, it ends between two steps; it resumes there later.
         """
         store = self._resources.store
-        with store.job_scheduler.next() as taken:
-            if taken is None:
+        with store.job_scheduler.next() as claim:
+            if claim is None:
                 return None
-            jobs, turn = store.of(taken.user_id).jobs, _TimeSlice()
+            jobs, turn = store.of(claim.user_id).jobs, _TimeSlice()
 
             def between() -> None:
                 self._yield_to_documents(is_stopping)
-                if turn.is_over() and store.job_scheduler.others_wait(taken.user_id):
+                if turn.is_over() and store.job_scheduler.others_wait(claim.user_id):
                     raise _TimeSliceOverError
 
             try:
-                workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
+                workspace = Workspace(self._resources, claim.user_id, WORKER_ORIGIN)
                 owner = Jobs(workspace, Documents(workspace), Questions(workspace))
-                done = owner.run_locked(taken.job_id, between)
+                done = owner.run_locked(claim.job_id, between)
             except _StoppingError:
-                jobs.give_back(taken.job_id)
-                return jobs.get(taken.job_id)
+                jobs.give_back(claim.job_id)
+                return jobs.get(claim.job_id)
             except _TimeSliceOverError:
-                jobs.give_way(taken.job_id)
-                return jobs.get(taken.job_id)
+                jobs.give_way(claim.job_id)
+                return jobs.get(claim.job_id)
         if done.status == "failed":
             store.monitoring.count_failure(done.error_code or errors.Error.code)
         elif done.finished_at:

@@ -157,23 +157,23 @@ class Documents:
         """Return the document of the same name that the file is a new version of."""
         if on_same_name == "keep":
             return None
-        found = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
-        if found and on_same_name == "ask":
+        same = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
+        if same and on_same_name == "ask":
             raise errors.SameNameError(
                 N_(
                     "{name} (version {version}) is in the index with other content. Say whether this is a new version "
                     "of it, or a document of its own."
                 ),
-                name=found.name,
-                version=found.version,
+                name=same.name,
+                version=same.version,
                 details={
-                    "document_id": found.id,
-                    "name": found.name,
-                    "version": found.version,
-                    "created_at": found.created_at.isoformat(),
+                    "document_id": same.id,
+                    "name": same.name,
+                    "version": same.version,
+                    "created_at": same.created_at.isoformat(),
                 },
             )
-        return found.id if found else None
+        return same.id if same else None
 
     def upload(
         self,

@@ -36,18 +36,18 @@ class SavedFilters:
         Raises ValidationError if the name is empty or too long, or the filters are malformed, empty, or refer to a
         saved filter themselves.
         """
-        named, kept = parse(_Named, {"name": name}).name, parse(types.Filters, filters)
-        if kept.saved is not None:
+        label, parsed = parse(_Named, {"name": name}).name, parse(types.Filters, filters)
+        if parsed.saved is not None:
             raise errors.ValidationError(
                 N_("A saved filter cannot name another. Give its fields instead."), details={"field": "saved"}
             )
-        if kept == types.Filters():
+        if parsed == types.Filters():
             raise errors.ValidationError(
                 N_("The filter lets everything through. Give tags, an author, a date or another field."),
                 details={"field": "filters"},
             )
-        self._workspace.store.saved_filters.put(named, kept)
-        return types.SavedFilter(name=named, filters=kept)
+        self._workspace.store.saved_filters.put(label, parsed)
+        return types.SavedFilter(name=label, filters=parsed)
 
     def delete(self, name: str) -> None:
         """Delete a filter by name. Raises NotFoundError."""

@@ -103,7 +103,9 @@ def diff_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple
     Headers and footers are ignored.
     """
     before, after = _without_boilerplate(old), _without_boilerplate(new)
-    matcher = difflib.SequenceMatcher(None, [one.key for one in before], [one.key for one in after])
+    matcher = difflib.SequenceMatcher(
+        None, [paragraph.key for paragraph in before], [paragraph.key for paragraph in after]
+    )
     changes: list[types.ParagraphChange] = []
     unchanged = 0
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
@@ -175,9 +177,9 @@ class QuoteFinder:
     def _most_like(self, text: str) -> Paragraph | None:
         """Return the paragraph most similar to `text`, ignoring numbers, which change most often."""
         words = _words(text)
-        asked = set(words.split())
+        quoted = set(words.split())
         long_enough = (place for place, own in enumerate(self._words) if words and 2 * len(own) >= len(words))
-        near = heapq.nlargest(CANDIDATES, long_enough, key=lambda place: len(asked & self._vocabularies[place]))
+        near = heapq.nlargest(CANDIDATES, long_enough, key=lambda place: len(quoted & self._vocabularies[place]))
         candidates = {place: self._words[place] for place in near}
         likely = process.extract(words, candidates, scorer=fuzz.partial_ratio, score_cutoff=SAME_WORDS, limit=None)
         if not likely:

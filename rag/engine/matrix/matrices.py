@@ -338,8 +338,8 @@ def _text(response: types.AnswerResponse, first: types.Citation) -> str:
     """Return the cited statement; of a model's answer also the next one, as the first may state nothing."""
     count = 1 if response.model == answering.EXTRACTIVE_MODEL else MODEL_SENTENCES
     sentences = response.sentences[first.sentence : first.sentence + count]
-    shown = " ".join(" ".join(one.text.split()) for one in sentences if not one.is_unproved)
-    return shown if len(shown) <= MAX_CHARS else f"{shown[:MAX_CHARS].rpartition(' ')[0]} …"
+    text = " ".join(" ".join(sentence.text.split()) for sentence in sentences if not sentence.is_unproved)
+    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS].rpartition(' ')[0]} …"
 
 
 def _row_text(row: types.QuotedRow) -> str:
@@ -371,13 +371,13 @@ def _shown_cells(
     ]
 
 
-def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], kept: types.SavedCell) -> str | None:
+def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], saved: types.SavedCell) -> str | None:
     """Return the document's answer before it changed, if that conflicts with the current one."""
-    before = kept.previous
-    if before is None or "answered" not in (before.status, kept.cell.status):
+    before = saved.previous
+    if before is None or "answered" not in (before.status, saved.cell.status):
         return None
-    is_same_status = before.status == kept.cell.status
-    if is_same_status and answer_agreement.agree(_reading(questions, kept.cell), _reading(questions, before)):
+    is_same_status = before.status == saved.cell.status
+    if is_same_status and answer_agreement.agree(_reading(questions, saved.cell), _reading(questions, before)):
         return None
     answer = before.answer if before.status == "answered" else "not found"
     return N_("Before it changed (version {version}): {told}").format(version=before.version, told=answer)

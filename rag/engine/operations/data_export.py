@@ -87,9 +87,13 @@ class Export:
     def _exported_documents(self, index: types.Index) -> list[types.Document]:
         """Return documents with older versions, which old answers cite; oldest first, so that it keeps its name."""
         listed = self._workspace.store.documents.list(index.id)[::-1]
-        versions = self._workspace.store.versions.list([one.id for one in listed], in_trash=False) if listed else []
-        older = [one for one in versions if one.superseded_by is not None and one.index_id == index.id]
-        return sorted([*listed, *older], key=lambda one: one.created_at)
+        versions = (
+            self._workspace.store.versions.list([document.id for document in listed], in_trash=False) if listed else []
+        )
+        older = [
+            document for document in versions if document.superseded_by is not None and document.index_id == index.id
+        ]
+        return sorted([*listed, *older], key=lambda document: document.created_at)
 
     def _export_files(self, folder: Path, documents: Sequence[types.Document], names: Sequence[str]) -> set[uuid.UUID]:
         """Copy the originals. Returns the ids of documents whose file is missing."""
@@ -111,10 +115,10 @@ class Export:
         store = self._workspace.store.chunks
         for done, document in enumerate(documents, start=1):
             chunks = store.of_document(document.id)
-            found = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
+            vector_of = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
             for chunk in chunks:
                 line = _chunk(document, chunk)
-                yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
+                yield {**line, "vector": vector_of[chunk.id].tolist()} if chunk.id in vector_of else line
             on_progress("documents", done, len(documents))
 
 

@@ -27,8 +27,8 @@ PLACE_NAMES = {
 
 def disk_spaces(config: Config) -> tuple[types.DiskSpace, ...]:
     """Return the free space of each local folder that is written to."""
-    found = (_space(config, place, folder) for place, folder in _folders(config))
-    return tuple(space for space in found if space)
+    spaces = (_space(config, place, folder) for place, folder in _folders(config))
+    return tuple(space for space in spaces if space)
 
 
 def _folders(config: Config) -> Iterator[tuple[str, Path]]:
@@ -61,7 +61,7 @@ def _reserve(config: Config, place: str) -> int:
     return 0 if place == "temporary" else config.rag_disk_reserve_mb * MB
 
 
-def warnings(found: Iterable[types.DiskSpace]) -> tuple[str, ...]:
+def warnings(spaces: Iterable[types.DiskSpace]) -> tuple[str, ...]:
     """Return warnings without paths, as any user may see them."""
     templates = {
         types.DiskState.LOW: N_("The disk is nearly full: {left} MB left {_where}. Make room soon."),
@@ -71,7 +71,7 @@ def warnings(found: Iterable[types.DiskSpace]) -> tuple[str, ...]:
     }
     return tuple(
         templates[space.state].format(left=_megabytes(space.free_bytes), _where=PLACE_NAMES[space.place])
-        for space in found
+        for space in spaces
         if space.state in templates
     )
 

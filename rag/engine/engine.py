@@ -10,8 +10,7 @@ from rag.config import Config, load_config
 from rag.engine.conversations.chats import Answers, Chats
 from rag.engine.indexes.indexes import Indexes
 from rag.engine.ingestion.document_reader import DocumentReader
-from rag.engine.ingestion.folders import Folders
-from rag.engine.ingestion.sync import OnFile
+from rag.engine.ingestion.folders import Folders, OnFile
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.jobs.worker_tasks import WorkerTasks
 from rag.engine.library.annotations import Annotations

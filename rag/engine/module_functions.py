@@ -13,7 +13,7 @@ from rag import errors, providers, types
 from rag.config import Config, load_config
 from rag.contract import AnswerBody, SearchBody, SyncBody
 from rag.engine.engine import RAGEngine
-from rag.engine.ingestion.sync import OnFile
+from rag.engine.ingestion.folders import OnFile
 from rag.engine.request_parsing import parse
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`

@@ -14,7 +14,7 @@ import pytest
 
 from rag import errors, store, worker
 from rag.engine import RAGEngine
-from rag.engine.ingestion.sync import FileIngestion
+from rag.engine.ingestion.folders import FileIngestion
 from rag.engine.jobs import worker_tasks
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions

@@ -62,7 +62,7 @@ IN_ENGLISH = (
     ),
     *(
         "engine/request_parsing.py",
-        "engine/ingestion/sync.py",
+        "engine/ingestion/folders.py",
         "ingestion/nodes.py",
         "providers/google_drive.py",
         "providers/oidc_tokens.py",

@@ -11,8 +11,7 @@ from typing import Any
 from rag import errors, types
 from rag.contract import SyncBody
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRORS, system_errors
-from rag.engine.ingestion.folders import CONFINED, Folders
-from rag.engine.ingestion.sync import OnFile
+from rag.engine.ingestion.folders import CONFINED, Folders, OnFile
 from rag.engine.library.documents import Documents
 from rag.engine.matrix import matrices
 from rag.engine.questions.questions import Questions

@@ -251,7 +251,7 @@ def test_documents_are_asked_the_same_questions_and_a_cell_is_opened(engine: RAG
     assert f"- harbour.pdf, page 1, likely, document_id {ships['document_id']}\n| {HARBOUR[0]}" in text(result)
     place = {"document_id": ships["document_id"], "page": ships["page"], "quote": ships["quote"]}
     assert data(call(engine, "get_passage", **place))["quote_found"]
-    assert engine.matrices.list() == []
+    assert engine.store.matrices.list() == []
 
 
 def test_a_matrix_that_is_too_large_is_refused_before_anything_is_asked(engine: RAGEngine) -> None:

@@ -290,7 +290,7 @@ def test_a_chat_that_was_deleted_in_another_window_says_so(app: AppTest, engine:
     chat = engine.chats.start("Birds")
     app.query_params["chat"] = str(chat.id)
     app.run()
-    engine.chats.delete(chat.id)
+    engine.store.conversations.delete(chat.id)
     app.chat_input[0].set_value("What do birds eat?").run()
     assert "There is no such chat" in texts(app)
     assert not app.error
@@ -872,7 +872,7 @@ def test_library_is_filtered_and_the_filter_is_saved(app: AppTest, engine: RAGEn
     assert listed(app, "name") == ["minutes.pdf"]
     app.text_input("library-filter-name").set_value("ours").run()
     next(button for button in app.button if button.label == "Save").click().run()
-    assert engine.filters.get("ours").filters.tags == ("Council",)
+    assert engine.store.saved_filters.get("ours").filters.tags == ("Council",)
     assert app.selectbox("library-filter-saved").value == "ours"
     assert listed(app, "name") == ["minutes.pdf"]
     next(button for button in app.button if button.label == "Clear").click().run()

@@ -80,7 +80,7 @@ def test_whom_to_show_it_is_chosen_from_a_list(engine: RAGEngine, kept: tuple[uu
     people.select("Group analysts")
     (show,) = [button for button in app.button if button.label == "Share"]
     show.click().run()  # ends in a rerun of the dialog alone, for which a page must have opened it
-    (link,) = engine.answers.shares(kept[0])
+    (link,) = engine.store.answer_links.list(kept[0])
     assert (link.grantee_kind, link.grantee, link.message_id) == ("group", "analysts", kept[1])
 
 

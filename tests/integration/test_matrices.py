@@ -262,14 +262,14 @@ def test_it_is_taken_along_without_formulas(engine: RAGEngine, ids: list[uuid.UU
 def test_it_goes_with_its_answers_and_is_nobody_elses(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids[:1], [SHIPS])
     bob = engine.installation.for_user("bob")
-    assert bob.matrices.list() == []
+    assert bob.store.matrices.list() == []
     with pytest.raises(errors.NotFoundError):
         bob.matrices.create({"name": "Theirs", "documentIds": ids, "questions": QUESTIONS})
     engine.documents.trash(ids[:1])
     engine.documents.purge(ids[:1])
     assert engine.matrices.get(found.matrix.id).cells == ()
     engine.matrices.delete(found.matrix.id)
-    assert engine.matrices.list() == []
+    assert engine.store.matrices.list() == []
     with pytest.raises(errors.NotFoundError):
         engine.matrices.get(found.matrix.id)
 

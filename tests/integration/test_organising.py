@@ -230,8 +230,8 @@ def test_a_filter_is_saved_and_named_in_requests(engine: RAGEngine, lease: Docum
     take_in(engine, "note.pdf", "The rent rises.", author="Zoë", creationDate="D:20240102")
     engine.filters.save(" Old ones ", Filters(dated_before=dt.date(2022, 1, 1)))
     engine.filters.save("all leases", {"tags": ["lease"]})
-    assert [saved.name for saved in engine.filters.list()] == ["all leases", "Old ones"]
-    assert engine.filters.get("Old ones").filters == Filters(dated_before=dt.date(2022, 1, 1))
+    assert [saved.name for saved in engine.store.saved_filters.list()] == ["all leases", "Old ones"]
+    assert engine.store.saved_filters.get("Old ones").filters == Filters(dated_before=dt.date(2022, 1, 1))
     assert found(engine, "rent", filters={"saved": "Old ones"}) == ["scan0001.pdf"]
     assert listed(engine, saved="Old ones") == {"scan0001.pdf"}
     answer = engine.answer({"question": "What is the rent?", "retrieval": {"filters": {"saved": "Old ones"}}})
@@ -241,10 +241,10 @@ def test_a_filter_is_saved_and_named_in_requests(engine: RAGEngine, lease: Docum
     assert found(engine, "rent", filters={"saved": "Old ones", "dated_before": "2025-01-01", "author": "zoë"}) == [
         "note.pdf"
     ]
-    engine.filters.delete("Old ones")
+    engine.store.saved_filters.delete("Old ones")
     for call in (
-        engine.filters.get,
-        engine.filters.delete,
+        engine.store.saved_filters.get,
+        engine.store.saved_filters.delete,
         lambda name: found(engine, "rent", filters={"saved": name}),
     ):
         with pytest.raises(errors.NotFoundError):
@@ -258,7 +258,7 @@ def test_a_filter_is_saved_and_named_in_requests(engine: RAGEngine, lease: Docum
 def test_what_is_no_filter_is_not_saved(engine: RAGEngine, name: str, filters: dict[str, Any]) -> None:
     with pytest.raises(errors.ValidationError):
         engine.filters.save(name, filters)
-    assert engine.filters.list() == []
+    assert engine.store.saved_filters.list() == []
 
 
 # --- other users ---
@@ -273,12 +273,12 @@ def test_nothing_of_another_user_is_changed_counted_or_known(
     with pytest.raises(errors.NotFoundError):
         bob.documents.edit(lease.id, {"name": "stolen"})
     assert list(bob.documents.tag([lease.id], add=["bob's"], remove=["Pier"])) == []
-    assert (bob.documents.tags(), bob.filters.list(), listed(bob, tags=("pier",))) == ([], [], set())
-    for call in (bob.filters.get, bob.filters.delete):
+    assert (bob.documents.tags(), bob.store.saved_filters.list(), listed(bob, tags=("pier",))) == ([], [], set())
+    for call in (bob.store.saved_filters.get, bob.store.saved_filters.delete):
         with pytest.raises(errors.NotFoundError):
             call("mine")
     with pytest.raises(errors.NotFoundError):
         found(bob, "rent", filters={"saved": "mine"})
     bob.filters.save("mine", {"tags": ["other"]})
-    assert engine.filters.get("mine").filters == Filters(tags=("pier",))
+    assert engine.store.saved_filters.get("mine").filters == Filters(tags=("pier",))
     assert engine.documents.get(lease.id) == before

@@ -74,18 +74,19 @@ def test_a_reader_searches_asks_and_keeps_the_chat(team: Team) -> None:
 
 def test_a_readers_notes_are_theirs_alone(team: Team) -> None:
     place = {"regions": [{"page_number": 1, "rects": [(0, 0, 9, 9)]}], "quote": "fourteen metres", "note": "Ask them."}
-    shared = team.opened("reader").annotations
+    reader = team.opened("reader")
+    shared, rows = reader.annotations, reader.store.annotations
     kept = shared.add(team.known.id, place)
-    assert shared.list(team.known.id) == [kept]
+    assert rows.list(team.known.id) == [kept]
     assert shared.edit(team.known.id, kept.id, "Asked.").note == "Asked."
-    assert not team.owner.annotations.list(team.known.id)
-    assert not team.opened("writer").annotations.list(team.known.id)
+    assert not team.owner.store.annotations.list(team.known.id)
+    assert not team.opened("writer").store.annotations.list(team.known.id)
     with pytest.raises(errors.NotFoundError):
-        team.owner.annotations.delete(team.known.id, kept.id)
+        team.owner.store.annotations.delete(team.known.id, kept.id)
     with pytest.raises(errors.NotFoundError):
         shared.add(team.secret.id, place)
-    shared.delete(team.known.id, kept.id)
-    assert not shared.list(team.known.id)
+    rows.delete(team.known.id, kept.id)
+    assert not rows.list(team.known.id)
 
 
 def test_what_is_withdrawn_is_gone_from_open_engines_and_old_answers_keep_their_quotes_only(team: Team) -> None:

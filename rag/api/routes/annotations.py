@@ -13,7 +13,7 @@ router = APIRouter(tags=["documents"])
 @router.get("/documents/{document_id}/annotations")
 def list_annotations(sender: Reader, document_id: uuid.UUID) -> tuple[types.Annotation, ...]:
     """List the caller's own highlights and notes in a document, in page order."""
-    return tuple(sender.engine.annotations.list(document_id))
+    return tuple(sender.engine.store.annotations.list(document_id))
 
 
 @router.post("/documents/{document_id}/annotations", status_code=201)
@@ -33,4 +33,4 @@ def edit_annotation(
 @router.delete("/documents/{document_id}/annotations/{annotation_id}", status_code=204)
 def delete_annotation(sender: Writer, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
     """Remove a highlight and its note."""
-    sender.engine.annotations.delete(document_id, annotation_id)
+    sender.engine.store.annotations.delete(document_id, annotation_id)

@@ -81,7 +81,7 @@ def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, mess
 def list_links(sender: Reader, conversation_id: uuid.UUID) -> LinkList:
     """List the shares of a conversation and its answers."""
     sender.engine.chats.get(conversation_id)
-    return LinkList(items=tuple(sender.engine.answers.shares(conversation_id)))
+    return LinkList(items=tuple(sender.engine.store.answer_links.list(conversation_id)))
 
 
 @router.post("/conversations/{conversation_id}/links", status_code=201)

@@ -102,7 +102,7 @@ def edit_conversation(sender: Writer, conversation_id: uuid.UUID, body: types.Co
 @router.delete("/conversations/{conversation_id}", status_code=204)
 def delete_conversation(sender: Writer, conversation_id: uuid.UUID) -> None:
     """Delete a chat and its turns."""
-    sender.engine.chats.delete(conversation_id)
+    sender.engine.store.conversations.delete(conversation_id)
 
 
 @router.get("/conversations/{conversation_id}/messages")

@@ -25,7 +25,7 @@ def list_matrix_templates(_: Reader) -> tuple[types.MatrixTemplate, ...]:
 @router.get("/matrices")
 def list_matrices(sender: Reader) -> tuple[types.Matrix, ...]:
     """List the caller's matrices without their answers, the latest first."""
-    return tuple(sender.engine.matrices.list())
+    return tuple(sender.engine.store.matrices.list())
 
 
 @router.post("/matrices", status_code=201)

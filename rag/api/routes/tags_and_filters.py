@@ -47,13 +47,13 @@ def tag_documents(sender: Writer, body: TaggingRequest) -> TaggingResponse:
 @router.get("/filters")
 def list_filters(sender: Reader) -> tuple[types.SavedFilter, ...]:
     """List the saved filters. Requests use one by name: `"filters": {"saved": "…"}`."""
-    return tuple(sender.engine.filters.list())
+    return tuple(sender.engine.store.saved_filters.list())
 
 
 @router.get("/filters/{name}")
 def get_filter(sender: Reader, name: Name) -> types.SavedFilter:
     """Get a saved filter."""
-    return sender.engine.filters.get(name)
+    return sender.engine.store.saved_filters.get(name)
 
 
 @router.put("/filters/{name}")
@@ -65,4 +65,4 @@ def save_filter(sender: Writer, name: Name, body: types.Filters) -> types.SavedF
 @router.delete("/filters/{name}", status_code=204)
 def delete_filter(sender: Writer, name: Name) -> None:
     """Delete a saved filter."""
-    sender.engine.filters.delete(name)
+    sender.engine.store.saved_filters.delete(name)

@@ -171,10 +171,6 @@ class Chats:
         changes = parse(types.ConversationEdit, {"title": title, "pinned": pinned})
         self._workspace.store.conversations.update(conversation_id, title=changes.title, pinned=changes.pinned)
 
-    def delete(self, conversation_id: uuid.UUID) -> None:
-        """Delete a chat and its turns. Raises NotFoundError."""
-        self._workspace.store.conversations.delete(conversation_id)
-
 
 def _excerpt(text: str, words: Sequence[str]) -> str:
     """Return the text around the first of the words."""
@@ -350,10 +346,6 @@ class Answers:
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
             raise errors.ValidationError(N_("This is your own conversation. Name somebody else."))
         return self._workspace.store.answer_links.give(conversation_id, parsed)
-
-    def shares(self, conversation_id: uuid.UUID | None = None) -> builtins.list[types.AnswerLink]:
-        """Return what the user shares, of one conversation or of all."""
-        return self._workspace.store.answer_links.list(conversation_id)
 
     def unshare(self, link_id: uuid.UUID) -> None:
         """End a share at once. Raises NotFoundError."""

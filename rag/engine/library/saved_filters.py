@@ -22,14 +22,6 @@ class SavedFilters:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self) -> list[types.SavedFilter]:
-        """Return all filters in alphabetical order."""
-        return self._workspace.store.saved_filters.list()
-
-    def get(self, name: str) -> types.SavedFilter:
-        """Return a filter by name. Raises NotFoundError."""
-        return self._workspace.store.saved_filters.get(name)
-
     def save(self, name: str, filters: types.Filters | Mapping[str, Any]) -> types.SavedFilter:
         """Save filters under a name, replacing earlier ones.
 
@@ -48,10 +40,6 @@ class SavedFilters:
             )
         self._workspace.store.saved_filters.put(label, parsed)
         return types.SavedFilter(name=label, filters=parsed)
-
-    def delete(self, name: str) -> None:
-        """Delete a filter by name. Raises NotFoundError."""
-        self._workspace.store.saved_filters.delete(name)
 
 
 def resolve_filters(store: UserStore, filters: types.Filters) -> types.Filters:

@@ -71,10 +71,6 @@ class Matrices:
         self._workspace = workspace
         self._questions = questions
 
-    def list(self) -> builtins.list[types.Matrix]:
-        """Return all matrices, latest first."""
-        return self._workspace.store.matrices.list()
-
     def create(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.Matrix:
         """Create a matrix; a worker fills it.
 

@@ -55,7 +55,7 @@ def date_format() -> str:
 def tag_fields(key: str) -> None:
     """Show fields for tags and a saved filter, if there are any."""
     engine = session.engine()
-    saved, tags = [one.name for one in engine.filters.list()], [tag.name for tag in engine.documents.tags()]
+    saved, tags = [one.name for one in engine.store.saved_filters.list()], [tag.name for tag in engine.documents.tags()]
     _forget_missing(key, saved, tags)
     if saved:
         st.selectbox(_("Saved filter"), saved, index=None, key=f"{key}-saved", placeholder=_("None"))
@@ -95,7 +95,7 @@ def _save_bar(filters: types.Filters) -> None:
     if filters.saved and st.button(
         _("Delete “{saved}”").format(saved=escape(filters.saved)), icon=":material/delete:", type="tertiary"
     ):
-        session.engine().filters.delete(filters.saved)
+        session.engine().store.saved_filters.delete(filters.saved)
         st.rerun()
     own = filters.model_copy(update={"saved": None})
     with st.container(horizontal=True, vertical_alignment="bottom"):

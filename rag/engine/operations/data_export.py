@@ -117,7 +117,14 @@ class Export:
             chunks = store.of_document(document.id)
             vector_of = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
             for chunk in chunks:
-                line = _chunk(document, chunk)
+                line = {
+                    **chunk.model_dump(by_alias=True),
+                    "documentName": document.name,
+                    "text": chunk.text,
+                    "pages": chunk.pages,
+                    "lineStart": chunk.line_start,
+                    "lineEnd": chunk.line_end,
+                }
                 yield {**line, "vector": vector_of[chunk.id].tolist()} if chunk.id in vector_of else line
             on_progress("documents", done, len(documents))
 
@@ -160,17 +167,6 @@ def _write_lines(path: Path, lines: Iterable[object]) -> int:
 def _document(index: types.Index, document: types.Document, name: str | None) -> dict[str, Any]:
     fields = document.model_dump(mode="json", by_alias=True, exclude={"user_id", "progress", "pages", "deleted_at"})
     return {**fields, "indexName": index.name, "file": name and f"{DOCUMENTS_FOLDER}/{name}"}
-
-
-def _chunk(document: types.Document, chunk: types.Chunk) -> dict[str, Any]:
-    return {
-        **chunk.model_dump(by_alias=True),
-        "documentName": document.name,
-        "text": chunk.text,
-        "pages": chunk.pages,
-        "lineStart": chunk.line_start,
-        "lineEnd": chunk.line_end,
-    }
 
 
 def _conversation(

@@ -58,10 +58,10 @@ def to_csv(entries: Iterable[types.AuditEntry], headings: Sequence[str] = COLUMN
 
     Times are ISO 8601 with offset; actions are named as in the API.
     """
-    return export.to_csv([headings, *([_cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)])
 
+    def cell(value: object) -> str:
+        if isinstance(value, dt.datetime):
+            return value.isoformat()
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
-def _cell(value: object) -> str:
-    if isinstance(value, dt.datetime):
-        return value.isoformat()
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return export.to_csv([headings, *([cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)])

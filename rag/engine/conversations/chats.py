@@ -28,6 +28,11 @@ NO_FILTERS = types.Filters()
 MAX_FOUND = 50
 """Maximum number of search results."""
 EXCERPT_CHARS = 120
+SAME_CLAIM = 60.0
+"""Minimum similarity (0..100) of a changed sentence, whose figures may differ."""
+TITLE_CHARS = 80
+HIDDEN_ANSWER = "This answer is about a document that is not there any more, or that you may not read."
+"""Shown instead of an answer that the user may not read."""
 
 
 class Chats:
@@ -129,24 +134,23 @@ class Chats:
         else:
             turns = itertools.takewhile(lambda turn: turn.id != before, self.messages(conversation_id))
             earlier = [*turns][-answering.CONDENSED_MESSAGES :]
-        narrowed = {"top_k": top_k} if top_k else {}
-        scope = conversation.document_ids if document_ids is None else tuple(document_ids)
         generation = types.GenerationOptions(model=model)
+        narrowed, options = {}, types.AnswerOptions()
+        if top_k:  # more passages than usual need more room in the context
+            narrowed["top_k"] = top_k
+            models = self._workspace.models
+            options = models.with_context_budget(options, models.language_model(generation))
+            tokens = int((options.max_context_tokens or 0) * max(top_k / types.RetrievalOptions().top_k, 1.0))
+            options = options.model_copy(update={"max_context_tokens": tokens})
+        scope = conversation.document_ids if document_ids is None else tuple(document_ids)
         return types.AnswerRequest(
             index_name=str(conversation.index_id),
             question=question,
             history=tuple(_history(earlier)),
             retrieval=types.RetrievalOptions(filters=filters.model_copy(update={"document_ids": scope}), **narrowed),
             generation=generation,
-            options=self._with_room_for(top_k, generation) if top_k else types.AnswerOptions(),
+            options=options,
         )
-
-    def _with_room_for(self, top_k: int, generation: types.GenerationOptions) -> types.AnswerOptions:
-        """Return options with more room for sources if more passages than usual are asked for."""
-        models = self._workspace.models
-        options = models.with_context_budget(types.AnswerOptions(), models.language_model(generation))
-        more = max(top_k / types.RetrievalOptions().top_k, 1.0)
-        return options.model_copy(update={"max_context_tokens": int((options.max_context_tokens or 0) * more)})
 
     def ask(
         self,
@@ -214,13 +218,6 @@ def _history(turns: Sequence[types.ChatMessage]) -> Iterator[types.Message]:
         yield types.Message(role=turn.role, content=(meant or content_shown)[: types.MAX_TURN_CHARS])
 
 
-SAME_CLAIM = 60.0
-"""Minimum similarity (0..100) of a changed sentence, whose figures may differ."""
-TITLE_CHARS = 80
-HIDDEN_ANSWER = "This answer is about a document that is not there any more, or that you may not read."
-"""Shown instead of an answer that the user may not read."""
-
-
 class ExportedFile(NamedTuple):
     """A file to download."""
 
@@ -268,7 +265,11 @@ class Answers:
             errors.NotFoundError: there is no such conversation or answer, or it has no answer yet.
             errors.UnreadableFileError: the file cannot be created.
         """
-        title, messages = self._turns(conversation_id, message_id)
+        title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
+        if message_id is not None:
+            question, answer, _ = find_answer(messages, message_id)
+            questions = [turn for turn in messages[: messages.index(answer)] if turn.role == "user"]
+            title, messages = question or title, [*questions[-1:], answer]
         chosen = export.FORMATS[format_name]
         report = _report(self._workspace, title, messages, say, with_pictures=chosen.with_pictures)
         if not report.turns:
@@ -320,16 +321,6 @@ class Answers:
             claims=claims,
             response=after,
         )
-
-    def _turns(
-        self, conversation_id: uuid.UUID, message_id: uuid.UUID | None
-    ) -> tuple[str, Sequence[types.ChatMessage]]:
-        title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
-        if message_id is None:
-            return title, messages
-        question, answer, _ = find_answer(messages, message_id)
-        questions = [turn for turn in messages[: messages.index(answer)] if turn.role == "user"]
-        return question or title, [*questions[-1:], answer]
 
     # --- sharing ---
 

@@ -21,6 +21,10 @@ from rag.messages import N_
 from rag.store import DiskUsage
 from rag.store.users.audit_log import Subject
 
+logger = logging.getLogger(__name__)
+
+FileContent = Path | bytes | BinaryIO
+
 NAME_LIMIT_BYTES = 200
 """File systems allow 255 bytes; the rest is for numbers that make names unique."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -72,11 +76,6 @@ def _parts(name: str) -> tuple[str, str]:
     """Return stem and extension; an overlong extension is none."""
     path = PurePath(name)
     return (path.stem, path.suffix) if len(path.suffix) <= 10 else (name, "")
-
-
-logger = logging.getLogger(__name__)
-
-FileContent = Path | bytes | BinaryIO
 
 
 class Originals:

@@ -15,6 +15,11 @@ from rag.store.users.audit_log import Subject
 
 ZOOM_RANGE = (0.1, 6.0)
 """Pixels per point in which a page is drawn."""
+MAX_WORDS_CHARS = 2000
+INTERCHANGEABLE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
+"""Characters that match each other."""
+LINE_BREAK = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
+"""A word may be hyphenated at the end of a line, between any two letters."""
 
 
 class MarkedCopy(NamedTuple):
@@ -138,13 +143,6 @@ def _highlights(response: types.AnswerResponse, document_id: uuid.UUID, say: Tra
             for region in citation.regions:
                 notes[region].append(f"{verdict}\n{sentence.text}")
     return tuple(types.Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
-
-
-MAX_WORDS_CHARS = 2000
-INTERCHANGEABLE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
-"""Characters that match each other."""
-LINE_BREAK = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
-"""A word may be hyphenated at the end of a line, between any two letters."""
 
 
 def find_words(words: str, text: str) -> Iterator[types.Span]:

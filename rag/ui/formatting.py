@@ -103,10 +103,10 @@ def n_pages(count: int) -> str:
 
 def progress_text(done: int, total: int) -> str:
     """Format progress: `3 of 8`."""
-    return _("{done} of {total}").format(done=decimal(done), total=decimal(total))
+    return _("{done} of {total}", done=decimal(done), total=decimal(total))
 
 
 def join_names(names: Sequence[str]) -> str:
     """Join names for a sentence: `a, b and c`."""
     *others, last = names
-    return _("{others} and {last}").format(others=", ".join(others), last=last) if others else last
+    return _("{others} and {last}", others=", ".join(others), last=last) if others else last

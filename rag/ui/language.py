@@ -71,9 +71,10 @@ def use_language(tag: str | None) -> Iterator[None]:
         _request_language.reset(token)
 
 
-def _(message: str) -> str:
-    """Translate a message into the current language."""
-    return catalog(current_language()).gettext(message) if message else ""
+def _(message: str, /, **fields: object) -> str:
+    """Translate a message into the current language and fill its `{fields}`."""
+    translation = catalog(current_language()).gettext(message) if message else ""
+    return translation.format(**fields) if fields else translation
 
 
 def ngettext(count: int, one: str, many: str) -> str:

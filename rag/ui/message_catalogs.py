@@ -50,14 +50,7 @@ def to_bytes(catalogue: "Catalog") -> bytes:
     from babel.messages.pofile import write_po
 
     file = io.BytesIO()
-    write_po(
-        file,
-        catalogue,
-        width=LINE_CHARS,
-        no_location=True,
-        sort_output=True,
-        ignore_obsolete=True,
-    )
+    write_po(file, catalogue, width=LINE_CHARS, no_location=True, sort_output=True, ignore_obsolete=True)
     return file.getvalue()
 
 

@@ -107,7 +107,7 @@ def _login() -> None:
     with empty_state("lock", _("Welcome to Pagelight"), _("Log in to see your documents.")):
         for name in session.providers() or [""]:
             st.button(
-                _("Log in with {name}").format(name=escape(name)) if name else _("Log in"),
+                _("Log in with {name}", name=escape(name)) if name else _("Log in"),
                 key=f"login-{name or 'default'}",
                 type="primary",
                 on_click=st.login,

@@ -28,7 +28,7 @@ def person_label(one: types.Grantee | str) -> str:
     if isinstance(one, str):
         return one
     if one.kind == "group":
-        return _("Group {name}").format(name=one.id)
+        return _("Group {name}", name=one.id)
     return " · ".join(filter(None, [one.name, one.email])) or one.id
 
 

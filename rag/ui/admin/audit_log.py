@@ -113,9 +113,7 @@ def entries() -> None:
             mime="text/csv",
             icon=":material/download:",
         )
-        st.caption(
-            _("The latest {rows}; times are UTC.").format(rows=plural(len(found), "{count} row", "{count} rows"))
-        )
+        st.caption(_("The latest {rows}; times are UTC.", rows=plural(len(found), "{count} row", "{count} rows")))
 
 
 def _filter() -> types.AuditFilter:

@@ -79,9 +79,7 @@ def vendor_models() -> tuple[types.VendorModels, ...]:
 def languages() -> None:
     """Choose the language of the pages, for each user."""
     chosen = session.account().language
-    offered: dict[str | None, str] = {
-        None: _("As in the browser: {language}").format(language=LANGUAGES[browser_language()])
-    }
+    offered: dict[str | None, str] = {None: _("As in the browser: {language}", language=LANGUAGES[browser_language()])}
     offered.update((tag, name) for tag, name in LANGUAGES.items())
     wanted = st.selectbox(
         _("Language"),
@@ -116,8 +114,9 @@ def answer_model(servers: Sequence[types.FoundServer], vendors: Sequence[types.V
         st.caption(
             _(
                 "Each question is sent to {label} with text to answer it: the passages found, and short documents "
-                "whole."
-            ).format(label=escape(choice.label))
+                "whole.",
+                label=escape(choice.label),
+            )
         )
         if not choice.problem:
             _context_budget()
@@ -130,14 +129,14 @@ def _context_budget() -> None:
     size = budget.get()
     chosen = None if size.origin is types.Origin.DEFAULT else size.tokens
     sizes = sorted({*CONTEXT_SIZES, *([chosen] if chosen else [])})
-    automatic = _("{choice}: {tokens} tokens").format(choice=_(AUTOMATIC), tokens=decimal(size.tokens))
+    automatic = _("{choice}: {tokens} tokens", choice=_(AUTOMATIC), tokens=decimal(size.tokens))
     wanted = st.selectbox(
         _("Most text per question"),
         [None, *sizes],
         index=sizes.index(chosen) + 1 if chosen else 0,
         key=f"context-{chosen}-{size.tokens}",
         format_func=lambda tokens: (
-            _("{tokens} tokens").format(tokens=decimal(tokens)) if tokens else _(AUTOMATIC) if chosen else automatic
+            _("{tokens} tokens", tokens=decimal(tokens)) if tokens else _(AUTOMATIC) if chosen else automatic
         ),
         disabled=size.origin is types.Origin.ENVIRONMENT,
         help=_(
@@ -152,7 +151,7 @@ def _context_budget() -> None:
         st.caption(pages)
     else:
         cost = decimal(size.cost_usd, 2 if size.cost_usd >= SHOWN_IN_CENTS else 4)
-        st.caption(pages + " " + _("So many cost ${cost} by the list price.").format(cost=cost))
+        st.caption(pages + " " + _("So many cost ${cost} by the list price.", cost=cost))
     if size.origin is types.Origin.ENVIRONMENT:
         st.caption(_("Set in the environment or in .env, which takes precedence."))
     if wanted != chosen:
@@ -181,9 +180,7 @@ def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[type
             st.caption(_("It runs on this machine: nothing leaves it."))
         else:
             st.caption(
-                _("The text of their documents and each question are sent to {label}.").format(
-                    label=escape(choice.label)
-                )
+                _("The text of their documents and each question are sent to {label}.", label=escape(choice.label))
             )
         _test_button(settings.try_embedder, "embedder")
         for index in session.engine().indexes.list():
@@ -199,14 +196,15 @@ def _embedding_offer(offer: types.ModelChoice) -> None:
             _(
                 "**Shall {label} embed new indexes, too?** Then the whole text of their documents and each question "
                 "are sent to {label}, which charges for it. Until you decide, they stay on this machine. Documents "
-                "that are in an index keep their model."
-            ).format(label=escape(offer.label))
+                "that are in an index keep their model.",
+                label=escape(offer.label),
+            )
         )
         with st.container(horizontal=True):
             if st.button(_("Keep the embedding on this machine"), key="decline-offer", type="primary"):
                 _settings().dismiss(offer.model)
                 st.rerun()
-            if st.button(_("Send them to {label}").format(label=offer.label), key="accept-offer"):
+            if st.button(_("Send them to {label}", label=offer.label), key="accept-offer"):
                 with error_boundary(), st.spinner(_("Loading …")):
                     _choose_embedder(offer.model)
                     st.rerun()
@@ -216,8 +214,10 @@ def _list_problems(vendors: Sequence[types.VendorModels]) -> None:
     for vendor in vendors:
         if vendor.problem:
             st.caption(
-                _("The models of {label} could not be listed; known ones are offered. {reason}").format(
-                    label=escape(vendor.label), reason=escape(translate_message(vendor.problem))
+                _(
+                    "The models of {label} could not be listed; known ones are offered. {reason}",
+                    label=escape(vendor.label),
+                    reason=escape(translate_message(vendor.problem)),
                 )
             )
 
@@ -232,13 +232,14 @@ def _choose_embedder(model: str | None) -> types.ModelChoice:
 def _reembedding_hint(index: types.Index, choice: types.ModelChoice) -> None:
     """Explain how to re-embed the user's index with the chosen model."""
     if choice.origin is types.Origin.DEFAULT or choice.problem:
-        st.caption(_("Your index still uses {name}.").format(name=escape(index.space.name)))
+        st.caption(_("Your index still uses {name}.", name=escape(index.space.name)))
         return
     st.info(
         _(
             "Your index still uses {name} for its documents. To change it, build the new vectors beside the old "
-            "ones, which takes a while, then switch on the Index page:"
-        ).format(name=escape(index.space.name)),
+            "ones, which takes a while, then switch on the Index page:",
+            name=escape(index.space.name),
+        ),
         icon=":material/swap_horiz:",
     )
     st.code(f"pagelight reembed --model {choice.model}", language="sh", wrap_lines=True)
@@ -287,10 +288,10 @@ def _test_button(test: Callable[[], types.ModelTest], key: str) -> None:
 
 
 def _test_result(tried: types.ModelTest) -> str:
-    told = _("“{result}” in {seconds} s.").format(result=escape(tried.result), seconds=decimal(tried.seconds, 1))
+    told = _("“{result}” in {seconds} s.", result=escape(tried.result), seconds=decimal(tried.seconds, 1))
     if not tried.context_window:
         return told
-    window = _("Context window: {tokens} tokens.").format(tokens=decimal(tried.context_window))
+    window = _("Context window: {tokens} tokens.", tokens=decimal(tried.context_window))
     return f"{told} {window}"
 
 
@@ -412,7 +413,7 @@ def _key_form(key: types.VendorKey) -> None:
     turn = st.session_state.setdefault("key-turn", 0)
     with st.form(f"form-{key.provider}", clear_on_submit=True, border=False):
         typed = st.text_input(
-            _("Key for {label}").format(label=key.label),
+            _("Key for {label}", label=key.label),
             key=f"typed-{key.provider}-{turn}",
             type="password",
             autocomplete="off",
@@ -429,7 +430,7 @@ def _place(key: types.VendorKey) -> str:
     if key.place is None:
         return _("No key")
     if key.place is types.KeyPlace.ENVIRONMENT:
-        return _("Set by {setting} in the environment or in .env, which takes precedence").format(setting=key.setting)
+        return _("Set by {setting} in the environment or in .env, which takes precedence", setting=key.setting)
     return _(PLACES[key.place]) if key.is_readable else _("In this computer's keyring, which is locked: unlock it")
 
 

@@ -99,7 +99,7 @@ def _work(status: types.Status) -> None:
             ]
             st.dataframe(running, hide_index=True, height="content")
         seen = ", ".join(
-            _("no. {number} ({seen})").format(number=worker.id, seen=ago(status.at, worker.last_seen))
+            _("no. {number} ({seen})", number=worker.id, seen=ago(status.at, worker.last_seen))
             for worker in status.workers
         )
         facts({_("Workers alive"): seen or _("none")})
@@ -114,10 +114,7 @@ def _completed(status: types.Status) -> None:
         st.subheader(_("Completed by workers"), anchor=False)
         facts(
             {
-                _("Read"): _both(
-                    n_documents(done.documents_read),
-                    n_pages(done.pages_read),
-                ),
+                _("Read"): _both(n_documents(done.documents_read), n_pages(done.pages_read)),
                 _("Embedded"): n_chunks(done.chunks_embedded),
                 _("Jobs"): decimal(done.jobs_done),
                 _("Failures"): ", ".join(failures) or _("none"),
@@ -126,8 +123,8 @@ def _completed(status: types.Status) -> None:
         st.subheader(_("Indexes"), anchor=False)
         facts(
             {
-                _("Collections"): _("{indexes} with {chunks}").format(
-                    indexes=decimal(health.indexes), chunks=n_chunks(health.chunks)
+                _("Collections"): _(
+                    "{indexes} with {chunks}", indexes=decimal(health.indexes), chunks=n_chunks(health.chunks)
                 ),
                 _("Health"): _("good") if health.is_good else _("see above"),
             }
@@ -170,7 +167,7 @@ def _database(database: types.DatabaseStatus, version: str) -> None:
 
 
 def _behind(seconds: float | None) -> str:
-    return _("up to date") if seconds is None else _("{time} behind").format(time=duration(seconds))
+    return _("up to date") if seconds is None else _("{time} behind", time=duration(seconds))
 
 
 def _backup(backup: types.BackupRecord | None) -> None:
@@ -217,4 +214,4 @@ def duration(seconds: float | None) -> str:
 
 def ago(now: dt.datetime, then: dt.datetime) -> str:
     """Format how long ago a time was."""
-    return _("{time} ago").format(time=duration((now - then).total_seconds()))
+    return _("{time} ago", time=duration((now - then).total_seconds()))

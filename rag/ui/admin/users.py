@@ -100,8 +100,11 @@ def users() -> None:
     used = sum(one.used_bytes for one in found)
     documents = n_documents(sum(one.documents for one in found))
     st.caption(
-        _("{users} · {documents} · {used}, including old versions and the trash.").format(
-            users=plural(len(found), "{count} user", "{count} users"), documents=documents, used=file_size(used)
+        _(
+            "{users} · {documents} · {used}, including old versions and the trash.",
+            users=plural(len(found), "{count} user", "{count} users"),
+            documents=documents,
+            used=file_size(used),
         )
     )
     if not found:
@@ -134,11 +137,7 @@ def _quota(one: types.AccountUse) -> int | None:
 
 
 def _storage(used: int, quota: int | None) -> str:
-    return (
-        file_size(used)
-        if quota is None
-        else _("{used} of {quota}").format(used=file_size(used), quota=file_size(quota))
-    )
+    return file_size(used) if quota is None else _("{used} of {quota}", used=file_size(used), quota=file_size(quota))
 
 
 def _account(one: types.AccountUse) -> None:
@@ -156,9 +155,7 @@ def _account(one: types.AccountUse) -> None:
             quota = st.number_input(_("Quota in MB"), min_value=0, value=own, step=1, placeholder=_default_quota())
         if one.groups_by_login:
             st.caption(
-                _("From the login provider: {groups_by_login}").format(
-                    groups_by_login=escape(", ".join(one.groups_by_login))
-                )
+                _("From the login provider: {groups_by_login}", groups_by_login=escape(", ".join(one.groups_by_login)))
             )
         if st.form_submit_button(_("Save"), type="primary"):
             _save(one, role, groups, quota)
@@ -167,7 +164,7 @@ def _account(one: types.AccountUse) -> None:
 
 def _default_quota() -> str:
     megabytes = session.installation().config.rag_quota_mb
-    return _("No limit") if megabytes is None else _("{megabytes} (default)").format(megabytes=decimal(megabytes))
+    return _("No limit") if megabytes is None else _("{megabytes} (default)", megabytes=decimal(megabytes))
 
 
 def _save(one: types.AccountUse, role: types.Role, groups: Sequence[str], quota: int | None) -> None:
@@ -186,7 +183,7 @@ def _logins(one: types.AccountUse) -> None:
     for login in found:
         since, seen = (date_time(at.astimezone(), _("d MMM, HH:mm")) for at in (login.started_at, login.last_seen_at))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(_("Logged in since {since}, last seen {seen}").format(since=since, seen=seen), width="content")
+            st.caption(_("Logged in since {since}, last seen {seen}", since=since, seen=seen), width="content")
             _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
     help_text = _("Ends all logins of this user. API keys stay valid.")
     _button(_("Log out everywhere"), "end-all", lambda: _open_logins().end_all(one.user_id), help_text)
@@ -212,7 +209,7 @@ def keys() -> None:
         st.caption(_("Select a key to revoke it."))
     elif found[number].revoked_at is None:
         key = found[number]
-        _button(_("Revoke {name}").format(name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
+        _button(_("Revoke {name}", name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
 
 
 def _key_row(key: types.ApiKey) -> dict[str, Any]:

@@ -298,7 +298,7 @@ def location_text(lines: Sequence[types.Line], cells: str | None = None, hit: ty
     page = (
         translate_message(hit.page_name(page_number))
         if hit and page_number in hit.page_labels
-        else _("p. {page}").format(page=page_number)
+        else _("p. {page}", page=page_number)
     )
     if cells:
         return f"{cells}, {page}"
@@ -309,8 +309,8 @@ def location_text(lines: Sequence[types.Line], cells: str | None = None, hit: ty
 
 def _line_numbers(first: int, last: int) -> str:
     if first == last:
-        return _("line {number}").format(number=first)
-    return _("lines {first}–{last}").format(first=first, last=last)
+        return _("line {number}", number=first)
+    return _("lines {first}–{last}", first=first, last=last)
 
 
 def _section(lines: Sequence[types.Line], hit: types.Hit) -> str:
@@ -330,7 +330,7 @@ def _snippet(passage: types.Passage, length: int = 240) -> str:
 def _writer(response: types.AnswerResponse) -> str:
     """Return who wrote the answer, or that it consists of quotes."""
     if response.model != EXTRACTIVE_MODEL:
-        return _("Written by {model}").format(model=response.model)
+        return _("Written by {model}", model=response.model)
     return _("Quoted from the documents") if response.status == "ok" else _("Nothing was quoted")
 
 
@@ -340,7 +340,7 @@ def usage_text(usage: types.Usage) -> str:
     parts = [
         f"{decimal(usage.latency_ms / 1000, 1)} s" if usage.latency_ms else "",
         plural(tokens, "{count} token", "{count} tokens") if tokens else "",
-        _("about ${cost}").format(cost=decimal(usage.cost_usd, 2 if usage.cost_usd >= 1 else 4))
+        _("about ${cost}", cost=decimal(usage.cost_usd, 2 if usage.cost_usd >= 1 else 4))
         if usage.cost_usd is not None
         else "",
     ]
@@ -356,6 +356,8 @@ def likelihood(response: types.AnswerResponse) -> dict[str, str] | None:
         "kind": response.confidence,
         "explanation": _(
             "Chance that this answer is right: {likelihood}, measured on questions with known answers. "
-            "From {likely} on it is called likely."
-        ).format(likelihood=percent(response.likelihood), likely=percent(types.LIKELY_THRESHOLD)),
+            "From {likely} on it is called likely.",
+            likelihood=percent(response.likelihood),
+            likely=percent(types.LIKELY_THRESHOLD),
+        ),
     }

@@ -179,7 +179,7 @@ def _show_message(
             question_actions(message, partial(_ask, document_ids=document_ids))
     elif message.response is not None:
         if message.response.question:
-            st.caption(_("Understood as: {question}").format(question=escape(message.response.question)))
+            st.caption(_("Understood as: {question}", question=escape(message.response.question)))
         show_answer(
             message.response,
             message.id,
@@ -227,17 +227,16 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
         raise errors.ValidationError(
             _(
                 "The question has {count} characters, but at most {most} are possible. Shorten it, or add the text to "
-                "the library and ask about it."
-            ).format(count=decimal(len(question)), most=decimal(types.MAX_QUESTION_CHARS))
+                "the library and ask about it.",
+                count=decimal(len(question)),
+                most=decimal(types.MAX_QUESTION_CHARS),
+            )
         )
     engine, current = session.engine(), conversation_id()
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
     _write(
-        current,
-        question,
-        document_ids,
-        turn=lambda: engine.chats.append(current, "user", question, beside=beside).id,
+        current, question, document_ids, turn=lambda: engine.chats.append(current, "user", question, beside=beside).id
     )
 
 
@@ -348,7 +347,7 @@ def _reading(stage: types.AnswerStage | None) -> str:
     """Return what is said before the first word; of a slow model also how long it reads."""
     if stage is None or stage.seconds is None or stage.seconds < SLOW_SECONDS:
         return _("Reading …")
-    return _("Reading … about {seconds} s on this machine").format(seconds=decimal(stage.seconds, 0))
+    return _("Reading … about {seconds} s on this machine", seconds=decimal(stage.seconds, 0))
 
 
 def _stop(conversation: uuid.UUID) -> None:

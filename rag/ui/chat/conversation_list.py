@@ -79,7 +79,7 @@ def conversations() -> None:
         for conversation in shown:
             _conversation(conversation, current=conversation.id == current)
     if len(shown) < len(listed):
-        more = _("Show {count} older").format(count=decimal(len(listed) - len(shown)))
+        more = _("Show {count} older", count=decimal(len(listed) - len(shown)))
         st.button(more, type="tertiary", on_click=st.session_state.__setitem__, args=(SHOW_ALL, True))
 
 
@@ -131,7 +131,7 @@ def _rename(chosen: uuid.UUID, title: str) -> None:
 
 @dialog("Delete chat?")
 def _delete(chosen: uuid.UUID, title: str) -> None:
-    st.text(_("“{title}” and its answers will be deleted. The documents stay.").format(title=title))
+    st.text(_("“{title}” and its answers will be deleted. The documents stay.", title=title))
     with st.container(horizontal=True):
         is_confirmed = st.button(_("Delete"), type="primary")
         if st.button(_("Cancel")):

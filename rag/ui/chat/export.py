@@ -123,7 +123,7 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
                 st.markdown(_(STATES[claim.state]))
                 st.text(claim.after or claim.before or "")
                 if claim.state == "changed" and claim.before != claim.after:
-                    st.caption(_("Was: {before}").format(before=escape(claim.before or "")))
+                    st.caption(_("Was: {before}", before=escape(claim.before or "")))
         if not again.same and st.button(_("Save the new answer to the chat"), type="primary"):
             question = again.response.provenance.question if again.response.provenance else ""
             engine.chats.append(conversation_id, "user", question)

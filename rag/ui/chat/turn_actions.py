@@ -113,7 +113,7 @@ def _ask_again_menu(message: types.ChatMessage, again: AskAgain) -> None:
         key=f"again-{message.id}",
         type="tertiary",
         help=_("Ask again"),
-        format_func=lambda option: _("With {model}").format(model=option) if option in models else _(option),
+        format_func=lambda option: _("With {model}", model=option) if option in models else _(option),
     )
     if choice:
         again(message, choice if choice in models else None, MORE_SOURCES if choice == WITH_MORE_SOURCES else None)

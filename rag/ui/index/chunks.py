@@ -85,7 +85,7 @@ def _chunk_list(chunks: list[types.Chunk], number: int) -> int | None:
         st.caption(_("No chunks on this page."))
         return None
     counts = (f"{decimal(count)} {_(KIND_NAMES[kind])}" for kind, count in types.line_counts(chunks).items())
-    st.caption(_("Lines: {counts}").format(counts=", ".join(counts)))
+    st.caption(_("Lines: {counts}", counts=", ".join(counts)))
     with st.container(key="chunk-list", height=400, border=False):
         position = st.radio(
             _("Chunks"),
@@ -139,12 +139,14 @@ def _points(embedding_map: types.EmbeddingMap) -> None:
     points = embedding_map.points
     drawn = n_chunks(embedding_map.chunks)
     if len(points) < embedding_map.chunks:
-        drawn = _("{count} of {all}, sampled at random").format(count=decimal(len(points)), all=drawn)
+        drawn = _("{count} of {all}, sampled at random", count=decimal(len(points)), all=drawn)
     st.caption(
         _(
             "{drawn}. Chunks of similar meaning are close together; the map shows **{sum}** of their differences. "
-            "Click a point to read its chunk."
-        ).format(drawn=drawn, sum=percent(sum(embedding_map.spread)))
+            "Click a point to read its chunk.",
+            drawn=drawn,
+            sum=percent(sum(embedding_map.spread)),
+        )
     )
     document, page, text = _("document"), _("page"), _("text")
     rows = [
@@ -174,8 +176,10 @@ def _points(embedding_map: types.EmbeddingMap) -> None:
         )
         .add_params(chosen)
     )
-    about = _("A map of {chunks} of {documents} by their meaning.").format(
-        chunks=n_chunks(len(points)), documents=n_documents(len({point.document_id for point in points}))
+    about = _(
+        "A map of {chunks} of {documents} by their meaning.",
+        chunks=n_chunks(len(points)),
+        documents=n_documents(len({point.document_id for point in points})),
     )
     st.altair_chart(chart, key=MAP, on_select=_on_select, alt=about)
 
@@ -197,7 +201,7 @@ def _map_chunk() -> None:
         st.caption(_("This chunk no longer exists: its document was deleted or read again."))
         return
     document = session.engine().documents.get(chunk.document_id)
-    title = _("{name}, page {main_page}").format(name=escape(document.name), main_page=chunk.main_page)
+    title = _("{name}, page {main_page}", name=escape(document.name), main_page=chunk.main_page)
     with st.expander(title, expanded=False):
         st.caption(escape(chunk.context))
         st.text(chunk.text)

@@ -40,10 +40,7 @@ MAX_PAGE_NUMBERS = 12
 PROBLEMS: dict[types.FindingKind, tuple[str, str]] = {
     "failed": (N_("could not be read"), N_("The cause may be gone now.")),
     "password": (N_("waiting for a password"), N_("Enter it in the library.")),
-    "vectors": (
-        N_("not fully indexed"),
-        N_("Parts of them are found by words only, not by meaning. Read them again."),
-    ),
+    "vectors": (N_("not fully indexed"), N_("Parts of them are found by words only, not by meaning. Read them again.")),
     "pages": (N_("with pages that could not be read"), N_("All other pages are searched.")),
     "wordless": (
         N_("without any text"),
@@ -80,11 +77,15 @@ def overview() -> None:
         facts(
             {
                 _("Name"): stats.index.name,
-                _("Vectors"): _("{dimensions} dimensions, {model}").format(
-                    dimensions=space.dimensions, model=f"{space.provider}:{space.model}"
+                _("Vectors"): _(
+                    "{dimensions} dimensions, {model}",
+                    dimensions=space.dimensions,
+                    model=f"{space.provider}:{space.model}",
                 ),
-                _("Chunk size"): _("{characters} characters, {shared} overlap").format(
-                    characters=chunking.chunk_size_chars, shared=chunking.chunk_overlap_chars
+                _("Chunk size"): _(
+                    "{characters} characters, {shared} overlap",
+                    characters=chunking.chunk_size_chars,
+                    shared=chunking.chunk_overlap_chars,
                 ),
                 _("Embedded"): plural(stats.index.generation, "{count} time", "{count} times"),
                 _("Languages"): ", ".join(_(types.language_name(code)) for code in stats.languages) or "–",
@@ -97,7 +98,7 @@ def overview() -> None:
         st.info(escape(translate_message(stats.advice)), icon=":material/translate:")
     if findings := engine.indexes.findings():
         told = ", ".join(f"{n_documents(finding.count)} {_(PROBLEMS[finding.kind][0])}" for finding in findings)
-        st.warning(_("{told}. See **Health**.").format(told=told), icon=":material/healing:")
+        st.warning(_("{told}. See **Health**.", told=told), icon=":material/healing:")
     generations = engine.indexes.generations().list()
     if len(generations) > 1:
         # While `pagelight reembed` builds a generation, its progress is shown.
@@ -113,7 +114,7 @@ def _caches() -> None:
             st.subheader(_("Caches"), anchor=False, width="stretch")
             if st.button(_("Clear caches"), icon=":material/delete_sweep:"):
                 removed = session.engine().caches.clear()
-                st.toast(_("{removed} entries removed.").format(removed=decimal(removed)))
+                st.toast(_("{removed} entries removed.", removed=decimal(removed)))
         rows = [
             {
                 _("cache"): _(CACHE_NAMES.get(cache.kind, cache.kind)),
@@ -155,12 +156,12 @@ def _generation(generation: types.EmbeddingGeneration) -> None:
     space, number, state = generation.space, generation.generation, generation.state
     stored = session.engine().indexes.generations()
     with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
-        name = _("{name} · {dimensions} dimensions").format(name=escape(space.name), dimensions=space.dimensions)
+        name = _("{name} · {dimensions} dimensions", name=escape(space.name), dimensions=space.dimensions)
         st.markdown(name, width="stretch")
         help_ = None
         if state is types.GenerationState.BUILDING:
             done, total = generation.progress.done, generation.progress.total
-            text = _("{done} of {total} chunks").format(done=decimal(done), total=decimal(total))
+            text = _("{done} of {total} chunks", done=decimal(done), total=decimal(total))
             st.progress(done / max(total, 1), text=text, width=220)
             help_ = _("`pagelight reembed --model {name}` builds the rest, if it is not running.")
         st.markdown(_(GENERATION_STATES[state]), width="content", help=help_ and help_.format(name=space.name))
@@ -174,7 +175,7 @@ def _generation(generation: types.EmbeddingGeneration) -> None:
             st.rerun()
         if state is not types.GenerationState.ACTIVE:
             with st.popover(_("Delete"), key=f"drop-{number}"):
-                st.text(_("The vectors of {name} will be deleted. A running build stops.").format(name=space.name))
+                st.text(_("The vectors of {name} will be deleted. A running build stops.", name=space.name))
                 if st.button(_("Delete vectors"), key=f"drop-now-{number}", type="primary"):
                     stored.drop(generation=number)
                     st.rerun()
@@ -203,7 +204,7 @@ def statistics() -> None:
                 x_label="",
                 y_label="",
                 height=GROWTH_PX,
-                alt=_("How the number of {things} grew: {total} now.").format(things=_(things), total=total),
+                alt=_("How the number of {things} grew: {total} now.", things=_(things), total=total),
             )
     left, right = st.columns([5, 6], gap="small")
     with left.container(border=True):
@@ -224,9 +225,9 @@ def _lengths(bands: Sequence[types.LengthBand]) -> None:
         x=_("characters"),
         y=_("chunks"),
         height=LENGTHS_PX,
-        alt=_("How many chunks there are of each length. They are cut at {limit} characters.").format(limit=limit),
+        alt=_("How many chunks there are of each length. They are cut at {limit} characters.", limit=limit),
     )
-    st.caption(_("Chunks are cut at about {limit} characters.").format(limit=limit))
+    st.caption(_("Chunks are cut at about {limit} characters.", limit=limit))
 
 
 def _pages_without_text(summary: types.WordlessSummary) -> None:
@@ -234,8 +235,10 @@ def _pages_without_text(summary: types.WordlessSummary) -> None:
         st.success(_("Every page has text."), icon=":material/check_circle:")
         return
     st.caption(
-        _("{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.").format(
-            pages=n_pages(summary.pages), documents=n_documents(summary.documents)
+        _(
+            "{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.",
+            pages=n_pages(summary.pages),
+            documents=n_documents(summary.documents),
         )
     )
     rows = [
@@ -263,7 +266,7 @@ def _pages_without_text(summary: types.WordlessSummary) -> None:
         column_config={_("without text"): share},
     )
     if summary.documents > len(rows):
-        st.caption(_("The {rows} documents with the most pages without text.").format(rows=len(rows)))
+        st.caption(_("The {rows} documents with the most pages without text.", rows=len(rows)))
 
 
 def _ranges(numbers: Sequence[int]) -> str:

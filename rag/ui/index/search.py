@@ -125,7 +125,7 @@ def _show_understanding(trace: types.SearchTrace) -> None:
 def _understanding(trace: types.SearchTrace) -> Iterator[tuple[str, str, str]]:
     for variant in trace.variants:
         if variant.kind == "lookup":
-            yield _("step {number}").format(number=variant.step), variant.text, _("look-up")
+            yield _("step {number}", number=variant.step), variant.text, _("look-up")
     places = [name for rewriting in trace.rewritings if rewriting.kind == "landmark" for name in rewriting.added]
     if places:
         yield _("places named"), ", ".join(places), _("preferred")
@@ -149,13 +149,14 @@ def _hits(response: types.SearchResponse) -> int | None:
     """Show the hits as a table and return the position of the chosen one, by default the best."""
     if not response.results:
         st.info(
-            _("No result scores high enough. Lower the minimum score or use other words."),
-            icon=":material/search_off:",
+            _("No result scores high enough. Lower the minimum score or use other words."), icon=":material/search_off:"
         )
         return None
     st.caption(
-        _("{results} results in {latency_ms} ms. Select a row to see it on its page.").format(
-            results=len(response.results), latency_ms=decimal(response.usage.latency_ms, 0)
+        _(
+            "{results} results in {latency_ms} ms. Select a row to see it on its page.",
+            results=len(response.results),
+            latency_ms=decimal(response.usage.latency_ms, 0),
         )
     )
     traces = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
@@ -229,7 +230,7 @@ def _why_not(request: types.SearchRequest) -> None:
         return
     place = ""
     if explanation.document_name:
-        place = _("{name}, page {number}: ").format(name=explanation.document_name, number=explanation.page_number)
+        place = _("{name}, page {number}: ", name=explanation.document_name, number=explanation.page_number)
     st.info(
         escape(place + translate_message(explanation.message)),
         icon=":material/check_circle:" if explanation.stage == "given" else ":material/help:",

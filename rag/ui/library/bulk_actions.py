@@ -41,7 +41,7 @@ def undo_bar() -> None:
     name = next(iter(deleted.values()))
     what = escape(name) if name else n_documents(len(deleted))
     with st.container(key="undo", horizontal=True, vertical_alignment="center"):
-        st.markdown(_(":material/delete: Moved **{what}** to the trash.").format(what=what), width="stretch")
+        st.markdown(_(":material/delete: Moved **{what}** to the trash.", what=what), width="stretch")
         st.button(_("Undo"), icon=":material/undo:", on_click=_undo, args=(list(deleted),))
         st.button(
             ":material/close:", key="undo-dismiss", type="tertiary", help=_("Dismiss"), on_click=_undo, args=([],)
@@ -63,7 +63,7 @@ def download(chosen: Sequence[types.Document]) -> None:
     files = session.engine().files
     only = chosen[0] if len(chosen) == 1 else None
     ids = [document.id for document in chosen]
-    too_many = _("At most {most} at a time.").format(most=decimal(MAX_FILES)) if len(chosen) > MAX_FILES else None
+    too_many = _("At most {most} at a time.", most=decimal(MAX_FILES)) if len(chosen) > MAX_FILES else None
     st.download_button(
         _("Download"),
         data=lambda: files.taken(ids[0]) if only else files.archive(ids).read(),
@@ -102,14 +102,15 @@ def _move(ids: list[uuid.UUID]) -> None:
             placeholder=_("Choose one, or type a new name"),
         )
         st.caption(
-            _("{documents} will be moved there. Choose the collection in the sidebar to search it.").format(
-                documents=n_documents(len(ids))
+            _(
+                "{documents} will be moved there. Choose the collection in the sidebar to search it.",
+                documents=n_documents(len(ids)),
             )
         )
         if st.button(_("Move"), type="primary", icon=":material/drive_file_move:", disabled=not wanted) and wanted:
             moved = session.own_engine().catalogue.move(ids, others.get(wanted, wanted))
             st.toast(
-                _("Moved {documents} to {wanted}.").format(documents=n_documents(len(moved)), wanted=escape(wanted)),
+                _("Moved {documents} to {wanted}.", documents=n_documents(len(moved)), wanted=escape(wanted)),
                 icon=":material/check:",
             )
             document_table.choose(TABLE, ())

@@ -93,7 +93,7 @@ def filter_bar() -> None:
 def _save_bar(filters: types.Filters) -> None:
     """Save the filter under a name, delete the saved one, or clear all fields."""
     if filters.saved and st.button(
-        _("Delete “{saved}”").format(saved=escape(filters.saved)), icon=":material/delete:", type="tertiary"
+        _("Delete “{saved}”", saved=escape(filters.saved)), icon=":material/delete:", type="tertiary"
     ):
         session.engine().filters.delete(filters.saved)
         st.rerun()
@@ -147,9 +147,7 @@ def _edit_one(document: types.Document) -> None:
         "tags": _tags_field(_("Tags"), document.tags, document.tags),
     }
     given["disabled"] = not st.toggle(
-        _("Include in search"),
-        not document.disabled,
-        help=_("When off, it is left out of every search."),
+        _("Include in search"), not document.disabled, help=_("When off, it is left out of every search.")
     )
     st.caption(_("Leave title, author or date empty to use the file's own. The file name extension stays the same."))
     if st.button(_("Save"), type="primary", icon=":material/check:"):

@@ -33,7 +33,7 @@ def warn_if_incomplete(documents: Iterable[types.Document]) -> None:
                 st.caption(_few_missing(kept))
             continue
         st.warning(
-            _("**{name}** is incomplete: {loss}").format(name=escape(document.name), loss=missing_text(kept)),
+            _("**{name}** is incomplete: {loss}", name=escape(document.name), loss=missing_text(kept)),
             icon=":material/content_cut:",
         )
 
@@ -80,17 +80,16 @@ def _missing(kept: types.Completeness) -> str:
     if len(kept.missing) > MAX_PLACES:
         shown.append(plural(len(kept.missing) - MAX_PLACES, "- {count} more place", "- {count} more places"))
     return "\n".join(
-        (
-            _("{kept} characters were extracted. Missing:").format(kept=escape(translate_message(kept.summary))),
-            "",
-            *shown,
-        )
+        (_("{kept} characters were extracted. Missing:", kept=escape(translate_message(kept.summary))), "", *shown)
     )
 
 
 def _word_errors(kept: types.Completeness) -> str:
-    told = _("{glued} of {words} words were glued to others, {split} were split:").format(
-        glued=decimal(kept.glued_words), words=decimal(kept.words), split=decimal(kept.split_words)
+    told = _(
+        "{glued} of {words} words were glued to others, {split} were split:",
+        glued=decimal(kept.glued_words),
+        words=decimal(kept.words),
+        split=decimal(kept.split_words),
     )
     shown = [
         f"- {escape(translate_message(error.place))}: “{escape(error.read)}” → “{escape(error.expected)}”"

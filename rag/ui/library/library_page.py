@@ -191,8 +191,10 @@ def _open(document_id: uuid.UUID) -> None:
         document = session.engine().documents.get(document_id)
         if not document.page_count:
             st.info(
-                _("**{name}** has no pages to show yet: {status}.").format(
-                    name=escape(document.name), status=escape(document_rows.status(document))
+                _(
+                    "**{name}** has no pages to show yet: {status}.",
+                    name=escape(document.name),
+                    status=escape(document_rows.status(document)),
                 )
             )
             if document.error:

@@ -92,7 +92,7 @@ def _show_receipt() -> None:
             plural(receipt.files, "{count} file", "{count} files"),
             file_size(receipt.bytes),
         )
-        told = _("Permanently deleted: {gone}.").format(gone=", ".join(gone))
+        told = _("Permanently deleted: {gone}.", gone=", ".join(gone))
         if receipt.unfinished:
             told += " " + plural(
                 receipt.unfinished,

@@ -77,8 +77,10 @@ def quota_usage() -> None:
     storage = session.installation().accounts.storage(session.engine().user_id)
     if storage.quota_bytes is not None:
         st.caption(
-            _("{used_bytes} of {quota_bytes} used, including old versions and the trash.").format(
-                used_bytes=file_size(storage.used_bytes), quota_bytes=file_size(storage.quota_bytes)
+            _(
+                "{used_bytes} of {quota_bytes} used, including old versions and the trash.",
+                used_bytes=file_size(storage.used_bytes),
+                quota_bytes=file_size(storage.quota_bytes),
             ),
             width="content",
         )
@@ -186,8 +188,7 @@ def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
 def _same_name(file: UploadedFile, error: errors.SameNameError) -> Refusal:
     uploaded = dt.datetime.fromisoformat(str(error.details["created_at"])).astimezone()
     message = _(
-        "Is this a new version of “{name}” (version {version}, uploaded {time}) or a separate document?"
-    ).format(
+        "Is this a new version of “{name}” (version {version}, uploaded {time}) or a separate document?",
         name=error.details["name"],
         version=error.details["version"],
         time=date_time(uploaded, _("d MMM y, HH:mm")),
@@ -276,7 +277,7 @@ def _document_row(document: types.Document) -> None:
     icon, stage = STAGES[document.status]
     with st.container(key=f"file-{document.status}-{document.id}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            version = _("version {number}").format(number=document.version)
+            version = _("version {number}", number=document.version)
             st.markdown(
                 f":material/{icon}: **{escape(document.name)}**" + (f" ({version})" if document.version > 1 else ""),
                 width="stretch",
@@ -287,9 +288,7 @@ def _document_row(document: types.Document) -> None:
         if document.status in types.UNFINISHED and share < 1:  # a full bar would say that it is ready
             st.progress(share)
         if document.container_name:
-            st.caption(
-                _(":material/attach_file: in {container_name}").format(container_name=escape(document.container_name))
-            )
+            st.caption(_(":material/attach_file: in {container_name}", container_name=escape(document.container_name)))
         if document.tags:
             st.caption(f":material/sell: {escape(', '.join(document.tags))}")
         if document.error:

@@ -82,9 +82,9 @@ def _comparison(versions: list[types.Document]) -> None:
     with st.spinner(_("Comparing …")):
         found = _diff(session.engine().user_id, old, new, times[old], times[new])
     told = (
-        _("{count} changed").format(count=decimal(found.count("changed"))),
-        _("{count} added").format(count=decimal(found.count("added"))),
-        _("{count} removed").format(count=decimal(found.count("removed"))),
+        _("{count} changed", count=decimal(found.count("changed"))),
+        _("{count} added", count=decimal(found.count("added"))),
+        _("{count} removed", count=decimal(found.count("removed"))),
         plural(found.unchanged, "{count} paragraph unchanged", "{count} paragraphs unchanged"),
     )
     st.caption(" · ".join(told))
@@ -117,7 +117,7 @@ def _change(number: int, change: types.ParagraphChange, found: types.VersionDiff
             with column:
                 st.text(" ".join(paragraph.text.split()))
                 st.button(
-                    _("v{version}, page {page_number}").format(version=version, page_number=paragraph.page_number),
+                    _("v{version}, page {page_number}", version=version, page_number=paragraph.page_number),
                     key=f"change-{number}-{version}",
                     type="tertiary",
                     icon=":material/visibility:",

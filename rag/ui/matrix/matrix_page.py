@@ -68,7 +68,7 @@ def table() -> None:
         _state(filled)
     with st.container(key="matrix-table"):
         _answers(filled)
-    st.caption(_("Click an answer to see its words on the page. {legend}").format(legend=_(LEGEND)))
+    st.caption(_("Click an answer to see its words on the page. {legend}", legend=_(LEGEND)))
     _actions(filled)
 
 
@@ -136,7 +136,7 @@ def _cell_text(document: types.Document, shown: types.ShownCell | None) -> str:
     if cell.status != "answered":
         return marks + (_("not found") if cell.status == "not_found" else _("failed"))
     marks += SURE_MARKS.get(cell.assurance, "? ")
-    page = _("p. {page}").format(page=cell.page_label or cell.page_number)
+    page = _("p. {page}", page=cell.page_label or cell.page_number)
     return f"{marks}{page} · {cell.answer}"
 
 
@@ -194,8 +194,10 @@ def _progress(matrix_id: uuid.UUID, shown: int) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.progress(
                 done / max(total, 1),
-                text=_("{done} of {answers}").format(
-                    done=decimal(done), answers=plural(total, "{count} answer", "{count} answers")
+                text=_(
+                    "{done} of {answers}",
+                    done=decimal(done),
+                    answers=plural(total, "{count} answer", "{count} answers"),
                 )
                 if total
                 else _("Waiting …"),

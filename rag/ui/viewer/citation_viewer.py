@@ -135,8 +135,10 @@ def viewer(first: uuid.UUID) -> None:
         show_trash_note(document)
         if document.superseded_by is not None:
             st.caption(
-                _("Version {version} of {name}, replaced by a later version.").format(
-                    version=document.version, name=escape(document.name)
+                _(
+                    "Version {version} of {name}, replaced by a later version.",
+                    version=document.version,
+                    name=escape(document.name),
                 )
             )
         show_pdf(

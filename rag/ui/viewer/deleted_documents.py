@@ -17,8 +17,10 @@ def show_trash_note(document: types.Document) -> None:
         return
     with st.container(key=f"in-trash-{document.id}", horizontal=True, vertical_alignment="center"):
         st.caption(
-            _(":material/delete: {name} is in the trash since {time}. It is not searched.").format(
-                name=escape(document.name), time=_local_time(document.deleted_at)
+            _(
+                ":material/delete: {name} is in the trash since {time}. It is not searched.",
+                name=escape(document.name),
+                time=_local_time(document.deleted_at),
             )
         )
         refusal = session.read_only_reason()
@@ -29,7 +31,7 @@ def show_trash_note(document: types.Document) -> None:
 
 def show_purged(name: str, error: errors.NotFoundError) -> None:
     """Say in place of a document that it was deleted; `name` is how the answer that cites it calls it."""
-    title = _("“{name}” was deleted").format(name=name) if name else _("This document was deleted")
+    title = _("“{name}” was deleted", name=name) if name else _("This document was deleted")
     with empty_state("delete_forever", title, deletion_text(error), key="empty-document"):
         return
 
@@ -39,8 +41,9 @@ def deletion_text(error: errors.NotFoundError) -> str:
     if not isinstance(error, errors.PurgedError):
         return _("It was permanently deleted, or it is not shared with you any more.")
     return _(
-        "It was permanently deleted on {time}. Its pages are gone; answers keep the words that they quote."
-    ).format(time=_local_time(error.purged_at))
+        "It was permanently deleted on {time}. Its pages are gone; answers keep the words that they quote.",
+        time=_local_time(error.purged_at),
+    )
 
 
 def _local_time(at: dt.datetime) -> str:

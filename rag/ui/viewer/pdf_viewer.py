@@ -45,7 +45,7 @@ class Mark(NamedTuple):
     @classmethod
     def of_hit(cls, hit: types.Hit, label: str) -> "Mark":
         """Return the mark of a search hit's chunk."""
-        score = _("Score {score}").format(score=decimal(hit.final_score, 2))
+        score = _("Score {score}", score=decimal(hit.final_score, 2))
         return cls(label, _labelled(score, hit.chunk), (), hit.chunk.regions)
 
     @classmethod

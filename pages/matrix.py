@@ -3,14 +3,12 @@
 import streamlit as st
 
 from rag.ui import components, page_frame
-from rag.ui.language import N_, _
+from rag.ui.language import N_
 from rag.ui.matrix import matrix_form, matrix_page
 
 page_frame.page(N_("Matrix"))
-with st.container(horizontal=True, vertical_alignment="center", key="title"):
-    st.header(_("Matrix"), anchor=False, width="content")
-    with page_frame.error_boundary():
-        matrix_form.form_button()
+with page_frame.show_title("Matrix"), page_frame.error_boundary():
+    matrix_form.form_button()
 with page_frame.error_boundary():
     clicked = matrix_page.clicked()
     left, right = st.columns(

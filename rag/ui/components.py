@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypedDict, Unpack
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
@@ -22,6 +23,12 @@ _WORDS = re.compile(
 _MESSAGE = re.compile(r'(?<![\w.])_\("((?:[^"\\]|\\.)*)"')
 
 
+class _Looks(TypedDict, total=False):
+    type: Literal["primary", "secondary"]
+    disabled: bool
+    help: str | None
+
+
 def component(name: str, scripts: Sequence[str] = ()) -> ComponentRenderer:
     """Return a component by name; `scripts` are the parts of its script if it is more than `NAME.js`."""
     return _component(name, tuple(scripts) or (name,), current_language())
@@ -31,12 +38,14 @@ def component(name: str, scripts: Sequence[str] = ()) -> ComponentRenderer:
 def _component(name: str, scripts: tuple[str, ...], language: str) -> ComponentRenderer:
     html, css = (_read(f"{name}.{kind}") for kind in ("html", "css"))
     script = "\n".join(_read(f"{part}.js") or "" for part in scripts)
-    own = "" if language == ENGLISH else f".{language}"
+    messages = [] if language == ENGLISH else [json.loads(f'"{text}"') for text in _MESSAGE.findall(script)]
+    constants = {"LANGUAGE": language, "TRANSLATIONS": {message: _(message) for message in messages}}
+    prelude = [f"const {name} = {json.dumps(value, ensure_ascii=False)};" for name, value in constants.items()]
     return st.components.v2.component(
-        f"pagelight.{name}{own}",
+        f"pagelight.{name}" + ("" if language == ENGLISH else f".{language}"),
         html=html and translate_html(html, _),
         css=css,
-        js=f"{_prelude(script, language)}\n{script}",
+        js="\n".join([*prelude, _read("translate.js") or "", script]),
     )
 
 
@@ -45,27 +54,9 @@ def _read(name: str) -> str | None:
     return path.read_text("utf-8") if path.exists() else None
 
 
-def _prelude(script: str, language: str) -> str:
-    """Return the script's language, its translated messages and the `_` function."""
-    translations = {message: _(message) for message in script_messages(script)} if language != ENGLISH else {}
-    constants = {"LANGUAGE": language, "TRANSLATIONS": translations}
-    lines = [f"const {name} = {json.dumps(value, ensure_ascii=False)};" for name, value in constants.items()]
-    return "\n".join([*lines, _read("translate.js") or ""])
-
-
-def script_messages(script: str) -> list[str]:
-    """Return the messages of a script."""
-    return [json.loads(f'"{found}"') for found in _MESSAGE.findall(script)]
-
-
 def translate_html(html: str, say: Callable[[str], str]) -> str:
     """Return an HTML file with its messages translated."""
-
-    def replaced(match: re.Match[str]) -> str:
-        words = match["words"]
-        return match[0].replace(words, say(words))
-
-    return _WORDS.sub(replaced, html)
+    return _WORDS.sub(lambda match: match[0].replace(match["words"], say(match["words"])), html)
 
 
 def html_messages(html: str) -> list[str]:
@@ -99,6 +90,13 @@ def resizable_columns(name: str = "", *, up: str | None = None) -> None:
     """
     with st.container(key="splitter"):
         component("split")(key="split", data={"name": name, "up": up})
+
+
+def download_button(
+    label: str, data: bytes | Callable[[], bytes], file_name: str, mime: str, **looks: Unpack[_Looks]
+) -> None:
+    """Offer a file for download, which needs no rerun; a function makes it when the button is clicked."""
+    st.download_button(label, data, file_name, mime, icon=":material/download:", on_click="ignore", **looks)
 
 
 def metrics(figures: Mapping[str, str]) -> None:

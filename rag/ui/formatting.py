@@ -71,6 +71,11 @@ def date_time(at: dt.datetime, pattern: str) -> str:
     return format_datetime(at, pattern, tzinfo=at.tzinfo, locale=current_language())
 
 
+def local_time(at: dt.datetime) -> str:
+    """Format a time of this machine's time zone: `4 Mar 2026, 08:05`."""
+    return date_time(at.astimezone(), _("d MMM y, HH:mm"))
+
+
 def file_size(count: int) -> str:
     """Format a number of bytes in the largest unit with at least one digit before the point."""
     value = float(count)

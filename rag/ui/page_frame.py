@@ -144,6 +144,24 @@ def dialog(
     return decorated
 
 
+def is_confirmed(label: str, icon: str | None = None) -> bool:
+    """Show in a dialog the button that confirms it and the one that closes it."""
+    with st.container(horizontal=True):
+        confirmed = st.button(label, icon=icon, type="primary")
+        if st.button(_("Cancel")):
+            st.rerun()
+    return confirmed
+
+
+def require_administrator(title: str, text: str, advice: str) -> None:
+    """Stop with an explanation unless the user is an administrator."""
+    if not session.may_administer():
+        with empty_state("lock", title, text):
+            st.caption(advice)
+            st.code(session.user_id() or "", language=None)
+        st.stop()
+
+
 def choose_view(views: Mapping[str, Callable[[], None]], *, key: str | None = None) -> Callable[[], None]:
     """Show a switch between the views of a page, by their message ids, and return the chosen one."""
     first = next(iter(views))

@@ -4,18 +4,19 @@ Keys are never sent to the browser: a field accepts one and is empty afterwards.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import pydantic
 import streamlit as st
 
 from rag import providers, types
+from rag.config import MEGABYTE
 from rag.engine.operations.settings import Settings
-from rag.ui import session
-from rag.ui.admin.model_downloads import model_downloads
-from rag.ui.formatting import decimal, escape, plural
+from rag.ui import page_frame, session
+from rag.ui.formatting import decimal, escape, file_size, plural
 from rag.ui.language import LANGUAGES, N_, _, browser_language
-from rag.ui.page_frame import empty_state, error_boundary
-from rag.ui.translated_messages import translate_message
+from rag.ui.page_frame import error_boundary
+from rag.ui.translated_messages import translate_error, translate_message
 
 AUTOMATIC = N_("Automatic")
 QUOTES = N_("Quotes only")
@@ -38,6 +39,7 @@ SHOWN_IN_CENTS = 0.01
 """Dollars below which a price has four decimals."""
 PAGE_TOKENS = 1_200
 """Of a full page of an English report."""
+POLL_SECONDS = 1.0
 SERVERS_TTL_SECONDS = 5
 """How long the list of servers is cached."""
 VENDORS_TTL_SECONDS = 300
@@ -52,12 +54,11 @@ def _settings() -> Settings:
 
 def require_administrator() -> None:
     """Stop with an explanation unless the user is an administrator."""
-    if session.may_administer():
-        return
-    with empty_state("lock", _("Only administrators can change settings"), _("Settings apply to all users.")):
-        st.caption(_("To become an administrator, have your ID added to `RAG_ADMINS`:"))
-        st.code(session.user_id() or "", language=None)
-    st.stop()
+    page_frame.require_administrator(
+        _("Only administrators can change settings"),
+        _("Settings apply to all users."),
+        _("To become an administrator, have your ID added to `RAG_ADMINS`:"),
+    )
 
 
 @st.cache_data(ttl=SERVERS_TTL_SECONDS, show_spinner=False)
@@ -80,7 +81,7 @@ def languages() -> None:
     """Choose the language of the pages, for each user."""
     chosen = session.account().language
     offered: dict[str | None, str] = {None: _("As in the browser: {language}", language=LANGUAGES[browser_language()])}
-    offered.update((tag, name) for tag, name in LANGUAGES.items())
+    offered.update(LANGUAGES.items())
     wanted = st.selectbox(
         _("Language"),
         list(offered),
@@ -107,7 +108,15 @@ def answer_model(servers: Sequence[types.FoundServer], vendors: Sequence[types.V
         st.subheader(_("Answers"), anchor=False)
         choice = settings.writer()
         _choose(N_("Answer model"), choice, offered, settings.choose_writer)
-        _list_problems(vendors)
+        for vendor in vendors:
+            if vendor.problem:
+                st.caption(
+                    _(
+                        "The models of {label} could not be listed; known ones are offered. {reason}",
+                        label=escape(vendor.label),
+                        reason=escape(translate_message(vendor.problem)),
+                    )
+                )
         if choice.model == providers.EXTRACTIVE:
             st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
             return
@@ -185,8 +194,8 @@ def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[type
         _test_button(settings.try_embedder, "embedder")
         for index in session.engine().indexes.list():
             if index.name == types.DEFAULT_INDEX and index.space.name != choice.model:
-                _reembedding_hint(index, choice)
-        model_downloads(choice, _choose_embedder)
+                _reembedding_hint(escape(index.space.name), choice)
+        _model_downloads(choice)
 
 
 def _embedding_offer(offer: types.ModelChoice) -> None:
@@ -210,18 +219,6 @@ def _embedding_offer(offer: types.ModelChoice) -> None:
                     st.rerun()
 
 
-def _list_problems(vendors: Sequence[types.VendorModels]) -> None:
-    for vendor in vendors:
-        if vendor.problem:
-            st.caption(
-                _(
-                    "The models of {label} could not be listed; known ones are offered. {reason}",
-                    label=escape(vendor.label),
-                    reason=escape(translate_message(vendor.problem)),
-                )
-            )
-
-
 def _choose_embedder(model: str | None) -> types.ModelChoice:
     """Choose the embedding model; an empty index uses it at once."""
     chosen = _settings().choose_embedder(model)
@@ -229,16 +226,16 @@ def _choose_embedder(model: str | None) -> types.ModelChoice:
     return chosen
 
 
-def _reembedding_hint(index: types.Index, choice: types.ModelChoice) -> None:
-    """Explain how to re-embed the user's index with the chosen model."""
+def _reembedding_hint(name: str, choice: types.ModelChoice) -> None:
+    """Explain how to re-embed the user's index, which uses the model `name`, with the chosen one."""
     if choice.origin is types.Origin.DEFAULT or choice.problem:
-        st.caption(_("Your index still uses {name}.", name=escape(index.space.name)))
+        st.caption(_("Your index still uses {name}.", name=name))
         return
     st.info(
         _(
             "Your index still uses {name} for its documents. To change it, build the new vectors beside the old "
             "ones, which takes a while, then switch on the Index page:",
-            name=escape(index.space.name),
+            name=name,
         ),
         icon=":material/swap_horiz:",
     )
@@ -283,31 +280,74 @@ def _choose(
 def _test_button(test: Callable[[], types.ModelTest], key: str) -> None:
     if st.button(_("Test"), icon=":material/bolt:", key=f"test-{key}", help=_("Sends a small request.")):
         with error_boundary(), st.spinner(_("Asking …")):
-            tried = test()
-            st.success(_test_result(tried), icon=":material/check_circle:")
-
-
-def _test_result(tried: types.ModelTest) -> str:
-    told = _("“{result}” in {seconds} s.", result=escape(tried.result), seconds=decimal(tried.seconds, 1))
-    if not tried.context_window:
-        return told
-    window = _("Context window: {tokens} tokens.", tokens=decimal(tried.context_window))
-    return f"{told} {window}"
+            result = test()
+            text = _("“{result}” in {seconds} s.", result=escape(result.result), seconds=decimal(result.seconds, 1))
+            if result.context_window:
+                text += " " + _("Context window: {tokens} tokens.", tokens=decimal(result.context_window))
+            st.success(text, icon=":material/check_circle:")
 
 
 def _choice_label(name: str, model: str) -> str:
     """Return the label of a choice; the automatic one includes the resulting `model`."""
-    called = _(name) if name in (AUTOMATIC, QUOTES) else name
+    label = _(name) if name in (AUTOMATIC, QUOTES) else name
     if not model:
-        return called
-    name = _("quotes only") if model == providers.EXTRACTIVE else model
-    return f"{called}: {name}"
+        return label
+    return f"{label}: {_('quotes only') if model == providers.EXTRACTIVE else model}"
 
 
 def _models(sources: Sequence[types.FoundServer | types.VendorModels], *, embeds: bool) -> list[str]:
     return [
         f"{source.provider}:{model.name}" for source in sources for model in source.models if model.embeds == embeds
     ]
+
+
+# --- downloads ------------------------------------------------------------------------------------
+
+
+def _model_downloads(choice: types.ModelChoice) -> None:
+    """Offer embedding models for download; `choice` is the one in use now."""
+    downloads = _settings().downloads
+    names = [model.name for model in downloads.offered()]
+    is_running = any(map(downloads.is_running, names))
+    has_failed = any(map(downloads.failure, names))
+    with st.expander(_("Other languages than English"), icon=":material/download:", expanded=is_running or has_failed):
+        st.caption(
+            _(
+                "The included model reads English only. These run on this machine after their download; nothing but "
+                "the download leaves it: no text, no question and no key."
+            )
+        )
+        st.fragment(_offers, run_every=POLL_SECONDS if is_running else None)(choice, was_running=is_running)
+
+
+def _offers(choice: types.ModelChoice, *, was_running: bool) -> None:
+    downloads = _settings().downloads
+    for model in downloads.offered():
+        _offer(model, choice)
+    if was_running and not any(downloads.is_running(model.name) for model in downloads.offered()):
+        st.rerun()  # done: stop refreshing; last, so that no click is lost
+
+
+def _offer(model: types.DownloadableModel, choice: types.ModelChoice) -> None:
+    downloads = _settings().downloads
+    languages = ", ".join(model.languages) or _("about 100 languages")
+    size = file_size(model.megabytes * MEGABYTE)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"download-{model.name}"):
+        st.markdown(f"{escape(model.name)} :gray[:small[{languages} · {size} · {model.licence}]]", width="stretch")
+        if downloads.is_here(model.name) or model.choice == choice.model:
+            _use_button(model.choice, choice, _choose_embedder, "secondary")
+        elif downloads.is_running(model.name):
+            done = downloads.done_bytes(model.name) / (model.megabytes * MEGABYTE)
+            st.progress(min(done, 1.0), text=_("Downloading …"), width=160)
+            if st.button(_("Stop"), key=f"stop-{model.name}", type="tertiary"):
+                downloads.stop(model.name)
+                st.rerun(scope="app")
+        elif st.button(_("Download"), key=f"fetch-{model.name}", type="tertiary"):
+            with error_boundary():
+                downloads.start(model.name)
+                st.rerun(scope="app")
+    if failure := downloads.failure(model.name):
+        st.error(escape(translate_error(failure)), icon=":material/error:")
 
 
 # --- servers ----------------------------------------------------------------------------------------
@@ -329,36 +369,39 @@ def model_servers(servers: Sequence[types.FoundServer]) -> None:
             with st.expander(_("How to set up a local model"), icon=":material/help:"):
                 st.markdown(_(STEPS))
         for server in servers:
-            _server(server)
+            with st.container(gap=None, key=f"server-{server.provider}"):
+                st.markdown(f"**{server.label}** :gray[:small[{escape(server.url)}]]")
+                if not server.models:
+                    st.caption(_("No models yet."))
+                for model in server.models:
+                    _served_model(f"{server.provider}:{model.name}", model)
 
 
-def _server(server: types.FoundServer) -> None:
+def _served_model(name: str, model: types.ServedModel) -> None:
     settings = _settings()
-    works = {True: (settings.embedder(), _choose_embedder), False: (settings.writer(), settings.choose_writer)}
-    with st.container(gap=None, key=f"server-{server.provider}"):
-        st.markdown(f"**{server.label}** :gray[:small[{escape(server.url)}]]")
-        if not server.models:
-            st.caption(_("No models yet."))
-        for served in server.models:
-            choice, choose = works[served.embeds]
-            _served_model(f"{server.provider}:{served.name}", served, choice, choose)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{name}"):
+        where = " :orange-badge[" + _("not on this machine") + "]" if model.is_elsewhere else ""
+        work = _("embeds") if model.embeds else _("writes")
+        st.markdown(f"{escape(model.name)} :gray[:small[{work}]]{where}", width="stretch")
+        if model.embeds:
+            _use_button(name, settings.embedder(), _choose_embedder)
+        else:
+            _use_button(name, settings.writer(), settings.choose_writer)
 
 
-def _served_model(
-    model: str, served: types.ServedModel, choice: types.ModelChoice, choose: Callable[[str | None], types.ModelChoice]
+def _use_button(
+    model: str,
+    choice: types.ModelChoice,
+    choose: Callable[[str | None], types.ModelChoice],
+    kind: Literal["secondary", "tertiary"] = "tertiary",
 ) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{model}"):
-        where = " :orange-badge[" + _("not on this machine") + "]" if served.is_elsewhere else ""
-        work = _("embeds") if served.embeds else _("writes")
-        st.markdown(f"{escape(served.name)} :gray[:small[{work}]]{where}", width="stretch")
-        if model == choice.model:
-            st.markdown(_(":material/check_circle: In use"), width="content")
-        elif st.button(
-            _("Use"), key=f"use-{model}", type="tertiary", disabled=choice.origin is types.Origin.ENVIRONMENT
-        ):
-            with error_boundary(), st.spinner(_("Loading …")):
-                choose(model)
-                st.rerun()
+    """Show that a model is the chosen one, or a button that chooses it."""
+    if model == choice.model:
+        st.markdown(_(":material/check_circle: In use"), width="content")
+    elif st.button(_("Use"), key=f"use-{model}", type=kind, disabled=choice.origin is types.Origin.ENVIRONMENT):
+        with error_boundary(), st.spinner(_("Loading …")):
+            choose(model)
+            st.rerun(scope="app")
 
 
 # --- keys -------------------------------------------------------------------------------------------
@@ -397,7 +440,16 @@ def _key(key: types.VendorKey) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"key-{key.provider}"):
         with st.container(gap=None, width="stretch"):
             st.markdown(f"**{key.label}**")
-            st.caption(_place(key))
+            if key.place is None:
+                st.caption(_("No key"))
+            elif key.place is types.KeyPlace.ENVIRONMENT:
+                st.caption(
+                    _("Set by {setting} in the environment or in .env, which takes precedence", setting=key.setting)
+                )
+            elif key.is_readable:
+                st.caption(_(PLACES[key.place]))
+            else:
+                st.caption(_("In this computer's keyring, which is locked: unlock it"))
         if key.place is types.KeyPlace.ENVIRONMENT:
             return
         with st.popover(_("Replace") if key.place else _("Add")):
@@ -424,14 +476,6 @@ def _key_form(key: types.VendorKey) -> None:
                 vendor_models.clear()
                 st.session_state["key-turn"] = turn + 1  # a new field: Streamlit forgets what was typed into this one
                 st.rerun()
-
-
-def _place(key: types.VendorKey) -> str:
-    if key.place is None:
-        return _("No key")
-    if key.place is types.KeyPlace.ENVIRONMENT:
-        return _("Set by {setting} in the environment or in .env, which takes precedence", setting=key.setting)
-    return _(PLACES[key.place]) if key.is_readable else _("In this computer's keyring, which is locked: unlock it")
 
 
 # --- the note in the chat ---------------------------------------------------------------------------

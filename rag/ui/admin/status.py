@@ -9,10 +9,10 @@ from rag import types
 from rag.ui import session
 from rag.ui.components import facts, metrics
 from rag.ui.formatting import (
-    date_time,
     decimal,
     escape,
     file_size,
+    local_time,
     n_chunks,
     n_documents,
     n_pages,
@@ -33,43 +33,41 @@ STATES = {
 
 def overview() -> None:
     """Show the status to administrators, refreshed every few seconds."""
-    if not session.may_administer():
+    if session.may_administer():
+        _overview()
+    else:
         st.info(_("This page is for administrators, who are listed in RAG_ADMINS."), icon=":material/lock:")
-        return
-    st.fragment(_overview, run_every=REFRESH_SECONDS)()
 
 
+@st.fragment(run_every=REFRESH_SECONDS)
+@error_boundary()
 def _overview() -> None:
-    with error_boundary():
-        status = session.installation().status()
-        for warning in status.warnings:
-            st.warning(escape(translate_message(warning)), icon=":material/warning:")
-        if not status.warnings:
-            st.success(_("No problems found."), icon=":material/check_circle:")
-        _figures(status)
-        left, right = st.columns(2, gap="small")
-        with left:
-            _work(status)
-            _completed(status)
-        with right:
-            _disks(status)
-            _database(status.database, status.version)
-            _backup(status.backup)
-
-
-def _figures(status: types.Status) -> None:
-    library, lanes = status.library, status.lanes
-    figures = {
-        _("Users"): decimal(library.users),
-        _("Documents"): decimal(library.documents),
-        _("Originals"): file_size(library.original_bytes),
-        _("Database"): file_size(status.database.bytes),
-        _("Workers"): decimal(len(status.workers)),
-        _("Waiting"): decimal(sum(lane.waiting for lane in lanes)),
-        _("Failed"): decimal(library.failed),
-        _("Last backup"): ago(status.at, status.backup.created_at) if status.backup else _("never"),
-    }
-    metrics(figures)
+    status = session.installation().status()
+    library = status.library
+    for warning in status.warnings:
+        st.warning(escape(translate_message(warning)), icon=":material/warning:")
+    if not status.warnings:
+        st.success(_("No problems found."), icon=":material/check_circle:")
+    metrics(
+        {
+            _("Users"): decimal(library.users),
+            _("Documents"): decimal(library.documents),
+            _("Originals"): file_size(library.original_bytes),
+            _("Database"): file_size(status.database.bytes),
+            _("Workers"): decimal(len(status.workers)),
+            _("Waiting"): decimal(sum(lane.waiting for lane in status.lanes)),
+            _("Failed"): decimal(library.failed),
+            _("Last backup"): ago(status.at, status.backup.created_at) if status.backup else _("never"),
+        }
+    )
+    left, right = st.columns(2, gap="small")
+    with left:
+        _work(status)
+        _completed(status)
+    with right:
+        _disks(status)
+        _database(status.database, status.version)
+        _backup(status.backup)
 
 
 def _work(status: types.Status) -> None:
@@ -114,7 +112,7 @@ def _completed(status: types.Status) -> None:
         st.subheader(_("Completed by workers"), anchor=False)
         facts(
             {
-                _("Read"): _both(n_documents(done.documents_read), n_pages(done.pages_read)),
+                _("Read"): f"{n_documents(done.documents_read)}, {n_pages(done.pages_read)}",
                 _("Embedded"): n_chunks(done.chunks_embedded),
                 _("Jobs"): decimal(done.jobs_done),
                 _("Failures"): ", ".join(failures) or _("none"),
@@ -178,25 +176,21 @@ def _backup(backup: types.BackupRecord | None) -> None:
             return
         facts(
             {
-                _("Created"): date_time(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
+                _("Created"): local_time(backup.created_at),
                 _("Where"): backup.path + ("" if backup.is_present else " (" + _("missing") + ")"),
-                _("Size"): _both(
-                    file_size(backup.bytes),
-                    n_documents(backup.documents),
-                    plural(backup.files, "{count} file", "{count} files"),
+                _("Size"): ", ".join(
+                    (
+                        file_size(backup.bytes),
+                        n_documents(backup.documents),
+                        plural(backup.files, "{count} file", "{count} files"),
+                    )
                 ),
-                _("Verified"): date_time(backup.verified_at.astimezone(), _("d MMM y, HH:mm"))
-                if backup.verified_at
-                else _("no"),
+                _("Verified"): local_time(backup.verified_at) if backup.verified_at else _("no"),
                 _("Missing"): plural(backup.missing, "{count} file", "{count} files")
                 if backup.missing
                 else _("nothing"),
             }
         )
-
-
-def _both(*parts: str) -> str:
-    return ", ".join(parts)
 
 
 FOLDERS = {"data": N_("data"), "files": N_("files"), "database": N_("database"), "temporary": N_("temporary")}

@@ -4,7 +4,7 @@ Each action checks again that the user is an administrator: a page may stay open
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,7 @@ from rag import types
 from rag.config import MEGABYTE
 from rag.engine.users.accounts import Accounts
 from rag.engine.users.logins import Logins
-from rag.ui import session
+from rag.ui import page_frame, session
 from rag.ui.formatting import date_time, decimal, escape, file_size, n_documents, plural, progress_text
 from rag.ui.language import N_, _, translate_columns
 from rag.ui.page_frame import empty_state
@@ -57,12 +57,11 @@ JOBS = {
 
 def require_administrator() -> None:
     """Stop with an explanation unless the user is an administrator."""
-    if session.may_administer():
-        return
-    with empty_state("lock", _("This page is for administrators"), _("It shows the users and what they use.")):
-        st.caption(_("To become an administrator, have your ID added to `RAG_ADMINS`, or ask an administrator:"))
-        st.code(session.user_id() or "", language=None)
-    st.stop()
+    page_frame.require_administrator(
+        _("This page is for administrators"),
+        _("It shows the users and what they use."),
+        _("To become an administrator, have your ID added to `RAG_ADMINS`, or ask an administrator:"),
+    )
 
 
 def _accounts() -> Accounts:
@@ -77,18 +76,18 @@ def _open_logins() -> Logins:
 
 def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) -> int | None:
     """Show rows and return the number of the selected one."""
-    shown = pd.DataFrame(rows, columns=[*columns])
+    table = pd.DataFrame(rows, columns=[*columns])
     state = st.dataframe(
-        shown,
+        table,
         key=f"{key}-table",
         column_config=translate_columns(columns),
         hide_index=True,
-        height="stretch" if len(shown) > MAX_ROWS else "content",
+        height="stretch" if len(table) > MAX_ROWS else "content",
         on_select="rerun",
         selection_mode="single-row",
         placeholder="–",
     )
-    return next((row for row in state.selection.rows if row < len(shown)), None)
+    return next((row for row in state.selection.rows if row < len(table)), None)
 
 
 # --- users ------------------------------------------------------------------------------------------
@@ -96,97 +95,82 @@ def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) ->
 
 def users() -> None:
     """Show all users; a selected one can be edited."""
-    found = _accounts().list()
-    used = sum(one.used_bytes for one in found)
-    documents = n_documents(sum(one.documents for one in found))
+    accounts = _accounts().list()
     st.caption(
         _(
             "{users} · {documents} · {used}, including old versions and the trash.",
-            users=plural(len(found), "{count} user", "{count} users"),
-            documents=documents,
-            used=file_size(used),
+            users=plural(len(accounts), "{count} user", "{count} users"),
+            documents=n_documents(sum(account.documents for account in accounts)),
+            used=file_size(sum(account.used_bytes for account in accounts)),
         )
     )
-    if not found:
+    if not accounts:
         return
-    number = _table(map(_user_row, found), USERS, "users")
+    number = _table(map(_user_row, accounts), USERS, "users")
     if number is None:
         st.caption(_("Select a user to change role, groups and quota, or to log them out."))
         return
     with st.container(border=True, key="account"):
-        _account(found[number])
+        _account(accounts[number])
 
 
-def _user_row(one: types.AccountUse) -> dict[str, Any]:
+def _user_row(account: types.AccountUse) -> dict[str, Any]:
+    quota = session.installation().config.quota_bytes if account.quota_bytes is None else account.quota_bytes
+    used = file_size(account.used_bytes)
     return {
-        "user": one.name or one.user_id,
-        "email": one.email or "",
-        "role": _(one.role.capitalize()),
-        "groups": one.groups,
-        "documents": one.documents,
-        "storage": _storage(one.used_bytes, _quota(one)),
-        "logins": one.logins,
-        "keys": one.keys,
-        "seen": one.last_seen_at,
-        "id": one.user_id,
+        "user": account.name or account.user_id,
+        "email": account.email or "",
+        "role": _(account.role.capitalize()),
+        "groups": account.groups,
+        "documents": account.documents,
+        "storage": used if quota is None else _("{used} of {quota}", used=used, quota=file_size(quota)),
+        "logins": account.logins,
+        "keys": account.keys,
+        "seen": account.last_seen_at,
+        "id": account.user_id,
     }
 
 
-def _quota(one: types.AccountUse) -> int | None:
-    return session.installation().config.quota_bytes if one.quota_bytes is None else one.quota_bytes
-
-
-def _storage(used: int, quota: int | None) -> str:
-    return file_size(used) if quota is None else _("{used} of {quota}", used=file_size(used), quota=file_size(quota))
-
-
-def _account(one: types.AccountUse) -> None:
-    st.subheader(escape(one.name or one.user_id), anchor=False)
-    st.code(one.user_id, language=None)
-    with st.form(f"account-{one.user_id}", border=False, enter_to_submit=False):
+def _account(account: types.AccountUse) -> None:
+    """Edit a user's role, groups and quota, and end their logins."""
+    user_id, by_login = account.user_id, account.groups_by_login
+    st.subheader(escape(account.name or user_id), anchor=False)
+    st.code(user_id, language=None)
+    with st.form(f"account-{user_id}", border=False, enter_to_submit=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             roles = [*types.Role]
             role = st.selectbox(
-                _("Role"), roles, index=roles.index(one.role), format_func=lambda one: _(one.capitalize())
+                _("Role"), roles, index=roles.index(account.role), format_func=lambda role: _(role.capitalize())
             )
-            given = [name for name in one.groups if name not in one.groups_by_login]
-            groups = st.multiselect(_("Groups assigned here"), given, default=given, accept_new_options=True)
-            own = None if one.quota_bytes is None else one.quota_bytes // MEGABYTE
-            quota = st.number_input(_("Quota in MB"), min_value=0, value=own, step=1, placeholder=_default_quota())
-        if one.groups_by_login:
-            st.caption(
-                _("From the login provider: {groups_by_login}", groups_by_login=escape(", ".join(one.groups_by_login)))
+            assigned = [name for name in account.groups if name not in by_login]
+            groups = st.multiselect(_("Groups assigned here"), assigned, default=assigned, accept_new_options=True)
+            usual = session.installation().config.rag_quota_mb
+            quota = st.number_input(
+                _("Quota in MB"),
+                min_value=0,
+                value=None if account.quota_bytes is None else account.quota_bytes // MEGABYTE,
+                step=1,
+                placeholder=_("No limit") if usual is None else _("{megabytes} (default)", megabytes=decimal(usual)),
             )
+        if by_login:
+            st.caption(_("From the login provider: {groups_by_login}", groups_by_login=escape(", ".join(by_login))))
         if st.form_submit_button(_("Save"), type="primary"):
-            _save(one, role, groups, quota)
-    _logins(one)
-
-
-def _default_quota() -> str:
-    megabytes = session.installation().config.rag_quota_mb
-    return _("No limit") if megabytes is None else _("{megabytes} (default)", megabytes=decimal(megabytes))
-
-
-def _save(one: types.AccountUse, role: types.Role, groups: Sequence[str], quota: int | None) -> None:
-    accounts = _accounts()
-    if role is not one.role:
-        accounts.set_role(one.user_id, role)
-    accounts.set_groups(one.user_id, groups)
-    accounts.set_quota(one.user_id, quota)
-    st.rerun()
-
-
-def _logins(one: types.AccountUse) -> None:
-    found = _open_logins().list(one.user_id)
-    if not found:
+            accounts = _accounts()
+            if role is not account.role:
+                accounts.set_role(user_id, role)
+            accounts.set_groups(user_id, groups)
+            accounts.set_quota(user_id, quota)
+            st.rerun()
+    logins = _open_logins().list(user_id)
+    if not logins:
         st.caption(_("Not logged in."))
-    for login in found:
+    for login in logins:
         since, seen = (date_time(at.astimezone(), _("d MMM, HH:mm")) for at in (login.started_at, login.last_seen_at))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Logged in since {since}, last seen {seen}", since=since, seen=seen), width="content")
-            _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
+            _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, user_id, login.id))
     help_text = _("Ends all logins of this user. API keys stay valid.")
-    _button(_("Log out everywhere"), "end-all", lambda: _open_logins().end_all(one.user_id), help_text)
+    _button(_("Log out everywhere"), "end-all", lambda: _open_logins().end_all(user_id), help_text)
 
 
 def _button(label: str, key: str, act: Callable[[], object], help_text: str | None = None) -> None:
@@ -200,36 +184,36 @@ def _button(label: str, key: str, act: Callable[[], object], help_text: str | No
 
 def keys() -> None:
     """Show all API keys without their secrets, which are not stored."""
-    found = _accounts().keys.list()
-    if not found:
-        with empty_state("key", _("No API keys"), _("Create keys with: pagelight keys create")):
-            return
-    number = _table(map(_key_row, found), KEYS, "keys")
+    keys = _accounts().keys.list()
+    if not keys:
+        empty_state("key", _("No API keys"), _("Create keys with: pagelight keys create"))
+        return
+    rows = [
+        {
+            "name": key.name,
+            "hint": f"{key.hint}…",
+            "permissions": key.permissions,
+            "state": _(key.state().capitalize()),
+            "used": key.last_used_at,
+            "created": key.created_at,
+            "user": key.user_id,
+        }
+        for key in keys
+    ]
+    number = _table(rows, KEYS, "keys")
     if number is None:
         st.caption(_("Select a key to revoke it."))
-    elif found[number].revoked_at is None:
-        key = found[number]
+    elif keys[number].revoked_at is None:
+        key = keys[number]
         _button(_("Revoke {name}", name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
-
-
-def _key_row(key: types.ApiKey) -> dict[str, Any]:
-    return {
-        "name": key.name,
-        "hint": f"{key.hint}…",
-        "permissions": key.permissions,
-        "state": _(key.state().capitalize()),
-        "used": key.last_used_at,
-        "created": key.created_at,
-        "user": key.user_id,
-    }
 
 
 def jobs() -> None:
     """Show the latest jobs of all users."""
-    found = _accounts().jobs()
-    if not found:
-        with empty_state("work", _("No jobs"), _("Matrices, syncs and re-indexing jobs appear here.")):
-            return
+    jobs = _accounts().jobs()
+    if not jobs:
+        empty_state("work", _("No jobs"), _("Matrices, syncs and re-indexing jobs appear here."))
+        return
     rows = [
         {
             "kind": _(job.kind.capitalize()),
@@ -240,6 +224,6 @@ def jobs() -> None:
             "error": translate_message(job.error or ""),
             "user": job.user_id,
         }
-        for job in found
+        for job in jobs
     ]
     _table(rows, JOBS, "jobs")

@@ -11,9 +11,10 @@ import streamlit as st
 from rag import types
 from rag.engine.library.pages import MarkedCopy
 from rag.ui import session
+from rag.ui.components import download_button
 from rag.ui.formatting import join_names
 from rag.ui.language import N_, _, ngettext
-from rag.ui.page_frame import dialog, error_boundary
+from rag.ui.page_frame import dialog
 from rag.ui.translated_messages import translate_message
 
 HELP = N_("The quoted pages as a PDF, with the quotes highlighted.")
@@ -31,36 +32,33 @@ def offer_copy(response: types.AnswerResponse, message_id: uuid.UUID) -> None:
 def _preview(response: types.AnswerResponse, names: Mapping[uuid.UUID, str], message_id: uuid.UUID) -> None:
     from streamlit_pdf_viewer import pdf_viewer  # importing declares its component, for which the app must run
 
-    with error_boundary():
-        document_id = next(iter(names))
-        if len(names) > 1:
-            document_id = st.selectbox(
-                _("Document"), list(names), format_func=names.__getitem__, label_visibility="collapsed"
-            )
-        pages = session.engine().pages
-        copy = taken = pages.marked(response, document_id, say=translate_message)
-        with st.container(key="copy", height=400):
-            pdf_viewer(
-                copy.content,
-                key=f"copy-{message_id}-{document_id}",  # the same key would keep showing another copy
-                render_text=True,
-                annotations=[_scroll_target(copy)],
-                scroll_to_annotation=1,
-                scroll_behavior="instant",
-            )
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.text(f"{names[document_id]} · {page_range(copy.page_numbers)}")
-            if st.toggle(_("All pages"), help=_("The whole document, not only the quoted pages.")):
-                taken = pages.marked(response, document_id, whole=True, say=translate_message)
-            st.download_button(
-                _("Download"),
-                functools.partial(pages.taken, document_id, taken),
-                f"{PurePath(names[document_id]).stem} – " + _("marked") + ".pdf",
-                "application/pdf",
-                icon=":material/download:",
-                type="primary",
-                on_click="ignore",
-            )
+    document_id = next(iter(names))
+    if len(names) > 1:
+        document_id = st.selectbox(
+            _("Document"), list(names), format_func=names.__getitem__, label_visibility="collapsed"
+        )
+    pages = session.engine().pages
+    copy = file = pages.marked(response, document_id, say=translate_message)
+    with st.container(key="copy", height=400):
+        pdf_viewer(
+            copy.content,
+            key=f"copy-{message_id}-{document_id}",  # the same key would keep showing another copy
+            render_text=True,
+            annotations=[_scroll_target(copy)],
+            scroll_to_annotation=1,
+            scroll_behavior="instant",
+        )
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.text(f"{names[document_id]} · {page_range(copy.page_numbers)}")
+        if st.toggle(_("All pages"), help=_("The whole document, not only the quoted pages.")):
+            file = pages.marked(response, document_id, whole=True, say=translate_message)
+        download_button(
+            _("Download"),
+            functools.partial(pages.taken, document_id, file),
+            f"{PurePath(names[document_id]).stem} – " + _("marked") + ".pdf",
+            "application/pdf",
+            type="primary",
+        )
 
 
 def _scroll_target(copy: MarkedCopy) -> dict[str, Any]:

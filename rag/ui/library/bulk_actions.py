@@ -91,27 +91,22 @@ def offer_moving(chosen: Sequence[types.Document], refusal: str | None) -> None:
 
 @dialog("Move to a collection")
 def _move(ids: list[uuid.UUID]) -> None:
-    with error_boundary():
-        names = sharing.own_collections()
-        others = {name: key for key, name in names.items() if key != session.collection()}
-        wanted = st.selectbox(
-            _("Collection"),
-            [*others],
-            index=None,
-            accept_new_options=True,
-            placeholder=_("Choose one, or type a new name"),
+    names = sharing.own_collections()
+    others = {name: key for key, name in names.items() if key != session.collection()}
+    wanted = st.selectbox(
+        _("Collection"), [*others], index=None, accept_new_options=True, placeholder=_("Choose one, or type a new name")
+    )
+    st.caption(
+        _(
+            "{documents} will be moved there. Choose the collection in the sidebar to search it.",
+            documents=n_documents(len(ids)),
         )
-        st.caption(
-            _(
-                "{documents} will be moved there. Choose the collection in the sidebar to search it.",
-                documents=n_documents(len(ids)),
-            )
+    )
+    if st.button(_("Move"), type="primary", icon=":material/drive_file_move:", disabled=not wanted) and wanted:
+        moved = session.own_engine().catalogue.move(ids, others.get(wanted, wanted))
+        st.toast(
+            _("Moved {documents} to {wanted}.", documents=n_documents(len(moved)), wanted=escape(wanted)),
+            icon=":material/check:",
         )
-        if st.button(_("Move"), type="primary", icon=":material/drive_file_move:", disabled=not wanted) and wanted:
-            moved = session.own_engine().catalogue.move(ids, others.get(wanted, wanted))
-            st.toast(
-                _("Moved {documents} to {wanted}.", documents=n_documents(len(moved)), wanted=escape(wanted)),
-                icon=":material/check:",
-            )
-            document_table.choose(TABLE, ())
-            st.rerun()
+        document_table.choose(TABLE, ())
+        st.rerun()

@@ -131,11 +131,10 @@ def _clear() -> None:
 @dialog("Edit", width="medium")
 def edit(documents: Sequence[types.Document]) -> None:
     """Edit a document, or the tags of several."""
-    with error_boundary():
-        if len(documents) == 1:
-            _edit_one(documents[0])
-        else:
-            _edit_many(documents)
+    if len(documents) == 1:
+        _edit_one(documents[0])
+    else:
+        _edit_many(documents)
 
 
 def _edit_one(document: types.Document) -> None:

@@ -187,7 +187,7 @@ def _attachments(chosen: Sequence[types.Document]) -> list[types.Document]:
 
 @dialog("Document", width="large")
 def _open(document_id: uuid.UUID) -> None:
-    with error_boundary(), st.container(key="preview"):
+    with st.container(key="preview"):
         document = session.engine().documents.get(document_id)
         if not document.page_count:
             st.info(

@@ -104,21 +104,20 @@ def _show_receipt() -> None:
 
 @dialog("Delete permanently?")
 def _purge(chosen: Sequence[uuid.UUID]) -> None:
-    with error_boundary():
-        documents = session.engine().documents
-        names = [documents.get(document_id).name for document_id in chosen[:MAX_NAMES]]
-        st.text("\n".join(names) + ("\n…" if len(chosen) > MAX_NAMES else ""))
-        st.text(_("This cannot be undone."))
-        with st.container(horizontal=True):
-            is_confirmed = st.button(
-                plural(len(chosen), "Delete {count} document", "Delete {count} documents"),
-                type="primary",
-                icon=":material/delete_forever:",
-            )
-            is_cancelled = st.button(_("Cancel"))
-        if is_confirmed:
-            st.session_state["purged"] = documents.purge(chosen)
-            st.session_state.pop("deleted", None)
-            document_table.choose(TABLE, ())
-        if is_confirmed or is_cancelled:
-            st.rerun()
+    documents = session.engine().documents
+    names = [documents.get(document_id).name for document_id in chosen[:MAX_NAMES]]
+    st.text("\n".join(names) + ("\n…" if len(chosen) > MAX_NAMES else ""))
+    st.text(_("This cannot be undone."))
+    with st.container(horizontal=True):
+        is_confirmed = st.button(
+            plural(len(chosen), "Delete {count} document", "Delete {count} documents"),
+            type="primary",
+            icon=":material/delete_forever:",
+        )
+        is_cancelled = st.button(_("Cancel"))
+    if is_confirmed:
+        st.session_state["purged"] = documents.purge(chosen)
+        st.session_state.pop("deleted", None)
+        document_table.choose(TABLE, ())
+    if is_confirmed or is_cancelled:
+        st.rerun()

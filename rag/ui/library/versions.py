@@ -28,14 +28,13 @@ SIGNS = {
 @dialog("Versions", width="large")
 def show_versions(document_id: uuid.UUID) -> None:
     """Show the versions of a document and their changes; a click on a page opens it."""
-    with error_boundary():
-        versions = session.engine().versions.list(document_id)
-        readable = [version for version in versions if version.indexed_at is not None]
-        st.markdown(f"**{escape(versions[0].name)}**")
-        for version in versions:
-            _version(version)
-        if len(readable) > 1:
-            _comparison(readable)
+    versions = session.engine().versions.list(document_id)
+    readable = [version for version in versions if version.indexed_at is not None]
+    st.markdown(f"**{escape(versions[0].name)}**")
+    for version in versions:
+        _version(version)
+    if len(readable) > 1:
+        _comparison(readable)
 
 
 def _version(version: types.Document) -> None:

@@ -79,7 +79,8 @@ def _sidebar(account: types.Account, title: str) -> None:
             st.page_link("pages/shared.py", label=_("Shared with you"), icon=":material/group:")
     if session.requires_login():
         with st.sidebar.container(key="who", gap=None):
-            st.markdown(f"**{escape(account.name or account.email or _('Logged in'))}**")
+            name = account.name or account.email or _("Logged in")
+            st.markdown(f"**{escape(name)}**")
             if account.name and account.email:
                 st.caption(escape(account.email))
             st.button(_("Log out"), icon=":material/logout:", type="tertiary", on_click=session.log_out)

@@ -143,8 +143,9 @@ def _detail(name: str, value: object) -> str:
         return label
     if isinstance(value, int) and value is not False:
         return f"{label}: {file_size(value) if name in SIZES else decimal(value)}"
+    nothing = _("none")
     if value in (None, False):
-        return f"{label}: {_('system default') if name in SIZES else _('none')}"
+        return f"{label}: " + (_("system default") if name in SIZES else nothing)
     words = list(map(str, value if isinstance(value, list) else [value]))
     texts = [_(word.capitalize()) if name in ROLES else _(VALUES.get(word, word)) for word in words]
-    return f"{label}: {', '.join(texts) or _('none')}"
+    return f"{label}: {', '.join(texts) or nothing}"

@@ -292,7 +292,8 @@ def _choice_label(name: str, model: str) -> str:
     label = _(name) if name in (AUTOMATIC, QUOTES) else name
     if not model:
         return label
-    return f"{label}: {_('quotes only') if model == providers.EXTRACTIVE else model}"
+    name = _("quotes only") if model == providers.EXTRACTIVE else model
+    return f"{label}: {name}"
 
 
 def _models(sources: Sequence[types.FoundServer | types.VendorModels], *, embeds: bool) -> list[str]:

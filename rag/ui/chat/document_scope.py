@@ -10,7 +10,8 @@ from rag.ui import session
 from rag.ui.chat.conversation_list import conversation_id
 from rag.ui.formatting import escape, n_documents, plural
 from rag.ui.language import _
-from rag.ui.library import document_metadata, document_rows, upload
+from rag.ui.library import document_metadata
+from rag.ui.library.document_table import STAGES, status
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
 
@@ -34,7 +35,7 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
     """Show which of the chosen documents are still being read, or cannot be asked for another reason."""
     with error_boundary():
         unfinished = [
-            f":material/{upload.STAGES[document.status][0]}: {escape(document.name)}: {document_rows.status(document)}"
+            f":material/{STAGES[document.status][0]}: {escape(document.name)}: {status(document)}"
             for document in session.engine().documents.list(disabled=False)
             if (document.searchable and types.reading_progress(document) and not document_ids)
             or (document.id in document_ids and (types.reading_progress(document) or not document.searchable))

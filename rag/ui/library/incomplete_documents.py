@@ -30,7 +30,15 @@ def warn_if_incomplete(documents: Iterable[types.Document]) -> None:
             st.caption(_remark(remark))
         if kept.is_complete:
             if kept.missing_characters:
-                st.caption(_few_missing(kept))
+                st.caption(
+                    plural(
+                        kept.missing_characters,
+                        "{count} of {total} characters is missing: {places}",
+                        "{count} of {total} characters are missing: {places}",
+                        total=decimal(kept.source_characters),
+                        places="; ".join(map(_place, kept.missing[:MAX_PLACES])),
+                    )
+                )
             continue
         st.warning(
             _("**{name}** is incomplete: {loss}", name=escape(document.name), loss=missing_text(kept)),
@@ -52,16 +60,6 @@ def _remark(remark: types.Remark) -> str:
         "{count} character is struck out and proves nothing (pages: {pages}).",
         "{count} characters are struck out and prove nothing (pages: {pages}).",
         pages=pages,
-    )
-
-
-def _few_missing(kept: types.Completeness) -> str:
-    return plural(
-        kept.missing_characters,
-        "{count} of {total} characters is missing: {places}",
-        "{count} of {total} characters are missing: {places}",
-        total=decimal(kept.source_characters),
-        places="; ".join(_place(missing) for missing in kept.missing[:MAX_PLACES]),
     )
 
 

@@ -42,8 +42,9 @@ def columns(widths: list[int]) -> list[DeltaGenerator]:
 
 def empty_index() -> None:
     """Show a placeholder if nothing is indexed."""
-    with empty_state("manage_search", _("Nothing is indexed yet"), _("Upload documents to see their chunks here.")):
-        st.page_link("pages/library.py", label=_("Upload documents"), icon=":material/upload_file:")
+    text = _("Upload documents to see their chunks here.")
+    state = empty_state("manage_search", _("Nothing is indexed yet"), text)
+    state.page_link("pages/library.py", label=_("Upload documents"), icon=":material/upload_file:")
 
 
 # --- the chunks of a page ---------------------------------------------------------------------------
@@ -68,22 +69,23 @@ def chunks_by_page() -> None:
             last = max(document.page_count, 1)
             number = int(st.number_input(_("Page"), 1, last, width=130, key=_page_key(document.id)))
         chunks = session.engine().chunks.list(document.id, page_number=number)
-        position = _chunk_list(chunks, number)
-
-    def pick(position: int, _click: int) -> None:
-        st.session_state[_list_key(chunks, number)] = position
-
+        list_key = f"chunk-{number}-{chunks[0].id if chunks else ''}"
+        position = _chunk_list(chunks, number, list_key) if chunks else None
+        if not chunks:
+            st.caption(_("No chunks on this page."))
     with right:
-        marks = [Mark.of_chunk(chunk) for chunk in chunks]
-        document = session.engine().documents.get(document.id)  # with its pages
-        show_pdf(document, marks, position, page_number=number, key="chunk-viewer", on_pick=pick)
+        show_pdf(
+            session.engine().documents.get(document.id),  # with its pages
+            [Mark.of_chunk(chunk) for chunk in chunks],
+            position,
+            page_number=number,
+            key="chunk-viewer",
+            on_pick=lambda position, _click: st.session_state.update({list_key: position}),
+        )
 
 
-def _chunk_list(chunks: list[types.Chunk], number: int) -> int | None:
+def _chunk_list(chunks: list[types.Chunk], number: int, key: str) -> int:
     """List the page's chunks and return the position of the chosen one."""
-    if not chunks:
-        st.caption(_("No chunks on this page."))
-        return None
     counts = (f"{decimal(count)} {_(KIND_NAMES[kind])}" for kind, count in types.line_counts(chunks).items())
     st.caption(_("Lines: {counts}", counts=", ".join(counts)))
     with st.container(key="chunk-list", height=400, border=False):
@@ -94,16 +96,16 @@ def _chunk_list(chunks: list[types.Chunk], number: int) -> int | None:
             format_func=lambda i: f"\\#{chunks[i].ordinal + 1} · {location_text(chunks[i].lines)}",
             captions=[escape(chunk.text[:160]) + " …" for chunk in chunks],
             label_visibility="collapsed",
-            key=_list_key(chunks, number),
+            key=key,
         )
-        with st.expander(_("Embedded text"), expanded=False):
-            st.caption(escape(chunks[position].context))
-            st.text(chunks[position].text)
+        _show_text(_("Embedded text"), chunks[position])
     return position
 
 
-def _list_key(chunks: list[types.Chunk], number: int) -> str:
-    return f"chunk-{number}-{chunks[0].id}"
+def _show_text(title: str, chunk: types.Chunk) -> None:
+    with st.expander(title, expanded=False):
+        st.caption(escape(chunk.context))
+        st.text(chunk.text)
 
 
 def open_page(document_id: uuid.UUID, number: int) -> None:
@@ -121,18 +123,18 @@ def _page_key(document_id: uuid.UUID) -> str:
 
 
 @st.fragment
+@error_boundary()
 def chunk_map() -> None:
     """Show the map and the chunk of the last clicked point."""
-    with error_boundary():
-        embedding_map = session.cached_for_index("map", session.engine().indexes.map)
-        if not embedding_map.points:
-            empty_index()
-            return
-        left, right = columns([6, 5])
-        with left:
-            _points(embedding_map)
-        with right, st.container(key="map-chunk"):
-            _map_chunk()
+    embedding_map = session.cached_for_index("map", session.engine().indexes.map)
+    if not embedding_map.points:
+        empty_index()
+        return
+    left, right = columns([6, 5])
+    with left:
+        _points(embedding_map)
+    with right, st.container(key="map-chunk"):
+        _map_chunk()
 
 
 def _points(embedding_map: types.EmbeddingMap) -> None:
@@ -201,8 +203,5 @@ def _map_chunk() -> None:
         st.caption(_("This chunk no longer exists: its document was deleted or read again."))
         return
     document = session.engine().documents.get(chunk.document_id)
-    title = _("{name}, page {main_page}", name=escape(document.name), main_page=chunk.main_page)
-    with st.expander(title, expanded=False):
-        st.caption(escape(chunk.context))
-        st.text(chunk.text)
+    _show_text(_("{name}, page {main_page}", name=escape(document.name), main_page=chunk.main_page), chunk)
     show_pdf(document, [Mark.of_chunk(chunk)], 0, key="map-viewer")

@@ -97,23 +97,18 @@ def overview() -> None:
     if stats.advice:
         st.info(escape(translate_message(stats.advice)), icon=":material/translate:")
     if findings := engine.indexes.findings():
-        told = ", ".join(f"{n_documents(finding.count)} {_(PROBLEMS[finding.kind][0])}" for finding in findings)
-        st.warning(_("{told}. See **Health**.", told=told), icon=":material/healing:")
+        problems = ", ".join(f"{n_documents(finding.count)} {_(PROBLEMS[finding.kind][0])}" for finding in findings)
+        st.warning(_("{told}. See **Health**.", told=problems), icon=":material/healing:")
     generations = engine.indexes.generations().list()
     if len(generations) > 1:
         # While `pagelight reembed` builds a generation, its progress is shown.
         is_building = _is_building(generations)
         st.fragment(_generations, run_every=POLL_SECONDS if is_building else None)(is_building)
-    _caches()
-
-
-def _caches() -> None:
-    """Show the size and hit rate of each cache that was used, and a button to clear them."""
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(_("Caches"), anchor=False, width="stretch")
             if st.button(_("Clear caches"), icon=":material/delete_sweep:"):
-                removed = session.engine().caches.clear()
+                removed = engine.caches.clear()
                 st.toast(_("{removed} entries removed.", removed=decimal(removed)))
         rows = [
             {
@@ -123,7 +118,7 @@ def _caches() -> None:
                 _("times used"): cache.hits + cache.misses,
                 _("hit rate"): cache.hit_rate,
             }
-            for cache in session.engine().caches.stats()
+            for cache in engine.caches.stats()
             if cache.entries or cache.hits or cache.misses or cache.kind == "embeddings"
         ]
         st.dataframe(
@@ -209,25 +204,22 @@ def statistics() -> None:
     left, right = st.columns([5, 6], gap="small")
     with left.container(border=True):
         st.subheader(_("Chunk lengths"), anchor=False)
-        _lengths(session.cached_for_index("lengths", indexes.lengths))
+        if bands := session.cached_for_index("lengths", indexes.lengths):
+            limit = decimal(session.engine().inspect_index().index.chunking.chunk_size_chars)
+            characters, counted = _("characters"), _("chunks")
+            st.bar_chart(
+                {characters: [band.start for band in bands], counted: [band.chunks for band in bands]},
+                x=characters,
+                y=counted,
+                height=LENGTHS_PX,
+                alt=_("How many chunks there are of each length. They are cut at {limit} characters.", limit=limit),
+            )
+            st.caption(_("Chunks are cut at about {limit} characters.", limit=limit))
+        else:
+            st.caption(_("There are no chunks."))
     with right.container(border=True):
         st.subheader(_("Pages without text"), anchor=False)
         _pages_without_text(session.cached_for_index("wordless", indexes.wordless))
-
-
-def _lengths(bands: Sequence[types.LengthBand]) -> None:
-    if not bands:
-        st.caption(_("There are no chunks."))
-        return
-    limit = decimal(session.engine().inspect_index().index.chunking.chunk_size_chars)
-    st.bar_chart(
-        {_("characters"): [band.start for band in bands], _("chunks"): [band.chunks for band in bands]},
-        x=_("characters"),
-        y=_("chunks"),
-        height=LENGTHS_PX,
-        alt=_("How many chunks there are of each length. They are cut at {limit} characters.", limit=limit),
-    )
-    st.caption(_("Chunks are cut at about {limit} characters.", limit=limit))
 
 
 def _pages_without_text(summary: types.WordlessSummary) -> None:
@@ -285,18 +277,16 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 def problems() -> None:
     """Show all problems of the index's documents, the worst first, with a button to repair them."""
-    with error_boundary():
-        findings = {finding.kind: finding for finding in session.engine().indexes.findings()}
-        if not findings:
-            st.success(_("No problems found in the documents read so far."), icon=":material/check_circle:")
-        for kind in PROBLEMS:
-            if kind in findings:
-                _finding(findings[kind])
-
-
-def _finding(finding: types.HealthFinding) -> None:
-    description, advice = PROBLEMS[finding.kind]
+    findings = {finding.kind: finding for finding in session.engine().indexes.findings()}
+    if not findings:
+        st.success(_("No problems found in the documents read so far."), icon=":material/check_circle:")
     refusal = session.read_only_reason()
+    for kind, (description, advice) in PROBLEMS.items():
+        if finding := findings.get(kind):
+            _finding(finding, description, advice, refusal)
+
+
+def _finding(finding: types.HealthFinding, description: str, advice: str, refusal: str | None) -> None:
     with st.container(border=True, key=f"finding-{finding.kind}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(f"{n_documents(finding.count)} {_(description)}", anchor=False, width="stretch")
@@ -318,13 +308,13 @@ def _finding(finding: types.HealthFinding) -> None:
             st.caption(plural(hidden, "and {count} more document", "and {count} more documents"))
 
 
+@error_boundary()
 def _repair(kind: types.FindingKind) -> None:
-    with error_boundary():
-        queued = session.engine().indexes.repair(kind)
-        st.toast(
-            plural(len(queued), "{count} document will be read again.", "{count} documents will be read again."),
-            icon=":material/healing:",
-        )
+    queued = session.engine().indexes.repair(kind)
+    st.toast(
+        plural(len(queued), "{count} document will be read again.", "{count} documents will be read again."),
+        icon=":material/healing:",
+    )
 
 
 def _problem(document: types.AilingDocument) -> str:

@@ -1,6 +1,5 @@
 """Search view of the index page: all options and scores, and why a passage is missing."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pydantic
@@ -74,16 +73,16 @@ def _search_form() -> types.SearchRequest | None:
                 _("Look-ups"),
                 *(0, types.MAX_LOOKUPS),
                 width=70,
-                help=_description(types.RetrievalOptions, "lookups"),
+                help=_help(types.RetrievalOptions, "lookups"),
                 disabled=not session.engine().questions.has_language_model,
             )
         with st.container(horizontal=True, vertical_alignment="center"):
-            rerank = st.toggle(_("Rerank"), help=_description(types.RerankOptions, "enabled"))
+            rerank = st.toggle(_("Rerank"), help=_help(types.RerankOptions, "enabled"))
             switches = {
                 name: st.toggle(
                     _(name.capitalize()),
                     types.RetrievalOptions.model_fields[name].default,
-                    help=_description(types.RetrievalOptions, name),
+                    help=_help(types.RetrievalOptions, name),
                 )
                 for name in SWITCHES
             }
@@ -103,9 +102,8 @@ def _search_form() -> types.SearchRequest | None:
     return types.SearchRequest(query=query.strip(), retrieval=options.model_copy(update=switches))
 
 
-def _description(options: type[pydantic.BaseModel], name: str) -> str:
-    description = options.model_fields[name].description
-    return _(description) if description else ""
+def _help(options: type[pydantic.BaseModel], field: str) -> str:
+    return _(options.model_fields[field].description or "")
 
 
 # --- how the question was understood ----------------------------------------------------------------
@@ -113,33 +111,27 @@ def _description(options: type[pydantic.BaseModel], name: str) -> str:
 
 def _show_understanding(trace: types.SearchTrace) -> None:
     """Show what was found in the question, what it added to the search, and why."""
-    rows = [*_understanding(trace)]
+    rows = [
+        (_("step {number}", number=variant.step), variant.text, _("look-up"))
+        for variant in trace.variants
+        if variant.kind == "lookup"
+    ]
+    places = [name for rewriting in trace.rewritings if rewriting.kind == "landmark" for name in rewriting.added]
+    if places:
+        rows.append((_("places named"), ", ".join(places), _("preferred")))
+    words = [rewriting for rewriting in trace.rewritings if rewriting.kind != "landmark"]
+    causes = [rewriting.found for rewriting in words]
+    for rewriting in sorted(words, key=lambda rewriting: causes.index(rewriting.found)):  # grouped by their cause
+        why, vocabulary = _(REASONS[rewriting.kind]), rewriting.trade
+        if vocabulary:
+            why += " · " + (_(vocabulary) if vocabulary in OWN_VOCABULARIES else vocabulary)
+        rows.append((rewriting.found, ", ".join(rewriting.added), why))
     if not rows:
         st.caption(_("Searched as entered: nothing was added."))
         return
     with st.expander(_("How the question was understood"), expanded=True, type="compact", key="understood"):
         header = (_("In the question"), _("Also searched for"), _("Why"))
         st.table([dict(zip(header, map(escape, row), strict=True)) for row in rows], border="horizontal")
-
-
-def _understanding(trace: types.SearchTrace) -> Iterator[tuple[str, str, str]]:
-    for variant in trace.variants:
-        if variant.kind == "lookup":
-            yield _("step {number}", number=variant.step), variant.text, _("look-up")
-    places = [name for rewriting in trace.rewritings if rewriting.kind == "landmark" for name in rewriting.added]
-    if places:
-        yield _("places named"), ", ".join(places), _("preferred")
-    words = [rewriting for rewriting in trace.rewritings if rewriting.kind != "landmark"]
-    causes = [rewriting.found for rewriting in words]
-    for rewriting in sorted(words, key=lambda rewriting: causes.index(rewriting.found)):  # grouped by their cause
-        reason = _(REASONS[rewriting.kind])
-        why = f"{reason} · {vocabulary_title(rewriting.trade)}" if rewriting.trade else reason
-        yield rewriting.found, ", ".join(rewriting.added), why
-
-
-def vocabulary_title(vocabulary: str) -> str:
-    """Return the title of a vocabulary, translated if it is built in."""
-    return _(vocabulary) if vocabulary in OWN_VOCABULARIES else vocabulary
 
 
 # --- the hits ---------------------------------------------------------------------------------------

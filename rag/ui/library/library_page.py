@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from rag import types
-from rag.ui import session
+from rag.ui import matrix, session
 from rag.ui.chat import conversation_list
 from rag.ui.components import download_button, focus_field
 from rag.ui.formatting import decimal, escape, n_documents, n_pages
@@ -15,7 +15,6 @@ from rag.ui.language import _
 from rag.ui.library import document_metadata, document_table, sharing, upload
 from rag.ui.library.incomplete_documents import warn_if_incomplete
 from rag.ui.library.versions import show_versions
-from rag.ui.matrix import matrix_form
 from rag.ui.page_frame import dialog, empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.pdf_viewer import show_pdf
@@ -124,7 +123,7 @@ def _actions(chosen: list[types.Document]) -> None:
         st.switch_page("pages/chat.py")
     help_ = _("Ask all selected documents the same questions")
     if is_own and st.button(_("Matrix"), icon=":material/table:", disabled=cannot_ask, help=help_):
-        matrix_form.start_with(enabled)
+        matrix.start_with(enabled)
         st.switch_page("pages/matrix.py")
     if st.button(_("Open"), icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0].id)

@@ -13,6 +13,7 @@ from typing import Literal, TypedDict, Unpack
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
+from streamlit.delta_generator import DeltaGenerator
 
 from rag.ui.language import ENGLISH, _, current_language
 
@@ -105,6 +106,13 @@ def metrics(figures: Mapping[str, str]) -> None:
     for start in range(0, len(labels), 4):
         for column, label in zip(st.columns(4, gap="small"), labels[start : start + 4], strict=False):
             column.metric(label, figures[label], border=True)
+
+
+def box(title: str, key: str | None = None) -> DeltaGenerator:
+    """Return a bordered container with a title."""
+    container = st.container(border=True, key=key)
+    container.subheader(title, anchor=False)
+    return container
 
 
 def facts(values: Mapping[str, str]) -> None:

@@ -101,6 +101,11 @@ def n_chunks(count: int) -> str:
     return plural(count, "{count} chunk", "{count} chunks")
 
 
+def n_files(count: int) -> str:
+    """Return `1 file`, `2 files`."""
+    return plural(count, "{count} file", "{count} files")
+
+
 def n_pages(count: int) -> str:
     """Return `1 page`, `2 pages`."""
     return plural(count, "{count} page", "{count} pages")

@@ -13,6 +13,7 @@ from rag import providers, types
 from rag.config import MEGABYTE
 from rag.engine.operations.settings import Settings
 from rag.ui import page_frame, session
+from rag.ui.components import box
 from rag.ui.formatting import decimal, escape, file_size, plural
 from rag.ui.language import LANGUAGES, N_, _, browser_language
 from rag.ui.page_frame import error_boundary
@@ -104,8 +105,7 @@ def answer_model(servers: Sequence[types.FoundServer], vendors: Sequence[types.V
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None, QUOTES: providers.EXTRACTIVE}
     offered |= {name: name for name in (*settings.default_writers(), *_models([*servers, *vendors], embeds=False))}
-    with st.container(border=True, key="writer"):
-        st.subheader(_("Answers"), anchor=False)
+    with box(_("Answers"), key="writer"):
         choice = settings.writer()
         _choose(N_("Answer model"), choice, offered, settings.choose_writer)
         for vendor in vendors:
@@ -177,8 +177,7 @@ def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[type
     included = f"{providers.LOCAL.name}:{providers.LOCAL.default_embedding_model}"
     offered |= {name: name for name in (included, *_models([*servers, *vendors], embeds=True))}
     offered |= {one.choice: one.choice for one in settings.downloads.offered() if settings.downloads.is_here(one.name)}
-    with st.container(border=True, key="embedder"):
-        st.subheader(_("Search by meaning"), anchor=False)
+    with box(_("Search by meaning"), key="embedder"):
         choice = settings.embedder()
         _choose(N_("Embedding model for new indexes"), choice, offered, _choose_embedder)
         if offer := settings.embedding_offer():
@@ -410,8 +409,7 @@ def _use_button(
 
 def keys() -> None:
     """Show which providers have a key and where it is stored, and accept new keys."""
-    with st.container(border=True, key="keys"):
-        st.subheader(_("Keys"), anchor=False)
+    with box(_("Keys"), key="keys"):
         st.caption(_("A key enables its provider for all users."))
         for key in _settings().keys.list():
             _key(key)

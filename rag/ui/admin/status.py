@@ -7,7 +7,7 @@ import streamlit as st
 
 from rag import types
 from rag.ui import session
-from rag.ui.components import facts, metrics
+from rag.ui.components import box, facts, metrics
 from rag.ui.formatting import (
     decimal,
     escape,
@@ -15,8 +15,8 @@ from rag.ui.formatting import (
     local_time,
     n_chunks,
     n_documents,
+    n_files,
     n_pages,
-    plural,
     progress_text,
 )
 from rag.ui.language import N_, _
@@ -80,8 +80,7 @@ def _work(status: types.Status) -> None:
         }
         for lane in status.lanes
     ]
-    with st.container(border=True):
-        st.subheader(_("Queue"), anchor=False)
+    with box(_("Queue")):
         st.dataframe(rows, hide_index=True, height="content")
         if status.running:
             st.caption(_("Running now"))
@@ -96,20 +95,18 @@ def _work(status: types.Status) -> None:
                 for work in status.running
             ]
             st.dataframe(running, hide_index=True, height="content")
-        seen = ", ".join(
+        workers = [
             _("no. {number} ({seen})", number=worker.id, seen=ago(status.at, worker.last_seen))
             for worker in status.workers
-        )
-        facts({_("Workers alive"): seen or _("none")})
+        ]
+        facts({_("Workers alive"): ", ".join(workers) or _("none")})
 
 
 def _completed(status: types.Status) -> None:
     done, health = status.counts, status.indexes
-    failures = [
-        f"{code} {decimal(count)}" for code, count in sorted(done.failures.items(), key=lambda found: -found[1])
-    ]
-    with st.container(border=True):
-        st.subheader(_("Completed by workers"), anchor=False)
+    codes = sorted(done.failures, key=lambda code: -done.failures[code])
+    failures = [f"{code} {decimal(done.failures[code])}" for code in codes]
+    with box(_("Completed by workers")):
         facts(
             {
                 _("Read"): f"{n_documents(done.documents_read)}, {n_pages(done.pages_read)}",
@@ -141,8 +138,7 @@ def _disks(status: types.Status) -> None:
         for space in status.disk
     ]
     used = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small")
-    with st.container(border=True):
-        st.subheader(_("Disks"), anchor=False)
+    with box(_("Disks")):
         st.dataframe(rows, hide_index=True, height="content", column_config={_("used"): used})
 
 
@@ -159,8 +155,7 @@ def _database(database: types.DatabaseStatus, version: str) -> None:
     }
     if database.behind_primary_seconds is not None:
         details[_("This is a replica")] = _behind(database.behind_primary_seconds)
-    with st.container(border=True):
-        st.subheader(_("Database"), anchor=False)
+    with box(_("Database")):
         facts(details)
 
 
@@ -169,8 +164,7 @@ def _behind(seconds: float | None) -> str:
 
 
 def _backup(backup: types.BackupRecord | None) -> None:
-    with st.container(border=True):
-        st.subheader(_("Last backup"), anchor=False)
+    with box(_("Last backup")):
         if backup is None:
             st.text(_("No backup yet. Create one with: pagelight backup FILE.tar"))
             return
@@ -178,17 +172,9 @@ def _backup(backup: types.BackupRecord | None) -> None:
             {
                 _("Created"): local_time(backup.created_at),
                 _("Where"): backup.path + ("" if backup.is_present else " (" + _("missing") + ")"),
-                _("Size"): ", ".join(
-                    (
-                        file_size(backup.bytes),
-                        n_documents(backup.documents),
-                        plural(backup.files, "{count} file", "{count} files"),
-                    )
-                ),
+                _("Size"): ", ".join((file_size(backup.bytes), n_documents(backup.documents), n_files(backup.files))),
                 _("Verified"): local_time(backup.verified_at) if backup.verified_at else _("no"),
-                _("Missing"): plural(backup.missing, "{count} file", "{count} files")
-                if backup.missing
-                else _("nothing"),
+                _("Missing"): n_files(backup.missing) if backup.missing else _("nothing"),
             }
         )
 

@@ -4,11 +4,12 @@ Each action checks again that the user is an administrator: a page may stay open
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import DatetimeColumn, ListColumn, NumberColumn, TextColumn
 
 from rag import types
 from rag.config import MEGABYTE
@@ -22,36 +23,49 @@ from rag.ui.translated_messages import translate_message
 
 MAX_ROWS = 14
 """A longer table scrolls within the window."""
+Column = tuple[Any, Callable[[Any], object]]
 TIMESTAMP_FORMAT = N_("D MMM YYYY, HH:mm")
-USERS = {
-    "user": st.column_config.TextColumn(N_("User"), width="medium"),
-    "email": st.column_config.TextColumn(N_("E-mail"), width="medium"),
-    "role": st.column_config.TextColumn(N_("Role"), width="small"),
-    "groups": st.column_config.ListColumn(N_("Groups")),
-    "documents": st.column_config.NumberColumn(N_("Documents"), format="localized", width="small"),
-    "storage": st.column_config.TextColumn(N_("Storage"), width=150),
-    "logins": st.column_config.NumberColumn(N_("Logins"), width="small"),
-    "keys": st.column_config.NumberColumn(N_("Keys"), width="small"),
-    "seen": st.column_config.DatetimeColumn(N_("Last seen"), format=TIMESTAMP_FORMAT),
-    "id": st.column_config.TextColumn(N_("Id"), width="medium"),
+
+
+def _storage(account: types.AccountUse) -> str:
+    quota = session.installation().config.quota_bytes if account.quota_bytes is None else account.quota_bytes
+    used = file_size(account.used_bytes)
+    return used if quota is None else _("{used} of {quota}", used=used, quota=file_size(quota))
+
+
+USERS: dict[str, Column] = {
+    "user": (TextColumn(N_("User"), width="medium"), lambda account: account.name or account.user_id),
+    "email": (TextColumn(N_("E-mail"), width="medium"), lambda account: account.email or ""),
+    "role": (TextColumn(N_("Role"), width="small"), lambda account: _(account.role.capitalize())),
+    "groups": (ListColumn(N_("Groups")), lambda account: account.groups),
+    "documents": (NumberColumn(N_("Documents"), format="localized", width="small"), lambda account: account.documents),
+    "storage": (TextColumn(N_("Storage"), width=150), _storage),
+    "logins": (NumberColumn(N_("Logins"), width="small"), lambda account: account.logins),
+    "keys": (NumberColumn(N_("Keys"), width="small"), lambda account: account.keys),
+    "seen": (DatetimeColumn(N_("Last seen"), format=TIMESTAMP_FORMAT), lambda account: account.last_seen_at),
+    "id": (TextColumn(N_("Id"), width="medium"), lambda account: account.user_id),
 }
-KEYS = {
-    "name": st.column_config.TextColumn(N_("Key")),
-    "hint": st.column_config.TextColumn(N_("Begins with"), width="small"),
-    "permissions": st.column_config.ListColumn(N_("Permissions"), width="small"),
-    "state": st.column_config.TextColumn(N_("State"), width="small"),
-    "used": st.column_config.DatetimeColumn(N_("Last used"), format=TIMESTAMP_FORMAT),
-    "created": st.column_config.DatetimeColumn(N_("Created"), format=TIMESTAMP_FORMAT),
-    "user": st.column_config.TextColumn(N_("User"), width="medium"),
+"""Each column and what it shows of a user."""
+KEYS: dict[str, Column] = {
+    "name": (TextColumn(N_("Key")), lambda key: key.name),
+    "hint": (TextColumn(N_("Begins with"), width="small"), lambda key: f"{key.hint}…"),
+    "permissions": (ListColumn(N_("Permissions"), width="small"), lambda key: key.permissions),
+    "state": (TextColumn(N_("State"), width="small"), lambda key: _(key.state().capitalize())),
+    "used": (DatetimeColumn(N_("Last used"), format=TIMESTAMP_FORMAT), lambda key: key.last_used_at),
+    "created": (DatetimeColumn(N_("Created"), format=TIMESTAMP_FORMAT), lambda key: key.created_at),
+    "user": (TextColumn(N_("User"), width="medium"), lambda key: key.user_id),
 }
-JOBS = {
-    "kind": st.column_config.TextColumn(N_("Job"), width="small"),
-    "index": st.column_config.TextColumn(N_("Index"), width="small"),
-    "status": st.column_config.TextColumn(N_("Status"), width="small"),
-    "progress": st.column_config.TextColumn(N_("Progress"), width="small"),
-    "created": st.column_config.DatetimeColumn(N_("Started"), format=TIMESTAMP_FORMAT),
-    "error": st.column_config.TextColumn(N_("Error"), width="large"),
-    "user": st.column_config.TextColumn(N_("User"), width="medium"),
+JOBS: dict[str, Column] = {
+    "kind": (TextColumn(N_("Job"), width="small"), lambda job: _(job.kind.capitalize())),
+    "index": (TextColumn(N_("Index"), width="small"), lambda job: job.index_name),
+    "status": (TextColumn(N_("Status"), width="small"), lambda job: _(job.status.capitalize())),
+    "progress": (
+        TextColumn(N_("Progress"), width="small"),
+        lambda job: progress_text(job.progress.done, job.progress.total) if job.progress.total else "",
+    ),
+    "created": (DatetimeColumn(N_("Started"), format=TIMESTAMP_FORMAT), lambda job: job.created_at),
+    "error": (TextColumn(N_("Error"), width="large"), lambda job: translate_message(job.error or "")),
+    "user": (TextColumn(N_("User"), width="medium"), lambda job: job.user_id),
 }
 
 
@@ -74,13 +88,14 @@ def _open_logins() -> Logins:
     return session.installation().logins.by(session.require_admin(), session.request_origin())
 
 
-def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) -> int | None:
-    """Show rows and return the number of the selected one."""
+def _table(things: Sequence[object], columns: Mapping[str, Column], key: str) -> int | None:
+    """Show a row for each thing and return the number of the selected one."""
+    rows = [{name: value(thing) for name, (_column, value) in columns.items()} for thing in things]
     table = pd.DataFrame(rows, columns=[*columns])
     state = st.dataframe(
         table,
         key=f"{key}-table",
-        column_config=translate_columns(columns),
+        column_config=translate_columns({name: column for name, (column, _value) in columns.items()}),
         hide_index=True,
         height="stretch" if len(table) > MAX_ROWS else "content",
         on_select="rerun",
@@ -106,29 +121,12 @@ def users() -> None:
     )
     if not accounts:
         return
-    number = _table(map(_user_row, accounts), USERS, "users")
+    number = _table(accounts, USERS, "users")
     if number is None:
         st.caption(_("Select a user to change role, groups and quota, or to log them out."))
         return
     with st.container(border=True, key="account"):
         _account(accounts[number])
-
-
-def _user_row(account: types.AccountUse) -> dict[str, Any]:
-    quota = session.installation().config.quota_bytes if account.quota_bytes is None else account.quota_bytes
-    used = file_size(account.used_bytes)
-    return {
-        "user": account.name or account.user_id,
-        "email": account.email or "",
-        "role": _(account.role.capitalize()),
-        "groups": account.groups,
-        "documents": account.documents,
-        "storage": used if quota is None else _("{used} of {quota}", used=used, quota=file_size(quota)),
-        "logins": account.logins,
-        "keys": account.keys,
-        "seen": account.last_seen_at,
-        "id": account.user_id,
-    }
 
 
 def _account(account: types.AccountUse) -> None:
@@ -188,19 +186,7 @@ def keys() -> None:
     if not keys:
         empty_state("key", _("No API keys"), _("Create keys with: pagelight keys create"))
         return
-    rows = [
-        {
-            "name": key.name,
-            "hint": f"{key.hint}…",
-            "permissions": key.permissions,
-            "state": _(key.state().capitalize()),
-            "used": key.last_used_at,
-            "created": key.created_at,
-            "user": key.user_id,
-        }
-        for key in keys
-    ]
-    number = _table(rows, KEYS, "keys")
+    number = _table(keys, KEYS, "keys")
     if number is None:
         st.caption(_("Select a key to revoke it."))
     elif keys[number].revoked_at is None:
@@ -214,16 +200,4 @@ def jobs() -> None:
     if not jobs:
         empty_state("work", _("No jobs"), _("Matrices, syncs and re-indexing jobs appear here."))
         return
-    rows = [
-        {
-            "kind": _(job.kind.capitalize()),
-            "index": job.index_name,
-            "status": _(job.status.capitalize()),
-            "progress": progress_text(job.progress.done, job.progress.total) if job.progress.total else "",
-            "created": job.created_at,
-            "error": translate_message(job.error or ""),
-            "user": job.user_id,
-        }
-        for job in jobs
-    ]
-    _table(rows, JOBS, "jobs")
+    _table(jobs, JOBS, "jobs")

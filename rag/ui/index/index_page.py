@@ -6,7 +6,7 @@ import streamlit as st
 
 from rag import types
 from rag.ui import session
-from rag.ui.components import facts, metrics
+from rag.ui.components import box, facts, metrics
 from rag.ui.formatting import decimal, escape, file_size, n_documents, n_pages, percent, plural, progress_text
 from rag.ui.index import chunks
 from rag.ui.language import N_, _, ngettext
@@ -72,8 +72,7 @@ def overview() -> None:
     )
     left, right = st.columns(2, gap="small")
     space, chunking = stats.index.space, stats.index.chunking
-    with left.container(border=True):
-        st.subheader(_("Index"), anchor=False)
+    with left, box(_("Index")):
         facts(
             {
                 _("Name"): stats.index.name,
@@ -91,8 +90,7 @@ def overview() -> None:
                 _("Languages"): ", ".join(_(types.language_name(code)) for code in stats.languages) or "–",
             }
         )
-    with right.container(border=True):
-        st.subheader(_("Models"), anchor=False)
+    with right, box(_("Models")):
         facts({_(role.capitalize()): model for role, model in engine.indexes.models().items()})
     if stats.advice:
         st.info(escape(translate_message(stats.advice)), icon=":material/translate:")
@@ -186,8 +184,7 @@ def statistics() -> None:
     if not growth:
         chunks.empty_index()
         return
-    with st.container(border=True):
-        st.subheader(_("Growth"), anchor=False)
+    with box(_("Growth")):
         st.caption(_("By the date added; deleted documents are not counted."))
         for column, things in zip(st.columns(len(COUNTS), gap="small"), COUNTS, strict=True):
             total = f"{decimal(getattr(growth[-1], things))} {_(things)}"
@@ -202,8 +199,7 @@ def statistics() -> None:
                 alt=_("How the number of {things} grew: {total} now.", things=_(things), total=total),
             )
     left, right = st.columns([5, 6], gap="small")
-    with left.container(border=True):
-        st.subheader(_("Chunk lengths"), anchor=False)
+    with left, box(_("Chunk lengths")):
         if bands := session.cached_for_index("lengths", indexes.lengths):
             limit = decimal(session.engine().inspect_index().index.chunking.chunk_size_chars)
             characters, counted = _("characters"), _("chunks")
@@ -217,8 +213,7 @@ def statistics() -> None:
             st.caption(_("Chunks are cut at about {limit} characters.", limit=limit))
         else:
             st.caption(_("There are no chunks."))
-    with right.container(border=True):
-        st.subheader(_("Pages without text"), anchor=False)
+    with right, box(_("Pages without text")):
         _pages_without_text(session.cached_for_index("wordless", indexes.wordless))
 
 

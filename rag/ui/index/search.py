@@ -103,7 +103,8 @@ def _search_form() -> types.SearchRequest | None:
 
 
 def _help(options: type[pydantic.BaseModel], field: str) -> str:
-    return _(options.model_fields[field].description or "")
+    description = options.model_fields[field].description
+    return _(description) if description else ""
 
 
 # --- how the question was understood ----------------------------------------------------------------

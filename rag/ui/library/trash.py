@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag import types
 from rag.ui import session
-from rag.ui.formatting import file_size, n_chunks, n_documents, plural
+from rag.ui.formatting import file_size, n_chunks, n_documents, n_files, plural
 from rag.ui.language import _
 from rag.ui.library import document_table
 from rag.ui.page_frame import dialog, empty_state, error_boundary, is_confirmed
@@ -58,7 +58,7 @@ def _show_receipt() -> None:
         counts = (
             n_documents(len(receipt.document_ids)),
             n_chunks(receipt.chunks),
-            plural(receipt.files, "{count} file", "{count} files"),
+            n_files(receipt.files),
             file_size(receipt.bytes),
         )
         text = _("Permanently deleted: {gone}.", gone=", ".join(counts))

@@ -8,7 +8,6 @@ import streamlit as st
 from rag import types
 from rag.ui import session
 from rag.ui.chat import export
-from rag.ui.chat.marked_copy import offer_copy
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, error_boundary
 
@@ -70,7 +69,7 @@ def answer_actions(message: types.ChatMessage, again: AskAgain) -> None:
             _feedback(message)
         _ask_again_menu(message, again)
         if message.response:
-            offer_copy(message.response, message.id)
+            export.offer_copy(message.response, message.id)
             export.answer_menu(message)
 
 

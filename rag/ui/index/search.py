@@ -1,25 +1,49 @@
 """Search view of the index page: all options and scores, and why a passage is missing."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pydantic
 import streamlit as st
+from streamlit.column_config import NumberColumn, ProgressColumn, TextColumn
 
 from rag import errors, retrieval, types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape
-from rag.ui.index.chunks import columns
-from rag.ui.language import N_, _
+from rag.ui.index import chunks
+from rag.ui.language import N_, _, translate_columns
 from rag.ui.numeric_tables import format_numbers, format_score
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
-SCORE = st.column_config.NumberColumn(width=54)
 MAX_ROWS = 8
 """A longer table scrolls within the window."""
-RANK = st.column_config.NumberColumn(width=50)
-FINAL = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="localized", width=92)
+SCORE, RANK = NumberColumn(width=54), NumberColumn(width=50)
+SCORES = (N_("meaning"), N_("words"), N_("place"), N_("fit"), N_("rerank"))
+COLUMNS: dict[str, tuple[Any, Callable[[types.Hit, types.CandidateTrace | None], object]]] = {
+    N_("document"): (TextColumn(width=100), lambda hit, _trace: hit.document_name),
+    N_("page"): (NumberColumn(width=44), lambda hit, _trace: hit.chunk.main_page),
+    N_("final"): (
+        ProgressColumn(min_value=0.0, max_value=1.0, format="localized", width=92),
+        lambda hit, _trace: hit.final_score,
+    ),
+    "meaning": (SCORE, lambda hit, _trace: hit.vector_score),
+    N_("rank by meaning"): (RANK, lambda hit, _trace: hit.vector_rank),
+    "words": (SCORE, lambda hit, _trace: hit.lexical_score),
+    N_("rank by words"): (RANK, lambda hit, _trace: hit.lexical_rank),
+    "place": (
+        NumberColumn(width=66, help=N_("How likely it is at the place that the question names")),
+        lambda _hit, trace: trace and trace.landmark_score,
+    ),
+    "fit": (
+        NumberColumn(width=52, help=N_("How well the whole document matches; empty if there is only one")),
+        lambda _hit, trace: trace and trace.document_score,
+    ),
+    "rerank": (SCORE, lambda hit, _trace: hit.rerank_score),
+    N_("text"): (TextColumn(), lambda hit, _trace: hit.chunk.labelled_text(translate_message)[:200]),
+}
+"""Each column and what it shows of a hit and its trace."""
 MODES: list[types.SearchMode] = ["hybrid", "vector", "lexical"]
 FUSIONS: list[types.Fusion] = ["weighted", "rrf"]
 SWITCHES = ("periods", "vocabulary", "landmarks", "routing")
@@ -37,7 +61,7 @@ OWN_VOCABULARIES = (N_("Contracts"), N_("Finance"), N_("General"), N_("Science")
 
 def search() -> None:
     """Search with chosen options, and show the hits and the chosen one on its page."""
-    left, right = columns([7, 5])
+    left, right = chunks.columns([7, 5])
     chosen = None
     with left:
         if request := _search_form():
@@ -153,29 +177,15 @@ def _hits(response: types.SearchResponse) -> int | None:
         )
     )
     traces = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
-    rows = [_hit_row(rank, hit, traces.get(hit.chunk.id)) for rank, hit in enumerate(response.results, 1)]
+    rows = [
+        {"#": rank} | {_(label): value(hit, traces.get(hit.chunk.id)) for label, (_column, value) in COLUMNS.items()}
+        for rank, hit in enumerate(response.results, 1)
+    ]
+    columns = translate_columns({label: column for label, (column, _value) in COLUMNS.items()})
     state = st.container(key="hits", height="stretch").dataframe(
-        format_numbers(
-            rows, dict.fromkeys((_("meaning"), _("words"), _("place"), _("fit"), _("rerank")), format_score)
-        ),
+        format_numbers(rows, dict.fromkeys(map(_, SCORES), format_score)),
         key=f"hits-{hash(response.query + response.mode)}",
-        column_config={
-            "#": st.column_config.NumberColumn(width=30),
-            _("document"): st.column_config.TextColumn(width=100),
-            _("page"): st.column_config.NumberColumn(width=44),
-            _("final"): FINAL,
-            _("meaning"): SCORE,
-            _("rank by meaning"): RANK,
-            _("words"): SCORE,
-            _("rank by words"): RANK,
-            _("place"): st.column_config.NumberColumn(
-                width=66, help=_("How likely it is at the place that the question names")
-            ),
-            _("fit"): st.column_config.NumberColumn(
-                width=52, help=_("How well the whole document matches; empty if there is only one")
-            ),
-            _("rerank"): SCORE,
-        },
+        column_config={"#": NumberColumn(width=30)} | {_(label): column for label, column in columns.items()},
         hide_index=True,
         height="stretch" if len(response.results) > MAX_ROWS else "content",
         on_select="rerun",
@@ -183,23 +193,6 @@ def _hits(response: types.SearchResponse) -> int | None:
         placeholder="–",
     )
     return state.selection.rows[0] if state.selection.rows else 0
-
-
-def _hit_row(rank: int, hit: types.Hit, candidate: types.CandidateTrace | None) -> dict[str, Any]:
-    return {
-        "#": rank,
-        _("document"): hit.document_name,
-        _("page"): hit.chunk.main_page,
-        _("final"): hit.final_score,
-        _("meaning"): hit.vector_score,
-        _("rank by meaning"): hit.vector_rank,
-        _("words"): hit.lexical_score,
-        _("rank by words"): hit.lexical_rank,
-        _("place"): candidate.landmark_score if candidate else None,
-        _("fit"): candidate.document_score if candidate else None,
-        _("rerank"): hit.rerank_score,
-        _("text"): hit.chunk.labelled_text(translate_message)[:200],
-    }
 
 
 def _why_not(request: types.SearchRequest) -> None:

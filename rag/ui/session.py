@@ -146,7 +146,7 @@ def engine() -> RAGEngine:
     try:
         return _engine_of(collection())
     except errors.NotFoundError:  # no longer shared
-        leave_collection()
+        st.session_state.pop(COLLECTION, None)
         return own_engine()
 
 
@@ -197,11 +197,6 @@ def open_collection(index_id: str) -> None:
     for name in ("viewing", "scope", "kept-scope", "last-chat"):
         st.session_state.pop(name, None)
     st.query_params.clear()
-
-
-def leave_collection() -> None:
-    """Return to the user's own documents."""
-    st.session_state.pop(COLLECTION, None)
 
 
 def request_origin() -> types.RequestOrigin:

@@ -253,12 +253,19 @@ def _choose(
     chosen = AUTOMATIC if choice.origin is types.Origin.DEFAULT else names.get(choice.model, choice.model)
     options = list(dict.fromkeys([*offered, chosen]))
     is_set = choice.origin is types.Origin.ENVIRONMENT
+
+    def choice_label(name: str) -> str:
+        text = _(name) if name in (AUTOMATIC, QUOTES) else name
+        if name == AUTOMATIC == chosen:  # what the automatic choice results in
+            text += ": " + (_("quotes only") if choice.model == providers.EXTRACTIVE else choice.model)
+        return text
+
     wanted = st.selectbox(
         _(label),
         options,
         index=options.index(chosen),
         key=f"{label} {chosen} {choice.model}",  # a change, also by another process, makes a new field
-        format_func=lambda name: _choice_label(name, choice.model if name == AUTOMATIC == chosen else ""),
+        format_func=choice_label,
         accept_new_options=True,
         disabled=is_set,
         placeholder="provider:model",
@@ -284,15 +291,6 @@ def _test_button(test: Callable[[], types.ModelTest], key: str) -> None:
             if result.context_window:
                 text += " " + _("Context window: {tokens} tokens.", tokens=decimal(result.context_window))
             st.success(text, icon=":material/check_circle:")
-
-
-def _choice_label(name: str, model: str) -> str:
-    """Return the label of a choice; the automatic one includes the resulting `model`."""
-    label = _(name) if name in (AUTOMATIC, QUOTES) else name
-    if not model:
-        return label
-    name = _("quotes only") if model == providers.EXTRACTIVE else model
-    return f"{label}: {name}"
 
 
 def _models(sources: Sequence[types.FoundServer | types.VendorModels], *, embeds: bool) -> list[str]:

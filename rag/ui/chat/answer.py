@@ -69,7 +69,10 @@ def show_answer(
             "writer": _writer(response),
             "likelihood": likelihood(response),
             "seconds": usage_text(response.usage),
-            "marks": marks_for_browser(response, message_id),
+            "marks": [
+                {"document": str(document_id), **mark.drawn()}
+                for document_id, mark in keyed_marks(response, message_id)
+            ],
             "found": found_pages(response),
             "lit": None if lit is None else f"{message_id}:{lit}",
         },
@@ -195,11 +198,6 @@ def keyed_marks(response: types.AnswerResponse, message_id: uuid.UUID) -> list[t
         (document_id, mark._replace(key=f"{message_id}:{number}"))
         for number, (document_id, mark) in enumerate(marks(response))
     ]
-
-
-def marks_for_browser(response: types.AnswerResponse, message_id: uuid.UUID) -> list[dict[str, Any]]:
-    """Return `keyed_marks` for the browser, which highlights them itself."""
-    return [{"document": str(document_id), **mark.drawn()} for document_id, mark in keyed_marks(response, message_id)]
 
 
 def found_pages(response: types.AnswerResponse) -> dict[str, list[int]]:

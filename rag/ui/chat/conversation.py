@@ -58,7 +58,11 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         try:
             messages = session.engine().chats.messages(current) if current else []
         except errors.NotFoundError:
-            _deleted()
+            # A question sent to a chat that is gone goes into the field of the next one.
+            if question := st.session_state.pop(SENT, None):
+                st.session_state[REFUSED] = (question, _("There is no such chat"))
+            state = empty_state("delete", _("There is no such chat"), _("It was deleted, or its address is wrong."))
+            state.button(_("New chat"), key="new-instead", on_click=open_conversation, args=(None,))
             return
         is_written_elsewhere = False
         if current and messages and not pending and messages[-1].response is None:
@@ -88,7 +92,8 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             if messages and not pending and not is_written:
                 suggestion = _follow_ups(messages, document_ids)
                 suggest_model()
-                export.conversation_menu(current, messages)
+                if current and any(message.response for message in messages):
+                    export.export_menu(current)
             if current and pending and pending.error:
                 st.error(escape(translate_message(pending.error)), icon=":material/error:")
                 if st.button(_("Ask again"), icon=":material/refresh:"):
@@ -103,14 +108,6 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             focus_field('[data-testid="stChatInputTextArea"]')
         if suggestion:
             _ask(suggestion, document_ids=document_ids)
-
-
-def _deleted() -> None:
-    """Say that there is no such chat any more; a question sent to it goes into the field of the next one."""
-    if question := st.session_state.pop(SENT, None):
-        st.session_state[REFUSED] = (question, _("There is no such chat"))
-    state = empty_state("delete", _("There is no such chat"), _("It was deleted, or its address is wrong."))
-    state.button(_("New chat"), key="new-instead", on_click=open_conversation, args=(None,))
 
 
 def _question_field(document_ids: tuple[uuid.UUID, ...], *, disabled: bool) -> None:

@@ -2,7 +2,7 @@
 
 import functools
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -39,24 +39,14 @@ COPY_HELP = N_("The quoted pages as a PDF, with the quotes highlighted.")
 RERUN = "asked-again"
 SHARED_PAGE = "shared"
 
-Action = Callable[[uuid.UUID, uuid.UUID | None], None]
 
-
-def answer_menu(message: types.ChatMessage) -> None:
-    """Show the menu of an answer."""
-    actions: dict[str, Action] = {N_("Copy"): _copy, N_("Save as …"): _save, N_("Ask again"): _ask_again}
-    _menu(actions, message.conversation_id, message.id)
-
-
-def conversation_menu(conversation_id: uuid.UUID | None, messages: Sequence[types.ChatMessage]) -> None:
-    """Show the menu of a conversation that has an answer."""
-    if conversation_id and any(message.response for message in messages):
-        _menu({N_("Copy"): _copy, N_("Save as …"): _save}, conversation_id, None)
-
-
-def _menu(actions: dict[str, Action], conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
+def export_menu(conversation_id: uuid.UUID, message_id: uuid.UUID | None = None) -> None:
+    """Show the menu of a conversation or of one of its answers."""
+    actions: dict[str, Callable[[uuid.UUID, uuid.UUID | None], None]] = {N_("Copy"): _copy, N_("Save as …"): _save}
+    if message_id:
+        actions[N_("Ask again")] = _ask_again
     if session.requires_login():
-        actions = {**actions, N_("Share"): _share}
+        actions[N_("Share")] = _share
     choice = st.menu_button(
         _("Export") if message_id else _("Export chat"),
         list(actions),

@@ -4,7 +4,6 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
@@ -57,7 +56,7 @@ def suggested_questions(document_id: uuid.UUID, *, is_alone: bool) -> str | None
     text = _("Every sentence of an answer cites its source. Click a citation to see the words on the page.")
     with empty_state("forum", _("Ask your documents"), text):
         if document.status in types.UNFINISHED:
-            _show_when(partial(_is_read, document_id))
+            _show_when(lambda: not _is_being_read(document_id))
             return None
         # A search is begun once in this session for each state of the document.
         searches: dict[object, _Search] = st.session_state.setdefault("suggestions", {})
@@ -83,9 +82,8 @@ def _show_when(is_done: Callable[[], bool]) -> None:
             st.rerun()
 
 
-def _is_read(document_id: uuid.UUID) -> bool:
-    """Return whether a document has been read; True if it was deleted meanwhile, so that nothing waits for it."""
+def _is_being_read(document_id: uuid.UUID) -> bool:
     try:
-        return session.engine().documents.get(document_id).status not in types.UNFINISHED
-    except errors.NotFoundError:
-        return True
+        return session.engine().documents.get(document_id).status in types.UNFINISHED
+    except errors.NotFoundError:  # deleted meanwhile
+        return False

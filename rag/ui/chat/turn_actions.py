@@ -70,7 +70,7 @@ def answer_actions(message: types.ChatMessage, again: AskAgain) -> None:
         _ask_again_menu(message, again)
         if message.response:
             export.offer_copy(message.response, message.id)
-            export.answer_menu(message)
+            export.export_menu(message.conversation_id, message.id)
 
 
 def _turn_versions(message: types.ChatMessage) -> None:

@@ -17,7 +17,8 @@ from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 VIEW = "index-view"
 """Session key of the index page's current view."""
-DOCUMENT = "chunks-document"
+DOCUMENT, PAGE = "chunks-document", "chunks-page-{}"
+"""Session keys of the chosen document, and of its chosen page."""
 KIND_NAMES = {
     types.BlockKind.TEXT: N_("text"),
     types.BlockKind.HEADING: N_("heading"),
@@ -67,7 +68,7 @@ def chunks_by_page() -> None:
             )
             document = documents[document_id]
             last = max(document.page_count, 1)
-            number = int(st.number_input(_("Page"), 1, last, width=130, key=_page_key(document.id)))
+            number = int(st.number_input(_("Page"), 1, last, width=130, key=PAGE.format(document.id)))
         chunks = session.engine().chunks.list(document.id, page_number=number)
         list_key = f"chunk-{number}-{chunks[0].id if chunks else ''}"
         position = _chunk_list(chunks, number, list_key) if chunks else None
@@ -112,11 +113,7 @@ def open_page(document_id: uuid.UUID, number: int) -> None:
     """Open the chunk view at a page; call it before the page is drawn."""
     st.session_state[VIEW] = "Chunks"
     st.session_state[DOCUMENT] = str(document_id)
-    st.session_state[_page_key(document_id)] = number
-
-
-def _page_key(document_id: uuid.UUID) -> str:
-    return f"chunks-page-{document_id}"
+    st.session_state[PAGE.format(document_id)] = number
 
 
 # --- the map of all chunks --------------------------------------------------------------------------
@@ -183,13 +180,12 @@ def _points(embedding_map: types.EmbeddingMap) -> None:
         chunks=n_chunks(len(points)),
         documents=n_documents(len({point.document_id for point in points})),
     )
-    st.altair_chart(chart, key=MAP, on_select=_on_select, alt=about)
 
+    def select() -> None:
+        if points := st.session_state[MAP].selection.get("point"):  # a click elsewhere keeps the previous one
+            st.session_state[MAP_CHUNK] = uuid.UUID(points[0]["id"])
 
-def _on_select() -> None:
-    """Remember the clicked point; a click elsewhere keeps the previous one."""
-    if points := st.session_state[MAP].selection.get("point"):
-        st.session_state[MAP_CHUNK] = uuid.UUID(points[0]["id"])
+    st.altair_chart(chart, key=MAP, on_select=select, alt=about)
 
 
 def _map_chunk() -> None:

@@ -21,7 +21,7 @@ def choose_collection() -> None:
         name = _("Documents") if shared.index.name == types.DEFAULT_INDEX else shared.index.name
         names[str(shared.index.id)] = f"{name} · {shared.owner_name or shared.index.user_id}"
     if session.collection() not in names:
-        session.leave_collection()
+        st.session_state.pop(session.COLLECTION, None)
         st.toast(_("This collection was deleted or is no longer shared with you."), icon=":material/group_off:")
     if len(names) == 1:
         return

@@ -38,6 +38,11 @@ def show_versions(document_id: uuid.UUID) -> None:
 
 
 def _version(version: types.Document) -> None:
+    @error_boundary()
+    def make_current() -> None:
+        session.engine().versions.make_current(version.id)
+        st.session_state.pop("compared", None)
+
     with st.container(horizontal=True, vertical_alignment="center", key=f"version-{version.id}"):
         state = _("current") if version.superseded_by is None else _("kept for earlier answers")
         if version.indexed_at is None:
@@ -45,15 +50,7 @@ def _version(version: types.Document) -> None:
         parts = (f"v{version.version}", local_time(version.created_at), n_pages(version.page_count), escape(state))
         st.markdown(" · ".join(parts), width="stretch")
         if version.superseded_by is not None and version.status == "ready":
-            st.button(
-                _("Restore this version"), key=f"current-{version.id}", on_click=_make_current, args=(version.id,)
-            )
-
-
-@error_boundary()
-def _make_current(document_id: uuid.UUID) -> None:
-    session.engine().versions.make_current(document_id)
-    st.session_state.pop("compared", None)
+            st.button(_("Restore this version"), key=f"current-{version.id}", on_click=make_current)
 
 
 def _comparison(versions: list[types.Document]) -> None:
@@ -100,6 +97,10 @@ def _diff(
 
 
 def _change(number: int, change: types.ParagraphChange, diff: types.VersionDiff) -> None:
+    def show(document_id: uuid.UUID, paragraph: types.ParagraphText, label: str) -> None:
+        _id, _mark, jump = st.session_state.get("compared", (None, None, 0))
+        st.session_state["compared"] = (document_id, Mark.of_paragraph(paragraph, label), jump + 1)
+
     st.markdown(_(SIGNS[change.kind]))
     sides = ((change.old, diff.old_id, diff.old_version), (change.new, diff.new_id, diff.new_version))
     for column, (paragraph, document_id, version) in zip(st.columns(2), sides, strict=True):
@@ -111,15 +112,10 @@ def _change(number: int, change: types.ParagraphChange, diff: types.VersionDiff)
                     key=f"change-{number}-{version}",
                     type="tertiary",
                     icon=":material/visibility:",
-                    on_click=_show_paragraph,
+                    on_click=show,
                     args=(document_id, paragraph, f"v{version}"),
                 )
     st.divider()
-
-
-def _show_paragraph(document_id: uuid.UUID, paragraph: types.ParagraphText, label: str) -> None:
-    _, _, jump = st.session_state.get("compared", (None, None, 0))
-    st.session_state["compared"] = (document_id, Mark.of_paragraph(paragraph, label), jump + 1)
 
 
 def _place(diff: types.VersionDiff) -> None:

@@ -136,6 +136,13 @@ def viewer(first: uuid.UUID) -> None:
                     name=escape(document.name),
                 )
             )
+
+        def pick(position: int, click: int) -> None:
+            """Highlight another mark of the same answer that was clicked on the page."""
+            latest: Viewing = st.session_state["viewing"]
+            if position < len(latest.marks):
+                st.session_state["viewing"] = replace(latest, active=position, jump=latest.jump + 1, click=click)
+
         show_pdf(
             document,
             viewing.marks,
@@ -143,12 +150,5 @@ def viewer(first: uuid.UUID) -> None:
             jump=viewing.jump,
             click=viewing.click,
             found=viewing.found,
-            on_pick=_pick,
+            on_pick=pick,
         )
-
-
-def _pick(position: int, click: int) -> None:
-    """Highlight another mark of the same answer that was clicked on the page."""
-    viewing: Viewing = st.session_state["viewing"]
-    if position < len(viewing.marks):
-        st.session_state["viewing"] = replace(viewing, active=position, jump=viewing.jump + 1, click=click)

@@ -70,10 +70,7 @@ def table() -> None:
     """Show a matrix with its progress and actions."""
     if is_open():
         with st.container(border=True, key="matrix-form"):
-            if st.session_state[OPEN] == NEW:
-                _new()
-            else:
-                _edit(session.own_engine().matrices.get(st.session_state[OPEN]))
+            _form()
         return
     engine = session.own_engine()
     names = {matrix.id: matrix.name for matrix in engine.matrices.list()}
@@ -357,76 +354,60 @@ def start_with(document_ids: Sequence[uuid.UUID]) -> None:
 
 def form_button() -> None:
     """Show the button that opens a new form or closes the open one."""
-    if is_open():
-        st.button(_("Close"), icon=":material/close:", on_click=open_form, args=(None,))
-    else:
-        st.button(_("New matrix"), icon=":material/add:", on_click=open_form, args=(NEW,))
+    label, icon, to = (_("Close"), "close", None) if is_open() else (_("New matrix"), "add", NEW)
+    st.button(label, icon=f":material/{icon}:", on_click=open_form, args=(to,))
 
 
-def _new() -> None:
-    engine = session.own_engine()
-    documents = _askable(engine.documents.list(_index_name()))
-    if not documents:
+def _form() -> None:
+    """Show the form of a new matrix, or of the one being edited."""
+    engine, opened = session.own_engine(), st.session_state[OPEN]
+    filled = None if opened == NEW else engine.matrices.get(opened)
+    collection = types.DEFAULT_INDEX if session.engine().access.is_shared else session.collection()
+    # Documents that can be asked now or when they have been read; those of the matrix come first.
+    never = (types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD)
+    candidates = [*(filled.documents if filled else ()), *engine.documents.list(collection)]
+    documents = {document.id: document for document in candidates if document.status not in never}
+    if not documents and not filled:
         st.info(_("No documents yet. Upload some of your own first."), icon=":material/upload_file:")
         return
-    name = st.text_input(_("Name"), placeholder=_("Annual reports 2022"))
-    chosen = _documents(documents, st.session_state.get(INITIAL_DOCUMENTS, [*documents][:1]), NEW)
-    templates = {template.title: template for template in engine.matrices.templates()}
-    title = st.pills(_("Typical questions"), list(templates), format_func=_)
-    questions = _questions(_rows(templates[title].questions) if title else EMPTY, title or OWN_QUESTIONS)
-    if st.button(_("Ask"), type="primary", icon=":material/play_arrow:") and _is_complete(bool(chosen), questions):
-        request = {"name": name or _("Matrix"), "document_ids": chosen, "questions": questions}
-        st.session_state[CHOSEN] = engine.matrices.create(request).id
-        open_form(None)
-        st.rerun()
-
-
-def _edit(filled: types.FilledMatrix) -> None:
-    engine, matrix = session.own_engine(), filled.matrix
-    present = [document.id for document in filled.documents]
-    documents = _askable([*filled.documents, *engine.documents.list(_index_name())])
-    name = st.text_input(_("Name"), matrix.name, key=f"matrix-name-{matrix.id}")
-    chosen = _documents(documents, present, str(matrix.id))
-    questions = _questions(_rows(matrix.questions), str(matrix.id))
-    st.caption(_("New questions are asked. Answers to removed or reworded questions are deleted."))
-    has_documents = bool(chosen or not present)  # documents in the trash keep their rows
-    if st.button(_("Save"), type="primary", icon=":material/check:") and _is_complete(has_documents, questions):
-        change: dict[str, object] = {"name": name, "questions": questions}
-        if chosen != present:
-            change["document_ids"] = chosen
-        engine.matrices.edit(matrix.id, change)
-        open_form(None)
-        st.rerun()
-
-
-def _is_complete(has_documents: bool, questions: Sequence[object]) -> bool:
-    """Return whether there are documents and questions; otherwise say what is missing."""
-    if not has_documents:
+    if filled:
+        name = st.text_input(_("Name"), filled.matrix.name, key=f"matrix-name-{opened}")
+        present = [document.id for document in filled.documents]
+    else:
+        name = st.text_input(_("Name"), placeholder=_("Annual reports 2022"))
+        present = st.session_state.get(INITIAL_DOCUMENTS, [*documents][:1])
+    chosen = st.multiselect(
+        _("Documents"),
+        list(documents),
+        default=[document_id for document_id in present if document_id in documents],
+        format_func=lambda document_id: documents[document_id].name,
+        key=f"matrix-documents-{opened}",
+    )
+    if filled:
+        questions = _questions(_rows(filled.matrix.questions), str(opened))
+        st.caption(_("New questions are asked. Answers to removed or reworded questions are deleted."))
+        is_submitted = st.button(_("Save"), type="primary", icon=":material/check:")
+    else:
+        templates = {template.title: template for template in engine.matrices.templates()}
+        title = st.pills(_("Typical questions"), list(templates), format_func=_)
+        questions = _questions(_rows(templates[title].questions) if title else EMPTY, title or OWN_QUESTIONS)
+        is_submitted = st.button(_("Ask"), type="primary", icon=":material/play_arrow:")
+    if not is_submitted:
+        return
+    if not chosen and (present or not filled):  # documents of a matrix that are in the trash keep their rows
         st.warning(_("Choose at least one document."), icon=":material/description:")
     elif not questions:
         st.warning(_("Write at least one question."), icon=":material/help:")
-    return has_documents and bool(questions)
-
-
-def _askable(documents: Iterable[types.Document]) -> dict[uuid.UUID, types.Document]:
-    """Return the documents, by id, that can be asked now or when they have been read."""
-    never = (types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD)
-    return {document.id: document for document in documents if document.status not in never}
-
-
-def _index_name() -> str:
-    """Return the open collection if it is the user's own, else their default one."""
-    return "default" if session.engine().access.is_shared else session.collection()
-
-
-def _documents(documents: Mapping[uuid.UUID, types.Document], chosen: Sequence[uuid.UUID], key: str) -> list[uuid.UUID]:
-    return st.multiselect(
-        _("Documents"),
-        list(documents),
-        default=[document_id for document_id in chosen if document_id in documents],
-        format_func=lambda document_id: documents[document_id].name,
-        key=f"matrix-documents-{key}",
-    )
+    else:
+        request: dict[str, object] = {"name": name, "questions": questions, "document_ids": chosen}
+        if filled is None:
+            st.session_state[CHOSEN] = engine.matrices.create(request | {"name": name or _("Matrix")}).id
+        else:
+            if chosen == present:
+                del request["document_ids"]
+            engine.matrices.edit(filled.matrix.id, request)
+        open_form(None)
+        st.rerun()
 
 
 def _rows(questions: Iterable[types.MatrixQuestion]) -> list[dict[str, object]]:

@@ -414,14 +414,14 @@ def _rows(questions: Iterable[types.MatrixQuestion]) -> list[dict[str, object]]:
     return [{QUESTION: question.text, AGREE: question.should_agree} for question in questions]
 
 
-def _questions(given: list[dict[str, object]], key: str) -> list[dict[str, object]]:
+def _questions(initial: list[dict[str, object]], key: str) -> list[dict[str, object]]:
     """Show an editable table of questions and return them.
 
     `on_change="ignore"` keeps edits in the browser until the next rerun: reporting each edit takes half a second,
     and would come too late for a button that is clicked before.
     """
     rows: Sequence[Mapping[str, Any]] = st.data_editor(
-        given,
+        initial,
         key=f"matrix-questions-{key}",
         column_config=translate_columns(COLUMNS),
         num_rows="dynamic",

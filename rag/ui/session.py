@@ -166,7 +166,7 @@ def _engine_of(name: str) -> RAGEngine:
         st.stop()
     key, now = (installation(), user, request_origin(), name), time.monotonic()
     engines: dict[object, tuple[float, RAGEngine]] = getattr(_run, "engines", {})
-    engines = {known: made for known, made in engines.items() if now - made[0] < CHECK_SECONDS}
+    engines = {other: made for other, made in engines.items() if now - made[0] < CHECK_SECONDS}
     if key not in engines:
         if installation().config.rag_worker:
             worker.keep_running()
@@ -187,8 +187,8 @@ def collection() -> str:
 
 def collection_of(index_id: uuid.UUID) -> str:
     """Return how `open_collection` names an own or shared index."""
-    is_default = any(one.id == index_id and one.name == types.DEFAULT_INDEX for one in own_engine().indexes.list())
-    return types.DEFAULT_INDEX if is_default else str(index_id)
+    default = next((index.id for index in own_engine().indexes.list() if index.name == types.DEFAULT_INDEX), None)
+    return types.DEFAULT_INDEX if index_id == default else str(index_id)
 
 
 def open_collection(index_id: str) -> None:

@@ -176,7 +176,8 @@ def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[type
     offered: dict[str, str | None] = {AUTOMATIC: None}
     included = f"{providers.LOCAL.name}:{providers.LOCAL.default_embedding_model}"
     offered |= {name: name for name in (included, *_models([*servers, *vendors], embeds=True))}
-    offered |= {one.choice: one.choice for one in settings.downloads.offered() if settings.downloads.is_here(one.name)}
+    downloads = settings.downloads
+    offered |= {model.choice: model.choice for model in downloads.offered() if downloads.is_here(model.name)}
     with box(_("Search by meaning"), key="embedder"):
         choice = settings.embedder()
         _choose(N_("Embedding model for new indexes"), choice, offered, _choose_embedder)

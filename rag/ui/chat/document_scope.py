@@ -91,8 +91,8 @@ def choose_scope(documents: list[types.Document]) -> tuple[uuid.UUID, ...]:
     if "scope" not in st.session_state:
         kept = st.session_state.get("kept-scope")
         st.session_state["scope"] = _initial_scope() if kept is None else kept
-    known = {str(document.id) for document in documents}
-    waiting = tuple(uuid.UUID(chosen) for chosen in st.session_state["scope"] if chosen not in known)
+    ready = {str(document.id) for document in documents}
+    waiting = tuple(uuid.UUID(chosen) for chosen in st.session_state["scope"] if chosen not in ready)
     if filters != types.Filters():
         let_through = session.engine().documents.list(filters=filters, disabled=False)
         documents = [document for document in documents if document in let_through]

@@ -108,8 +108,8 @@ class _Given(NamedTuple):
 
 def chosen(key: str) -> list[uuid.UUID]:
     """Return the ids selected in a table."""
-    given, state = _given(key), _state(key).get("chosen")
-    ids = state["ids"] if state and state["turn"] == given.turn else given.ids
+    selection, state = _given(key), _state(key).get("chosen")
+    ids = state["ids"] if state and state["turn"] == selection.turn else selection.ids
     return [uuid.UUID(document_id) for document_id in ids]
 
 
@@ -162,7 +162,7 @@ def show_table(
     def choose_all() -> None:
         choose(key, session.engine().catalogue.ids(query))
 
-    given = _given(key)
+    selection = _given(key)
     component("table")(
         key=key,
         data={
@@ -174,7 +174,7 @@ def show_table(
             "of": _token(key, query),
             "order": {"by": shown.by, "descending": shown.descending},
             "falling": DESCENDING_FIRST,
-            "chosen": {"turn": given.turn, "ids": given.ids},
+            "chosen": {"turn": selection.turn, "ids": selection.ids},
         },
         on_chosen_change=lambda: None,
         on_order_change=lambda: None,
@@ -196,8 +196,8 @@ def _state(key: str) -> Mapping[str, Any]:
 
 
 def _given(key: str) -> _Given:
-    given: _Given = st.session_state.get(f"{key}-given", _Given())
-    return given
+    selection: _Given = st.session_state.get(f"{key}-given", _Given())
+    return selection
 
 
 def _token(key: str, query: types.DocumentQuery) -> str:

@@ -89,13 +89,9 @@ def _sidebar(account: types.Account, title: str) -> None:
 def _login() -> None:
     with empty_state("lock", _("Welcome to Pagelight"), _("Log in to see your documents.")):
         for name in session.providers() or [""]:
-            st.button(
-                _("Log in with {name}", name=escape(name)) if name else _("Log in"),
-                key=f"login-{name or 'default'}",
-                type="primary",
-                on_click=st.login,
-                args=(name,) if name else (),
-            )
+            label = _("Log in with {name}", name=escape(name)) if name else _("Log in")
+            key, args = f"login-{name or 'default'}", (name,) if name else ()
+            st.button(label, key=key, type="primary", on_click=st.login, args=args)
     st.stop()
 
 

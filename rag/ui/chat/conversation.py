@@ -15,7 +15,7 @@ from rag.ui import session
 from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export, pending_answers
 from rag.ui.chat.answer import marks, show_answer
-from rag.ui.chat.conversation_list import FIRST_QUESTION, conversation_id, open_conversation
+from rag.ui.chat.conversation_list import conversation_id, open_conversation
 from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer
 from rag.ui.chat.suggestions import suggested_questions
@@ -76,9 +76,7 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not is_last_shown)
         _question_field(document_ids, disabled=is_written)
         with turns:
-            suggestion = None if messages else st.session_state.pop(FIRST_QUESTION, None)
-            if not messages and not suggestion:
-                suggestion = suggested_questions(first, is_alone=is_alone)
+            suggestion = None if messages else suggested_questions(first, is_alone=is_alone)
             later = later_places(turns_shown)
             judged = turns_shown[-1].id if pending and pending.so_far else None
             for message in turns_shown:
@@ -114,8 +112,7 @@ def _question_field(document_ids: tuple[uuid.UUID, ...], *, disabled: bool) -> N
     """Show the question field and ask what was sent; what cannot be asked is put back, with the reason above it."""
     if refused := st.session_state.pop(REFUSED, None):
         st.session_state[QUESTION], reason = refused
-        with st.container(key="refused"):
-            st.error(escape(reason), icon=":material/error:")
+        st.container(key="refused").error(escape(reason), icon=":material/error:")
     # The question is kept at once: a disabled field would drop it.
     st.chat_input(
         _("Ask about your documents"),

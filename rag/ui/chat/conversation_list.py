@@ -13,8 +13,6 @@ from rag.ui.page_frame import dialog, is_confirmed
 
 LAST_CHAT = "last-chat"
 """Session key of the last open conversation; other pages' addresses have none."""
-FIRST_QUESTION = "asked-elsewhere"
-"""Session key of the question with which another page starts a conversation."""
 SHOW_ALL = "all-chats"
 MAX_SHOWN = 30
 """Conversations listed until all are requested."""

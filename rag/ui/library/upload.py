@@ -132,8 +132,8 @@ def _uploaded() -> list[uuid.UUID]:
 
 
 def _refusals() -> list[Refusal]:
-    refused: list[Refusal] = st.session_state.setdefault("refused", [])
-    return refused
+    refusals: list[Refusal] = st.session_state.setdefault("refused", [])
+    return refusals
 
 
 def _add(name: str, add: Callable[[], types.Document], file: UploadedFile | None = None) -> None:
@@ -231,9 +231,8 @@ def _documents() -> list[types.Document]:
         library += [part for part in engine.files.parts(*uploaded) if part.deleted_at is None]
     documents = {document.id: document for document in library}
     order: dict[uuid.UUID | None, float] = {document_id: number for number, document_id in enumerate(uploaded)}
-    for document in sorted(
-        documents.values(), key=lambda document: document.created_at
-    ):  # attachments go below their file
+    # Attachments go below their file.
+    for document in sorted(documents.values(), key=lambda document: document.created_at):
         if document.container_id in order:
             order.setdefault(document.id, order[document.container_id] - PART_STEP)
     return sorted(documents.values(), key=lambda document: order.get(document.id, -1), reverse=True)

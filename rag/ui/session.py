@@ -61,8 +61,8 @@ def has_team() -> bool:
 
 def providers() -> list[str]:
     """Return the names of the login providers to choose from; empty for a single unnamed provider."""
-    providers = st.secrets["auth"] if has_login() else {}
-    return [] if "client_id" in providers else [name for name, value in providers.items() if hasattr(value, "keys")]
+    auth = st.secrets["auth"] if has_login() else {}
+    return [] if "client_id" in auth else [name for name, value in auth.items() if hasattr(value, "keys")]
 
 
 def login() -> types.Identity | None:

@@ -52,7 +52,7 @@ format: $(VENV)/installed-dev ## Format the code
 	@$(BIN)/ruff format .
 
 messages: $(VENV)/installed-dev ## Extract the UI messages and merge them into each language
-	@$(BIN)/python -m rag.ui.message_catalogs
+	@$(BIN)/python -m tests.message_catalogs
 
 bench: $(VENV)/installed-dev ## Measure speed and memory; `make bench ARGS=--help` shows the choices
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -2,19 +2,9 @@
 
 import streamlit as st
 
+from rag.ui.page_frame import MORE_PAGES, PAGES
+
 # No icons here: the browser would fetch a page's icon from a font service to show it in its tab.
-st.navigation(
-    [
-        st.Page("pages/chat.py", title="Chat", default=True),
-        st.Page("pages/upload.py", title="Upload"),
-        st.Page("pages/library.py", title="Library"),
-        st.Page("pages/shared.py", title="Shared with you"),
-        st.Page("pages/matrix.py", title="Matrix"),
-        st.Page("pages/index.py", title="Index"),
-        st.Page("pages/audit.py", title="Audit"),
-        st.Page("pages/settings.py", title="Settings"),
-        st.Page("pages/admin.py", title="Admin"),
-        st.Page("pages/status.py", title="Status"),
-    ],
-    position="hidden",
-).run()
+titles = {path: title for title, (path, _icon) in [*PAGES.items(), *MORE_PAGES.items()]}
+titles |= {"pages/upload.py": "Upload", "pages/shared.py": "Shared with you"}
+st.navigation([st.Page(path, title=title) for path, title in titles.items()], position="hidden").run()

@@ -21,13 +21,13 @@ with page_frame.error_boundary():
     left, right = st.columns([5, 6], gap="medium")
     with left:
         components.resizable_columns()
-        asked = document_scope.choose_scope(documents)
-        askable = [document.id for document in documents if not asked or document.id in asked]
-        if not askable:
-            document_scope.no_documents(asked)
+        scope = document_scope.choose_scope(documents)
+        ready = [document.id for document in documents]
+        first = next((document_id for document_id in scope or ready if document_id in ready), None)
+        if first is None:
+            document_scope.no_documents(scope)
             st.stop()
-        first = askable[0] if not asked else next(one for one in asked if one in askable)
-        document_scope.still_reading(asked)
-        conversation.transcript(asked, first, is_alone=len(asked) == 1 or len(documents) == 1)
+        document_scope.still_reading(scope)
+        conversation.transcript(scope, first, is_alone=len(scope) == 1 or len(ready) == 1)
     with right:
         citation_viewer.viewer(first)

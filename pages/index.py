@@ -4,11 +4,10 @@ import streamlit as st
 
 from rag.ui import page_frame
 from rag.ui.index import chunks, index_page, search
-from rag.ui.language import N_, _
+from rag.ui.language import N_
 
 page_frame.page(N_("Index"))
-with st.container(horizontal=True, vertical_alignment="center", key="title"):
-    st.header(_("Index"), anchor=False, width="content")
+with page_frame.show_title("Index"):
     views = {
         N_("Overview"): index_page.overview,
         N_("Statistics"): index_page.statistics,

@@ -1,14 +1,11 @@
 """The library page: upload, documents and the trash."""
 
-import streamlit as st
-
 from rag.ui import page_frame
-from rag.ui.language import N_, _
+from rag.ui.language import N_
 from rag.ui.library import library_page, sharing, trash
 
 page_frame.page(N_("Library"))
-with st.container(horizontal=True, vertical_alignment="center", key="title"):
-    st.header(_("Library"), anchor=False, width="content")
+with page_frame.show_title("Library"):
     views = {N_("Documents"): library_page.documents_view, N_("Trash"): trash.trash}
     view = page_frame.choose_view(views)
     with page_frame.error_boundary():

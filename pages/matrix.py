@@ -2,24 +2,21 @@
 
 import streamlit as st
 
-from rag.ui import components, page_frame
-from rag.ui.language import N_, _
-from rag.ui.matrix import matrix_form, matrix_page
+from rag.ui import components, matrix, page_frame
+from rag.ui.language import N_
 
 page_frame.page(N_("Matrix"))
-with st.container(horizontal=True, vertical_alignment="center", key="title"):
-    st.header(_("Matrix"), anchor=False, width="content")
-    with page_frame.error_boundary():
-        matrix_form.form_button()
+with page_frame.show_title("Matrix"), page_frame.error_boundary():
+    matrix.form_button()
 with page_frame.error_boundary():
-    clicked = matrix_page.clicked()
+    clicked = matrix.clicked()
     left, right = st.columns(
         [6, 5] if clicked else [99, 1], gap="medium"
     )  # always two columns, so that the table stays in place
     with left:
-        matrix_page.table()
+        matrix.table()
         if clicked:
             components.resizable_columns("matrix", up=clicked.key)
     if clicked:
         with right:
-            matrix_page.viewer(clicked)
+            matrix.viewer(clicked)

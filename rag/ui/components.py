@@ -9,9 +9,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypedDict, Unpack
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
+from streamlit.delta_generator import DeltaGenerator
 
 from rag.ui.language import ENGLISH, _, current_language
 
@@ -20,6 +22,12 @@ _WORDS = re.compile(
     r'(?:(?<=>)|(?<=aria-label=")|(?<=title=")|(?<=placeholder="))\s*(?P<words>[^<>"]*[a-z][^<>"]*?)\s*(?=[<"])'
 )
 _MESSAGE = re.compile(r'(?<![\w.])_\("((?:[^"\\]|\\.)*)"')
+
+
+class _Looks(TypedDict, total=False):
+    type: Literal["primary", "secondary"]
+    disabled: bool
+    help: str | None
 
 
 def component(name: str, scripts: Sequence[str] = ()) -> ComponentRenderer:
@@ -31,12 +39,14 @@ def component(name: str, scripts: Sequence[str] = ()) -> ComponentRenderer:
 def _component(name: str, scripts: tuple[str, ...], language: str) -> ComponentRenderer:
     html, css = (_read(f"{name}.{kind}") for kind in ("html", "css"))
     script = "\n".join(_read(f"{part}.js") or "" for part in scripts)
-    own = "" if language == ENGLISH else f".{language}"
+    messages = [] if language == ENGLISH else [json.loads(f'"{text}"') for text in _MESSAGE.findall(script)]
+    constants = {"LANGUAGE": language, "TRANSLATIONS": {message: _(message) for message in messages}}
+    prelude = [f"const {name} = {json.dumps(value, ensure_ascii=False)};" for name, value in constants.items()]
     return st.components.v2.component(
-        f"pagelight.{name}{own}",
+        f"pagelight.{name}" + ("" if language == ENGLISH else f".{language}"),
         html=html and translate_html(html, _),
         css=css,
-        js=f"{_prelude(script, language)}\n{script}",
+        js="\n".join([*prelude, _read("translate.js") or "", script]),
     )
 
 
@@ -45,27 +55,9 @@ def _read(name: str) -> str | None:
     return path.read_text("utf-8") if path.exists() else None
 
 
-def _prelude(script: str, language: str) -> str:
-    """Return the script's language, its translated messages and the `_` function."""
-    translations = {message: _(message) for message in script_messages(script)} if language != ENGLISH else {}
-    constants = {"LANGUAGE": language, "TRANSLATIONS": translations}
-    lines = [f"const {name} = {json.dumps(value, ensure_ascii=False)};" for name, value in constants.items()]
-    return "\n".join([*lines, _read("translate.js") or ""])
-
-
-def script_messages(script: str) -> list[str]:
-    """Return the messages of a script."""
-    return [json.loads(f'"{found}"') for found in _MESSAGE.findall(script)]
-
-
 def translate_html(html: str, say: Callable[[str], str]) -> str:
     """Return an HTML file with its messages translated."""
-
-    def replaced(match: re.Match[str]) -> str:
-        words = match["words"]
-        return match[0].replace(words, say(words))
-
-    return _WORDS.sub(replaced, html)
+    return _WORDS.sub(lambda match: match[0].replace(match["words"], say(match["words"])), html)
 
 
 def html_messages(html: str) -> list[str]:
@@ -101,12 +93,26 @@ def resizable_columns(name: str = "", *, up: str | None = None) -> None:
         component("split")(key="split", data={"name": name, "up": up})
 
 
+def download_button(
+    label: str, data: bytes | Callable[[], bytes], file_name: str, mime: str, **looks: Unpack[_Looks]
+) -> None:
+    """Offer a file for download, which needs no rerun; a function makes it when the button is clicked."""
+    st.download_button(label, data, file_name, mime, icon=":material/download:", on_click="ignore", **looks)
+
+
 def metrics(figures: Mapping[str, str]) -> None:
     """Show labelled figures in rows of four."""
     labels = list(figures)
     for start in range(0, len(labels), 4):
         for column, label in zip(st.columns(4, gap="small"), labels[start : start + 4], strict=False):
             column.metric(label, figures[label], border=True)
+
+
+def box(title: str, key: str | None = None) -> DeltaGenerator:
+    """Return a bordered container with a title."""
+    container = st.container(border=True, key=key)
+    container.subheader(title, anchor=False)
+    return container
 
 
 def facts(values: Mapping[str, str]) -> None:

@@ -71,6 +71,11 @@ def date_time(at: dt.datetime, pattern: str) -> str:
     return format_datetime(at, pattern, tzinfo=at.tzinfo, locale=current_language())
 
 
+def local_time(at: dt.datetime) -> str:
+    """Format a time of this machine's time zone: `4 Mar 2026, 08:05`."""
+    return date_time(at.astimezone(), _("d MMM y, HH:mm"))
+
+
 def file_size(count: int) -> str:
     """Format a number of bytes in the largest unit with at least one digit before the point."""
     value = float(count)
@@ -96,6 +101,11 @@ def n_chunks(count: int) -> str:
     return plural(count, "{count} chunk", "{count} chunks")
 
 
+def n_files(count: int) -> str:
+    """Return `1 file`, `2 files`."""
+    return plural(count, "{count} file", "{count} files")
+
+
 def n_pages(count: int) -> str:
     """Return `1 page`, `2 pages`."""
     return plural(count, "{count} page", "{count} pages")
@@ -103,10 +113,10 @@ def n_pages(count: int) -> str:
 
 def progress_text(done: int, total: int) -> str:
     """Format progress: `3 of 8`."""
-    return _("{done} of {total}").format(done=decimal(done), total=decimal(total))
+    return _("{done} of {total}", done=decimal(done), total=decimal(total))
 
 
 def join_names(names: Sequence[str]) -> str:
     """Join names for a sentence: `a, b and c`."""
     *others, last = names
-    return _("{others} and {last}").format(others=", ".join(others), last=last) if others else last
+    return _("{others} and {last}", others=", ".join(others), last=last) if others else last

@@ -71,9 +71,10 @@ def use_language(tag: str | None) -> Iterator[None]:
         _request_language.reset(token)
 
 
-def _(message: str) -> str:
-    """Translate a message into the current language."""
-    return catalog(current_language()).gettext(message) if message else ""
+def _(message: str, /, **fields: object) -> str:
+    """Translate a message into the current language and fill its `{fields}`."""
+    translation = catalog(current_language()).gettext(message) if message else ""
+    return translation.format(**fields) if fields else translation
 
 
 def ngettext(count: int, one: str, many: str) -> str:
@@ -83,15 +84,14 @@ def ngettext(count: int, one: str, many: str) -> str:
 
 def translate_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Translate the labels, help texts and date formats of `st.column_config` columns."""
-    return {name: _translate_column(column) for name, column in columns.items()}
-
-
-def _translate_column(column: Mapping[str, Any]) -> dict[str, Any]:
-    said: dict[str, Any] = {word: _(column[word]) for word in ("label", "help") if column.get(word)}
-    kind = column.get("type_config") or {}
-    if kind.get("type") == "datetime":
-        said["type_config"] = {**kind, "format": _(kind["format"])}
-    return {**column, **said}
+    translated = {}
+    for name, column in columns.items():
+        texts: dict[str, Any] = {field: _(column[field]) for field in ("label", "help") if column.get(field)}
+        kind = column.get("type_config") or {}
+        if kind.get("type") == "datetime":
+            texts["type_config"] = {**kind, "format": _(kind["format"])}
+        translated[name] = {**column, **texts}
+    return translated
 
 
 @functools.cache

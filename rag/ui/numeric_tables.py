@@ -23,16 +23,6 @@ def format_numbers(rows: Sequence[Mapping[str, Any]], writers: Mapping[str, Writ
     formats follow the browser's language or English only.
     """
     table = pd.DataFrame(rows)
-    whole = dict.fromkeys(table.select_dtypes("float"), _whole)
-    as_text = {
-        name: functools.partial(_text, write) for name, write in (whole | dict(writers)).items() if name in table
-    }
-    return table.style.format(as_text)
-
-
-def _text(write: Writer, value: float | None) -> str:
-    return DASH if value is None or pd.isna(value) else write(value)
-
-
-def _whole(value: float) -> str:
-    return f"{value:.0f}"
+    formats: dict[str, str | Writer] = dict.fromkeys(table.select_dtypes("float"), "{:.0f}")
+    formats |= {name: writer for name, writer in writers.items() if name in table}
+    return table.style.format(formats, na_rep=DASH)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, ParamSpec
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rag import errors, types
 from rag.ui import session
@@ -45,34 +46,21 @@ log = logging.getLogger(__name__)
 
 def page(title: str) -> None:
     """Start a page; `title` is its message id. Stop at the login form if a login is required."""
-    st.set_page_config(
-        page_title=_page_title(title),
-        page_icon=str(ASSETS / "icon.png"),
-        layout="wide",
-        initial_sidebar_state=SIDEBAR_PX,
-    )
+    icon = str(ASSETS / "icon.png")
+    st.set_page_config(f"{_(title)} · Pagelight", icon, layout="wide", initial_sidebar_state=SIDEBAR_PX)
     st.html(ASSETS / "app.css")
     with error_boundary():
         if session.user_id() is None:
             _login()
         account = session.account()
         if set_language(account.language):
-            st.set_page_config(page_title=_page_title(title))
-        _native_words()
+            st.set_page_config(f"{_(title)} · Pagelight")
+        if current_language() != ENGLISH:  # translates Streamlit's own words
+            with st.container(key="native"):
+                component("native")(key="native-words")
         _sidebar(account, title)
         return
     st.stop()  # the user is unknown; the error is shown above
-
-
-def _page_title(title: str) -> str:
-    return f"{_(title)} · Pagelight"
-
-
-def _native_words() -> None:
-    """Translate Streamlit's own English words."""
-    if current_language() != ENGLISH:
-        with st.container(key="native"):
-            component("native")(key="native-words")
 
 
 def _sidebar(account: types.Account, title: str) -> None:
@@ -90,29 +78,20 @@ def _sidebar(account: types.Account, title: str) -> None:
         if session.requires_login() and session.own_engine().answers.shared_with_me():
             st.page_link("pages/shared.py", label=_("Shared with you"), icon=":material/group:")
     if session.requires_login():
-        _account_bar(account)
-
-
-def _account_bar(account: types.Account) -> None:
-    """Show the user who is logged in, and a logout button."""
-    with st.sidebar.container(key="who", gap=None):
-        name = account.name or account.email or _("Logged in")
-        st.markdown(f"**{escape(name)}**")
-        if account.name and account.email:
-            st.caption(escape(account.email))
-        st.button(_("Log out"), icon=":material/logout:", type="tertiary", on_click=session.log_out)
+        with st.sidebar.container(key="who", gap=None):
+            name = account.name or account.email or _("Logged in")
+            st.markdown(f"**{escape(name)}**")
+            if account.name and account.email:
+                st.caption(escape(account.email))
+            st.button(_("Log out"), icon=":material/logout:", type="tertiary", on_click=session.log_out)
 
 
 def _login() -> None:
     with empty_state("lock", _("Welcome to Pagelight"), _("Log in to see your documents.")):
         for name in session.providers() or [""]:
-            st.button(
-                _("Log in with {name}").format(name=escape(name)) if name else _("Log in"),
-                key=f"login-{name or 'default'}",
-                type="primary",
-                on_click=st.login,
-                args=(name,) if name else (),
-            )
+            label = _("Log in with {name}", name=escape(name)) if name else _("Log in")
+            key, args = f"login-{name or 'default'}", (name,) if name else ()
+            st.button(label, key=key, type="primary", on_click=st.login, args=args)
     st.stop()
 
 
@@ -135,42 +114,49 @@ def show_error(error: Exception) -> bool:
     st.error(escape(translate_error(error)), icon=":material/error:")
     if isinstance(error, errors.StoreUnavailableError):
         st.caption(_("This page reloads automatically."))
-        _rerun_when_available()
-    return True
+        looks = itertools.count()
 
+        def rerun_when_available() -> None:
+            if next(looks):  # not at once, or the page would never come to rest
+                with contextlib.suppress(errors.Error):
+                    session.installation().store.health(HEALTH_TIMEOUT_SECONDS)
+                    st.rerun()
 
-def _rerun_when_available() -> None:
-    """Rerun the page as soon as the database answers."""
-    looks = itertools.count()
-
-    def look() -> None:
-        if next(looks) and _database_answers():
-            st.rerun()
-
-    st.fragment(look, run_every=RETRY_SECONDS)()
-
-
-def _database_answers() -> bool:
-    try:
-        session.installation().store.health(HEALTH_TIMEOUT_SECONDS)
-    except errors.Error:
-        return False
+        st.fragment(rerun_when_available, run_every=RETRY_SECONDS)()
     return True
 
 
 def dialog(
     title: str, width: Literal["small", "medium", "large"] = "small"
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Decorate a function as an `st.dialog` whose title is translated when it opens."""
+    """Decorate a function as an `st.dialog` that shows errors and whose title is translated when it opens."""
 
     def decorated(show: Callable[P, None]) -> Callable[P, None]:
         @functools.wraps(show)
         def opened(*args: P.args, **kwargs: P.kwargs) -> None:
-            st.dialog(_(title), width=width)(show)(*args, **kwargs)
+            st.dialog(_(title), width=width)(error_boundary()(show))(*args, **kwargs)
 
         return opened
 
     return decorated
+
+
+def is_confirmed(label: str, icon: str | None = None) -> bool:
+    """Show in a dialog the button that confirms it and the one that closes it."""
+    with st.container(horizontal=True):
+        confirmed = st.button(label, icon=icon, type="primary")
+        if st.button(_("Cancel")):
+            st.rerun()
+    return confirmed
+
+
+def require_administrator(title: str, text: str, advice: str) -> None:
+    """Stop with an explanation unless the user is an administrator."""
+    if not session.may_administer():
+        with empty_state("lock", title, text):
+            st.caption(advice)
+            st.code(session.user_id() or "", language=None)
+        st.stop()
 
 
 def choose_view(views: Mapping[str, Callable[[], None]], *, key: str | None = None) -> Callable[[], None]:
@@ -190,11 +176,20 @@ def choose_view(views: Mapping[str, Callable[[], None]], *, key: str | None = No
     return views[chosen or first]
 
 
-@contextlib.contextmanager
-def empty_state(icon: str, title: str, text: str, key: str = "empty") -> Iterator[None]:
-    """Show a placeholder for missing content; put the next step into the block. `key` begins with "empty"."""
-    with st.container(key=key, horizontal_alignment="center", gap="xsmall"):
-        st.markdown(f":material/{icon}:", width="content")
-        st.subheader(title, anchor=False, width="content")
-        st.text(text, width="content")
-        yield
+def empty_state(icon: str, title: str, text: str, key: str = "empty") -> DeltaGenerator:
+    """Show a placeholder for missing content and return its container, for the next step.
+
+    `key` begins with "empty".
+    """
+    container = st.container(key=key, horizontal_alignment="center", gap="xsmall")
+    container.markdown(f":material/{icon}:", width="content")
+    container.subheader(title, anchor=False, width="content")
+    container.text(text, width="content")
+    return container
+
+
+def show_title(title: str) -> DeltaGenerator:
+    """Show a page's title by its message id, and return the bar for what stands beside it."""
+    bar = st.container(horizontal=True, vertical_alignment="center", key="title")
+    bar.header(_(title), anchor=False, width="content")
+    return bar

@@ -25,6 +25,8 @@ CHECKED = "login-checked"
 TICKET = "reading-ticket"
 
 _provided: list[Installation] = []
+_run = threading.local()
+"""The engines of a run of the page: Streamlit gives each run a thread of its own."""
 
 
 def use_installation(installation: Installation) -> None:
@@ -59,8 +61,8 @@ def has_team() -> bool:
 
 def providers() -> list[str]:
     """Return the names of the login providers to choose from; empty for a single unnamed provider."""
-    given = st.secrets.get("auth", {}) if st.secrets.load_if_toml_exists() else {}
-    return [] if "client_id" in given else [name for name, value in given.items() if hasattr(value, "keys")]
+    auth = st.secrets["auth"] if has_login() else {}
+    return [] if "client_id" in auth else [name for name, value in auth.items() if hasattr(value, "keys")]
 
 
 def login() -> types.Identity | None:
@@ -141,26 +143,36 @@ def require_admin() -> str:
 
 def engine() -> RAGEngine:
     """Return the current user's engine for the open collection."""
-    user = user_id()
-    if user is None:
-        st.stop()
-    shared = installation()
-    if shared.config.rag_worker:
-        worker.keep_running()
-    own = shared.for_user(user, request_origin())
     try:
-        return own.for_collection(collection())
+        return _engine_of(collection())
     except errors.NotFoundError:  # no longer shared
-        leave_collection()
-        return own
+        st.session_state.pop(COLLECTION, None)
+        return own_engine()
 
 
 def own_engine() -> RAGEngine:
     """Return the engine of the current user's own documents, whichever collection is open."""
+    return _engine_of(types.DEFAULT_INDEX)
+
+
+def _engine_of(name: str) -> RAGEngine:
+    """Return the current user's engine for a collection.
+
+    The login is checked at each call. The engine is made once in a run of the page, so that the end of a share is
+    noticed by the next click, and again after `CHECK_SECONDS`, because a thread may serve several runs.
+    """
     user = user_id()
     if user is None:
         st.stop()
-    return installation().for_user(user, request_origin())
+    key, now = (installation(), user, request_origin(), name), time.monotonic()
+    engines: dict[object, tuple[float, RAGEngine]] = getattr(_run, "engines", {})
+    engines = {other: made for other, made in engines.items() if now - made[0] < CHECK_SECONDS}
+    if key not in engines:
+        if installation().config.rag_worker:
+            worker.keep_running()
+        engines[key] = (now, installation().for_user(user, request_origin()).for_collection(name))
+    _run.engines = engines
+    return engines[key][1]
 
 
 def read_only_reason() -> str | None:
@@ -175,8 +187,8 @@ def collection() -> str:
 
 def collection_of(index_id: uuid.UUID) -> str:
     """Return how `open_collection` names an own or shared index."""
-    is_default = any(one.id == index_id and one.name == types.DEFAULT_INDEX for one in own_engine().indexes.list())
-    return types.DEFAULT_INDEX if is_default else str(index_id)
+    default = next((index.id for index in own_engine().indexes.list() if index.name == types.DEFAULT_INDEX), None)
+    return types.DEFAULT_INDEX if index_id == default else str(index_id)
 
 
 def open_collection(index_id: str) -> None:
@@ -185,11 +197,6 @@ def open_collection(index_id: str) -> None:
     for name in ("viewing", "scope", "kept-scope", "last-chat"):
         st.session_state.pop(name, None)
     st.query_params.clear()
-
-
-def leave_collection() -> None:
-    """Return to the user's own documents."""
-    st.session_state.pop(COLLECTION, None)
 
 
 def request_origin() -> types.RequestOrigin:

@@ -62,19 +62,15 @@ def translate_message(sentence: str) -> str:
 
 def _fill(message: str, fields: Mapping[str, object]) -> str:
     """Translate a message, its number fields, and the fields that are messages themselves."""
-    return _(message).format(**{name: _translate_field(name, str(value)) for name, value in fields.items()})
-
-
-def _translate_field(name: str, text: str) -> str:
-    if name[0] == "_":
-        return translate_message(text)
-    return _format_number(text) if name in _NUMERIC_FIELDS else text
-
-
-def _format_number(text: str) -> str:
-    """Format a number in the current language; return anything else unchanged."""
-    number = _NUMBER.fullmatch(text)
-    return decimal(float(text.replace(",", "")), len(number[2] or "")) if number else text
+    texts = {}
+    for name, value in fields.items():
+        text = str(value)
+        if name[0] == "_":
+            text = translate_message(text)
+        elif name in _NUMERIC_FIELDS and (number := _NUMBER.fullmatch(text)):
+            text = decimal(float(text.replace(",", "")), len(number[2] or ""))
+        texts[name] = text
+    return _(message).format(**texts)
 
 
 @functools.cache

@@ -1252,3 +1252,19 @@ def ask_one_of_two(app: AppTest, engine: RAGEngine) -> Document:
     app.run()
     answered(app, "By how many percent did copper prices rise?")
     return document
+
+
+# --- The session ------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("app")
+def test_a_run_of_a_page_makes_one_engine() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from rag.ui import session
+
+        st.text(str(session.engine() is session.engine() is session.own_engine()))
+
+    run = AppTest.from_function(page, default_timeout=PATIENCE_SECONDS).run()
+    assert [text.value for text in run.text] == ["True"]

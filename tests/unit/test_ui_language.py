@@ -30,9 +30,10 @@ from rag.types import (
     page_name,
     reading_progress,
 )
-from rag.ui import formatting, language, message_catalogs
+from rag.ui import formatting, language
 from rag.ui.components import ASSETS, translate_html
 from rag.ui.translated_messages import translate_error, translate_message
+from tests import message_catalogs
 from tests.unit.test_reading_progress import document
 
 ROOT = Path(__file__).parents[2]

@@ -1,15 +1,14 @@
 """The audit page: who did what, when and from where."""
 
 import datetime as dt
-import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
 from rag import types
 from rag.engine import to_csv
-from rag.engine.users.audit_log import AuditLog
 from rag.ui import session
+from rag.ui.components import download_button
 from rag.ui.formatting import date_time, decimal, file_size, plural
 from rag.ui.language import N_, _
 from rag.ui.library.document_metadata import date_format
@@ -98,27 +97,6 @@ def entries() -> None:
     st.caption(
         _("Actions of all users.") if audit.sees_all else _("Your actions, and actions of others on your documents.")
     )
-    asked = _filter()
-    found = audit.list(asked, limit=MAX_SHOWN)
-    if not found:
-        st.text(_("No entries in this period."))
-        return
-    names = _names() if audit.sees_all else {}
-    st.dataframe([_row(entry, names) for entry in found], hide_index=True, width="stretch", height="content")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            _("Download CSV"),
-            data=functools.partial(_file, audit, asked, tuple(map(_, FILE_COLUMNS))),
-            file_name="audit.csv",
-            mime="text/csv",
-            icon=":material/download:",
-        )
-        st.caption(
-            _("The latest {rows}; times are UTC.").format(rows=plural(len(found), "{count} row", "{count} rows"))
-        )
-
-
-def _filter() -> types.AuditFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         since = st.date_input(
             _("Since"), value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30), format=date_format()
@@ -126,13 +104,25 @@ def _filter() -> types.AuditFilter:
         kind = st.selectbox(_("What"), list(KINDS), format_func=_)
         actor = st.text_input(_("Who"), placeholder=_("User id"))
     start = dt.datetime.combine(since, dt.time(), dt.UTC)
-    return types.AuditFilter(since=start, actor=actor.strip() or None, action=KINDS[kind])
-
-
-def _names() -> dict[str, str]:
-    """Return the names that administrators see instead of ids."""
-    accounts = session.installation().accounts.by(session.require_admin(), session.request_origin())
-    return {one.user_id: one.name for one in accounts.list() if one.name}
+    wanted = types.AuditFilter(since=start, actor=actor.strip() or None, action=KINDS[kind])
+    entries = audit.list(wanted, limit=MAX_SHOWN)
+    if not entries:
+        st.text(_("No entries in this period."))
+        return
+    names = {}
+    if audit.sees_all:  # administrators see names instead of ids
+        accounts = session.installation().accounts.by(session.require_admin(), session.request_origin())
+        names = {account.user_id: account.name for account in accounts.list() if account.name}
+    st.dataframe([_row(entry, names) for entry in entries], hide_index=True, width="stretch", height="content")
+    headings = tuple(map(_, FILE_COLUMNS))  # the file is made outside the page, which knows the language
+    with st.container(horizontal=True, vertical_alignment="center"):
+        download_button(
+            _("Download CSV"),
+            lambda: to_csv(audit.list(wanted, limit=MAX_DOWNLOADED), headings).encode("utf-8-sig", "replace"),
+            "audit.csv",
+            "text/csv",
+        )
+        st.caption(_("The latest {rows}; times are UTC.", rows=plural(len(entries), "{count} row", "{count} rows")))
 
 
 def _row(entry: types.AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
@@ -153,17 +143,9 @@ def _detail(name: str, value: object) -> str:
         return label
     if isinstance(value, int) and value is not False:
         return f"{label}: {file_size(value) if name in SIZES else decimal(value)}"
-    words = value if isinstance(value, list) else [value]
-    values = ", ".join(_value(name, word) for word in words) or _("none")
-    return f"{label}: {values}"
-
-
-def _value(name: str, word: object) -> str:
-    if word in (None, False):
-        return _("system default") if name in SIZES else _("none")
-    return _(str(word).capitalize()) if name in ROLES else _(VALUES.get(str(word), str(word)))
-
-
-def _file(audit: AuditLog, asked: types.AuditFilter, headings: Sequence[str]) -> bytes:
-    """Build the CSV when the button is clicked, outside a page that knows the language."""
-    return to_csv(audit.list(asked, limit=MAX_DOWNLOADED), headings).encode("utf-8-sig", errors="replace")
+    nothing = _("none")
+    if value in (None, False):
+        return f"{label}: " + (_("system default") if name in SIZES else nothing)
+    words = list(map(str, value if isinstance(value, list) else [value]))
+    texts = [_(word.capitalize()) if name in ROLES else _(VALUES.get(word, word)) for word in words]
+    return f"{label}: {', '.join(texts) or nothing}"

@@ -4,18 +4,20 @@ Keys are never sent to the browser: a field accepts one and is empty afterwards.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import pydantic
 import streamlit as st
 
 from rag import providers, types
+from rag.config import MEGABYTE
 from rag.engine.operations.settings import Settings
-from rag.ui import session
-from rag.ui.admin.model_downloads import model_downloads
-from rag.ui.formatting import decimal, escape, plural
+from rag.ui import page_frame, session
+from rag.ui.components import box
+from rag.ui.formatting import decimal, escape, file_size, plural
 from rag.ui.language import LANGUAGES, N_, _, browser_language
-from rag.ui.page_frame import empty_state, error_boundary
-from rag.ui.translated_messages import translate_message
+from rag.ui.page_frame import error_boundary
+from rag.ui.translated_messages import translate_error, translate_message
 
 AUTOMATIC = N_("Automatic")
 QUOTES = N_("Quotes only")
@@ -38,6 +40,7 @@ SHOWN_IN_CENTS = 0.01
 """Dollars below which a price has four decimals."""
 PAGE_TOKENS = 1_200
 """Of a full page of an English report."""
+POLL_SECONDS = 1.0
 SERVERS_TTL_SECONDS = 5
 """How long the list of servers is cached."""
 VENDORS_TTL_SECONDS = 300
@@ -52,12 +55,11 @@ def _settings() -> Settings:
 
 def require_administrator() -> None:
     """Stop with an explanation unless the user is an administrator."""
-    if session.may_administer():
-        return
-    with empty_state("lock", _("Only administrators can change settings"), _("Settings apply to all users.")):
-        st.caption(_("To become an administrator, have your ID added to `RAG_ADMINS`:"))
-        st.code(session.user_id() or "", language=None)
-    st.stop()
+    page_frame.require_administrator(
+        _("Only administrators can change settings"),
+        _("Settings apply to all users."),
+        _("To become an administrator, have your ID added to `RAG_ADMINS`:"),
+    )
 
 
 @st.cache_data(ttl=SERVERS_TTL_SECONDS, show_spinner=False)
@@ -79,10 +81,8 @@ def vendor_models() -> tuple[types.VendorModels, ...]:
 def languages() -> None:
     """Choose the language of the pages, for each user."""
     chosen = session.account().language
-    offered: dict[str | None, str] = {
-        None: _("As in the browser: {language}").format(language=LANGUAGES[browser_language()])
-    }
-    offered.update((tag, name) for tag, name in LANGUAGES.items())
+    offered: dict[str | None, str] = {None: _("As in the browser: {language}", language=LANGUAGES[browser_language()])}
+    offered.update(LANGUAGES.items())
     wanted = st.selectbox(
         _("Language"),
         list(offered),
@@ -105,19 +105,27 @@ def answer_model(servers: Sequence[types.FoundServer], vendors: Sequence[types.V
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None, QUOTES: providers.EXTRACTIVE}
     offered |= {name: name for name in (*settings.default_writers(), *_models([*servers, *vendors], embeds=False))}
-    with st.container(border=True, key="writer"):
-        st.subheader(_("Answers"), anchor=False)
+    with box(_("Answers"), key="writer"):
         choice = settings.writer()
         _choose(N_("Answer model"), choice, offered, settings.choose_writer)
-        _list_problems(vendors)
+        for vendor in vendors:
+            if vendor.problem:
+                st.caption(
+                    _(
+                        "The models of {label} could not be listed; known ones are offered. {reason}",
+                        label=escape(vendor.label),
+                        reason=escape(translate_message(vendor.problem)),
+                    )
+                )
         if choice.model == providers.EXTRACTIVE:
             st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
             return
         st.caption(
             _(
                 "Each question is sent to {label} with text to answer it: the passages found, and short documents "
-                "whole."
-            ).format(label=escape(choice.label))
+                "whole.",
+                label=escape(choice.label),
+            )
         )
         if not choice.problem:
             _context_budget()
@@ -130,14 +138,14 @@ def _context_budget() -> None:
     size = budget.get()
     chosen = None if size.origin is types.Origin.DEFAULT else size.tokens
     sizes = sorted({*CONTEXT_SIZES, *([chosen] if chosen else [])})
-    automatic = _("{choice}: {tokens} tokens").format(choice=_(AUTOMATIC), tokens=decimal(size.tokens))
+    automatic = _("{choice}: {tokens} tokens", choice=_(AUTOMATIC), tokens=decimal(size.tokens))
     wanted = st.selectbox(
         _("Most text per question"),
         [None, *sizes],
         index=sizes.index(chosen) + 1 if chosen else 0,
         key=f"context-{chosen}-{size.tokens}",
         format_func=lambda tokens: (
-            _("{tokens} tokens").format(tokens=decimal(tokens)) if tokens else _(AUTOMATIC) if chosen else automatic
+            _("{tokens} tokens", tokens=decimal(tokens)) if tokens else _(AUTOMATIC) if chosen else automatic
         ),
         disabled=size.origin is types.Origin.ENVIRONMENT,
         help=_(
@@ -152,7 +160,7 @@ def _context_budget() -> None:
         st.caption(pages)
     else:
         cost = decimal(size.cost_usd, 2 if size.cost_usd >= SHOWN_IN_CENTS else 4)
-        st.caption(pages + " " + _("So many cost ${cost} by the list price.").format(cost=cost))
+        st.caption(pages + " " + _("So many cost ${cost} by the list price.", cost=cost))
     if size.origin is types.Origin.ENVIRONMENT:
         st.caption(_("Set in the environment or in .env, which takes precedence."))
     if wanted != chosen:
@@ -168,9 +176,9 @@ def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[type
     offered: dict[str, str | None] = {AUTOMATIC: None}
     included = f"{providers.LOCAL.name}:{providers.LOCAL.default_embedding_model}"
     offered |= {name: name for name in (included, *_models([*servers, *vendors], embeds=True))}
-    offered |= {one.choice: one.choice for one in settings.downloads.offered() if settings.downloads.is_here(one.name)}
-    with st.container(border=True, key="embedder"):
-        st.subheader(_("Search by meaning"), anchor=False)
+    downloads = settings.downloads
+    offered |= {model.choice: model.choice for model in downloads.offered() if downloads.is_here(model.name)}
+    with box(_("Search by meaning"), key="embedder"):
         choice = settings.embedder()
         _choose(N_("Embedding model for new indexes"), choice, offered, _choose_embedder)
         if offer := settings.embedding_offer():
@@ -181,15 +189,13 @@ def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[type
             st.caption(_("It runs on this machine: nothing leaves it."))
         else:
             st.caption(
-                _("The text of their documents and each question are sent to {label}.").format(
-                    label=escape(choice.label)
-                )
+                _("The text of their documents and each question are sent to {label}.", label=escape(choice.label))
             )
         _test_button(settings.try_embedder, "embedder")
         for index in session.engine().indexes.list():
             if index.name == types.DEFAULT_INDEX and index.space.name != choice.model:
-                _reembedding_hint(index, choice)
-        model_downloads(choice, _choose_embedder)
+                _reembedding_hint(escape(index.space.name), choice)
+        _model_downloads(choice)
 
 
 def _embedding_offer(offer: types.ModelChoice) -> None:
@@ -199,27 +205,18 @@ def _embedding_offer(offer: types.ModelChoice) -> None:
             _(
                 "**Shall {label} embed new indexes, too?** Then the whole text of their documents and each question "
                 "are sent to {label}, which charges for it. Until you decide, they stay on this machine. Documents "
-                "that are in an index keep their model."
-            ).format(label=escape(offer.label))
+                "that are in an index keep their model.",
+                label=escape(offer.label),
+            )
         )
         with st.container(horizontal=True):
             if st.button(_("Keep the embedding on this machine"), key="decline-offer", type="primary"):
                 _settings().dismiss(offer.model)
                 st.rerun()
-            if st.button(_("Send them to {label}").format(label=offer.label), key="accept-offer"):
+            if st.button(_("Send them to {label}", label=offer.label), key="accept-offer"):
                 with error_boundary(), st.spinner(_("Loading …")):
                     _choose_embedder(offer.model)
                     st.rerun()
-
-
-def _list_problems(vendors: Sequence[types.VendorModels]) -> None:
-    for vendor in vendors:
-        if vendor.problem:
-            st.caption(
-                _("The models of {label} could not be listed; known ones are offered. {reason}").format(
-                    label=escape(vendor.label), reason=escape(translate_message(vendor.problem))
-                )
-            )
 
 
 def _choose_embedder(model: str | None) -> types.ModelChoice:
@@ -229,16 +226,17 @@ def _choose_embedder(model: str | None) -> types.ModelChoice:
     return chosen
 
 
-def _reembedding_hint(index: types.Index, choice: types.ModelChoice) -> None:
-    """Explain how to re-embed the user's index with the chosen model."""
+def _reembedding_hint(name: str, choice: types.ModelChoice) -> None:
+    """Explain how to re-embed the user's index, which uses the model `name`, with the chosen one."""
     if choice.origin is types.Origin.DEFAULT or choice.problem:
-        st.caption(_("Your index still uses {name}.").format(name=escape(index.space.name)))
+        st.caption(_("Your index still uses {name}.", name=name))
         return
     st.info(
         _(
             "Your index still uses {name} for its documents. To change it, build the new vectors beside the old "
-            "ones, which takes a while, then switch on the Index page:"
-        ).format(name=escape(index.space.name)),
+            "ones, which takes a while, then switch on the Index page:",
+            name=name,
+        ),
         icon=":material/swap_horiz:",
     )
     st.code(f"pagelight reembed --model {choice.model}", language="sh", wrap_lines=True)
@@ -256,12 +254,19 @@ def _choose(
     chosen = AUTOMATIC if choice.origin is types.Origin.DEFAULT else names.get(choice.model, choice.model)
     options = list(dict.fromkeys([*offered, chosen]))
     is_set = choice.origin is types.Origin.ENVIRONMENT
+
+    def choice_label(name: str) -> str:
+        text = _(name) if name in (AUTOMATIC, QUOTES) else name
+        if name == AUTOMATIC == chosen:  # what the automatic choice results in
+            text += ": " + (_("quotes only") if choice.model == providers.EXTRACTIVE else choice.model)
+        return text
+
     wanted = st.selectbox(
         _(label),
         options,
         index=options.index(chosen),
         key=f"{label} {chosen} {choice.model}",  # a change, also by another process, makes a new field
-        format_func=lambda name: _choice_label(name, choice.model if name == AUTOMATIC == chosen else ""),
+        format_func=choice_label,
         accept_new_options=True,
         disabled=is_set,
         placeholder="provider:model",
@@ -282,31 +287,66 @@ def _choose(
 def _test_button(test: Callable[[], types.ModelTest], key: str) -> None:
     if st.button(_("Test"), icon=":material/bolt:", key=f"test-{key}", help=_("Sends a small request.")):
         with error_boundary(), st.spinner(_("Asking …")):
-            tried = test()
-            st.success(_test_result(tried), icon=":material/check_circle:")
-
-
-def _test_result(tried: types.ModelTest) -> str:
-    told = _("“{result}” in {seconds} s.").format(result=escape(tried.result), seconds=decimal(tried.seconds, 1))
-    if not tried.context_window:
-        return told
-    window = _("Context window: {tokens} tokens.").format(tokens=decimal(tried.context_window))
-    return f"{told} {window}"
-
-
-def _choice_label(name: str, model: str) -> str:
-    """Return the label of a choice; the automatic one includes the resulting `model`."""
-    called = _(name) if name in (AUTOMATIC, QUOTES) else name
-    if not model:
-        return called
-    name = _("quotes only") if model == providers.EXTRACTIVE else model
-    return f"{called}: {name}"
+            result = test()
+            text = _("“{result}” in {seconds} s.", result=escape(result.result), seconds=decimal(result.seconds, 1))
+            if result.context_window:
+                text += " " + _("Context window: {tokens} tokens.", tokens=decimal(result.context_window))
+            st.success(text, icon=":material/check_circle:")
 
 
 def _models(sources: Sequence[types.FoundServer | types.VendorModels], *, embeds: bool) -> list[str]:
     return [
         f"{source.provider}:{model.name}" for source in sources for model in source.models if model.embeds == embeds
     ]
+
+
+# --- downloads ------------------------------------------------------------------------------------
+
+
+def _model_downloads(choice: types.ModelChoice) -> None:
+    """Offer embedding models for download; `choice` is the one in use now."""
+    downloads = _settings().downloads
+    names = [model.name for model in downloads.offered()]
+    is_running = any(map(downloads.is_running, names))
+    has_failed = any(map(downloads.failure, names))
+    with st.expander(_("Other languages than English"), icon=":material/download:", expanded=is_running or has_failed):
+        st.caption(
+            _(
+                "The included model reads English only. These run on this machine after their download; nothing but "
+                "the download leaves it: no text, no question and no key."
+            )
+        )
+        st.fragment(_offers, run_every=POLL_SECONDS if is_running else None)(choice, was_running=is_running)
+
+
+def _offers(choice: types.ModelChoice, *, was_running: bool) -> None:
+    downloads = _settings().downloads
+    for model in downloads.offered():
+        _offer(model, choice)
+    if was_running and not any(downloads.is_running(model.name) for model in downloads.offered()):
+        st.rerun()  # done: stop refreshing; last, so that no click is lost
+
+
+def _offer(model: types.DownloadableModel, choice: types.ModelChoice) -> None:
+    downloads = _settings().downloads
+    languages = ", ".join(model.languages) or _("about 100 languages")
+    size = file_size(model.megabytes * MEGABYTE)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"download-{model.name}"):
+        st.markdown(f"{escape(model.name)} :gray[:small[{languages} · {size} · {model.licence}]]", width="stretch")
+        if downloads.is_here(model.name) or model.choice == choice.model:
+            _use_button(model.choice, choice, _choose_embedder, "secondary")
+        elif downloads.is_running(model.name):
+            done = downloads.done_bytes(model.name) / (model.megabytes * MEGABYTE)
+            st.progress(min(done, 1.0), text=_("Downloading …"), width=160)
+            if st.button(_("Stop"), key=f"stop-{model.name}", type="tertiary"):
+                downloads.stop(model.name)
+                st.rerun(scope="app")
+        elif st.button(_("Download"), key=f"fetch-{model.name}", type="tertiary"):
+            with error_boundary():
+                downloads.start(model.name)
+                st.rerun(scope="app")
+    if failure := downloads.failure(model.name):
+        st.error(escape(translate_error(failure)), icon=":material/error:")
 
 
 # --- servers ----------------------------------------------------------------------------------------
@@ -328,36 +368,39 @@ def model_servers(servers: Sequence[types.FoundServer]) -> None:
             with st.expander(_("How to set up a local model"), icon=":material/help:"):
                 st.markdown(_(STEPS))
         for server in servers:
-            _server(server)
+            with st.container(gap=None, key=f"server-{server.provider}"):
+                st.markdown(f"**{server.label}** :gray[:small[{escape(server.url)}]]")
+                if not server.models:
+                    st.caption(_("No models yet."))
+                for model in server.models:
+                    _served_model(f"{server.provider}:{model.name}", model)
 
 
-def _server(server: types.FoundServer) -> None:
+def _served_model(name: str, model: types.ServedModel) -> None:
     settings = _settings()
-    works = {True: (settings.embedder(), _choose_embedder), False: (settings.writer(), settings.choose_writer)}
-    with st.container(gap=None, key=f"server-{server.provider}"):
-        st.markdown(f"**{server.label}** :gray[:small[{escape(server.url)}]]")
-        if not server.models:
-            st.caption(_("No models yet."))
-        for served in server.models:
-            choice, choose = works[served.embeds]
-            _served_model(f"{server.provider}:{served.name}", served, choice, choose)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{name}"):
+        where = " :orange-badge[" + _("not on this machine") + "]" if model.is_elsewhere else ""
+        work = _("embeds") if model.embeds else _("writes")
+        st.markdown(f"{escape(model.name)} :gray[:small[{work}]]{where}", width="stretch")
+        if model.embeds:
+            _use_button(name, settings.embedder(), _choose_embedder)
+        else:
+            _use_button(name, settings.writer(), settings.choose_writer)
 
 
-def _served_model(
-    model: str, served: types.ServedModel, choice: types.ModelChoice, choose: Callable[[str | None], types.ModelChoice]
+def _use_button(
+    model: str,
+    choice: types.ModelChoice,
+    choose: Callable[[str | None], types.ModelChoice],
+    kind: Literal["secondary", "tertiary"] = "tertiary",
 ) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{model}"):
-        where = " :orange-badge[" + _("not on this machine") + "]" if served.is_elsewhere else ""
-        work = _("embeds") if served.embeds else _("writes")
-        st.markdown(f"{escape(served.name)} :gray[:small[{work}]]{where}", width="stretch")
-        if model == choice.model:
-            st.markdown(_(":material/check_circle: In use"), width="content")
-        elif st.button(
-            _("Use"), key=f"use-{model}", type="tertiary", disabled=choice.origin is types.Origin.ENVIRONMENT
-        ):
-            with error_boundary(), st.spinner(_("Loading …")):
-                choose(model)
-                st.rerun()
+    """Show that a model is the chosen one, or a button that chooses it."""
+    if model == choice.model:
+        st.markdown(_(":material/check_circle: In use"), width="content")
+    elif st.button(_("Use"), key=f"use-{model}", type=kind, disabled=choice.origin is types.Origin.ENVIRONMENT):
+        with error_boundary(), st.spinner(_("Loading …")):
+            choose(model)
+            st.rerun(scope="app")
 
 
 # --- keys -------------------------------------------------------------------------------------------
@@ -365,8 +408,7 @@ def _served_model(
 
 def keys() -> None:
     """Show which providers have a key and where it is stored, and accept new keys."""
-    with st.container(border=True, key="keys"):
-        st.subheader(_("Keys"), anchor=False)
+    with box(_("Keys"), key="keys"):
         st.caption(_("A key enables its provider for all users."))
         for key in _settings().keys.list():
             _key(key)
@@ -396,7 +438,16 @@ def _key(key: types.VendorKey) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"key-{key.provider}"):
         with st.container(gap=None, width="stretch"):
             st.markdown(f"**{key.label}**")
-            st.caption(_place(key))
+            if key.place is None:
+                st.caption(_("No key"))
+            elif key.place is types.KeyPlace.ENVIRONMENT:
+                st.caption(
+                    _("Set by {setting} in the environment or in .env, which takes precedence", setting=key.setting)
+                )
+            elif key.is_readable:
+                st.caption(_(PLACES[key.place]))
+            else:
+                st.caption(_("In this computer's keyring, which is locked: unlock it"))
         if key.place is types.KeyPlace.ENVIRONMENT:
             return
         with st.popover(_("Replace") if key.place else _("Add")):
@@ -412,7 +463,7 @@ def _key_form(key: types.VendorKey) -> None:
     turn = st.session_state.setdefault("key-turn", 0)
     with st.form(f"form-{key.provider}", clear_on_submit=True, border=False):
         typed = st.text_input(
-            _("Key for {label}").format(label=key.label),
+            _("Key for {label}", label=key.label),
             key=f"typed-{key.provider}-{turn}",
             type="password",
             autocomplete="off",
@@ -423,14 +474,6 @@ def _key_form(key: types.VendorKey) -> None:
                 vendor_models.clear()
                 st.session_state["key-turn"] = turn + 1  # a new field: Streamlit forgets what was typed into this one
                 st.rerun()
-
-
-def _place(key: types.VendorKey) -> str:
-    if key.place is None:
-        return _("No key")
-    if key.place is types.KeyPlace.ENVIRONMENT:
-        return _("Set by {setting} in the environment or in .env, which takes precedence").format(setting=key.setting)
-    return _(PLACES[key.place]) if key.is_readable else _("In this computer's keyring, which is locked: unlock it")
 
 
 # --- the note in the chat ---------------------------------------------------------------------------

@@ -7,16 +7,16 @@ import streamlit as st
 
 from rag import types
 from rag.ui import session
-from rag.ui.components import facts, metrics
+from rag.ui.components import box, facts, metrics
 from rag.ui.formatting import (
-    date_time,
     decimal,
     escape,
     file_size,
+    local_time,
     n_chunks,
     n_documents,
+    n_files,
     n_pages,
-    plural,
     progress_text,
 )
 from rag.ui.language import N_, _
@@ -33,43 +33,41 @@ STATES = {
 
 def overview() -> None:
     """Show the status to administrators, refreshed every few seconds."""
-    if not session.may_administer():
+    if session.may_administer():
+        _overview()
+    else:
         st.info(_("This page is for administrators, who are listed in RAG_ADMINS."), icon=":material/lock:")
-        return
-    st.fragment(_overview, run_every=REFRESH_SECONDS)()
 
 
+@st.fragment(run_every=REFRESH_SECONDS)
+@error_boundary()
 def _overview() -> None:
-    with error_boundary():
-        status = session.installation().status()
-        for warning in status.warnings:
-            st.warning(escape(translate_message(warning)), icon=":material/warning:")
-        if not status.warnings:
-            st.success(_("No problems found."), icon=":material/check_circle:")
-        _figures(status)
-        left, right = st.columns(2, gap="small")
-        with left:
-            _work(status)
-            _completed(status)
-        with right:
-            _disks(status)
-            _database(status.database, status.version)
-            _backup(status.backup)
-
-
-def _figures(status: types.Status) -> None:
-    library, lanes = status.library, status.lanes
-    figures = {
-        _("Users"): decimal(library.users),
-        _("Documents"): decimal(library.documents),
-        _("Originals"): file_size(library.original_bytes),
-        _("Database"): file_size(status.database.bytes),
-        _("Workers"): decimal(len(status.workers)),
-        _("Waiting"): decimal(sum(lane.waiting for lane in lanes)),
-        _("Failed"): decimal(library.failed),
-        _("Last backup"): ago(status.at, status.backup.created_at) if status.backup else _("never"),
-    }
-    metrics(figures)
+    status = session.installation().status()
+    library = status.library
+    for warning in status.warnings:
+        st.warning(escape(translate_message(warning)), icon=":material/warning:")
+    if not status.warnings:
+        st.success(_("No problems found."), icon=":material/check_circle:")
+    metrics(
+        {
+            _("Users"): decimal(library.users),
+            _("Documents"): decimal(library.documents),
+            _("Originals"): file_size(library.original_bytes),
+            _("Database"): file_size(status.database.bytes),
+            _("Workers"): decimal(len(status.workers)),
+            _("Waiting"): decimal(sum(lane.waiting for lane in status.lanes)),
+            _("Failed"): decimal(library.failed),
+            _("Last backup"): ago(status.at, status.backup.created_at) if status.backup else _("never"),
+        }
+    )
+    left, right = st.columns(2, gap="small")
+    with left:
+        _work(status)
+        _completed(status)
+    with right:
+        _disks(status)
+        _database(status.database, status.version)
+        _backup(status.backup)
 
 
 def _work(status: types.Status) -> None:
@@ -82,8 +80,7 @@ def _work(status: types.Status) -> None:
         }
         for lane in status.lanes
     ]
-    with st.container(border=True):
-        st.subheader(_("Queue"), anchor=False)
+    with box(_("Queue")):
         st.dataframe(rows, hide_index=True, height="content")
         if status.running:
             st.caption(_("Running now"))
@@ -98,26 +95,21 @@ def _work(status: types.Status) -> None:
                 for work in status.running
             ]
             st.dataframe(running, hide_index=True, height="content")
-        seen = ", ".join(
-            _("no. {number} ({seen})").format(number=worker.id, seen=ago(status.at, worker.last_seen))
+        workers = [
+            _("no. {number} ({seen})", number=worker.id, seen=ago(status.at, worker.last_seen))
             for worker in status.workers
-        )
-        facts({_("Workers alive"): seen or _("none")})
+        ]
+        facts({_("Workers alive"): ", ".join(workers) or _("none")})
 
 
 def _completed(status: types.Status) -> None:
     done, health = status.counts, status.indexes
-    failures = [
-        f"{code} {decimal(count)}" for code, count in sorted(done.failures.items(), key=lambda found: -found[1])
-    ]
-    with st.container(border=True):
-        st.subheader(_("Completed by workers"), anchor=False)
+    codes = sorted(done.failures, key=lambda code: -done.failures[code])
+    failures = [f"{code} {decimal(done.failures[code])}" for code in codes]
+    with box(_("Completed by workers")):
         facts(
             {
-                _("Read"): _both(
-                    n_documents(done.documents_read),
-                    n_pages(done.pages_read),
-                ),
+                _("Read"): f"{n_documents(done.documents_read)}, {n_pages(done.pages_read)}",
                 _("Embedded"): n_chunks(done.chunks_embedded),
                 _("Jobs"): decimal(done.jobs_done),
                 _("Failures"): ", ".join(failures) or _("none"),
@@ -126,8 +118,8 @@ def _completed(status: types.Status) -> None:
         st.subheader(_("Indexes"), anchor=False)
         facts(
             {
-                _("Collections"): _("{indexes} with {chunks}").format(
-                    indexes=decimal(health.indexes), chunks=n_chunks(health.chunks)
+                _("Collections"): _(
+                    "{indexes} with {chunks}", indexes=decimal(health.indexes), chunks=n_chunks(health.chunks)
                 ),
                 _("Health"): _("good") if health.is_good else _("see above"),
             }
@@ -146,8 +138,7 @@ def _disks(status: types.Status) -> None:
         for space in status.disk
     ]
     used = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small")
-    with st.container(border=True):
-        st.subheader(_("Disks"), anchor=False)
+    with box(_("Disks")):
         st.dataframe(rows, hide_index=True, height="content", column_config={_("used"): used})
 
 
@@ -164,42 +155,28 @@ def _database(database: types.DatabaseStatus, version: str) -> None:
     }
     if database.behind_primary_seconds is not None:
         details[_("This is a replica")] = _behind(database.behind_primary_seconds)
-    with st.container(border=True):
-        st.subheader(_("Database"), anchor=False)
+    with box(_("Database")):
         facts(details)
 
 
 def _behind(seconds: float | None) -> str:
-    return _("up to date") if seconds is None else _("{time} behind").format(time=duration(seconds))
+    return _("up to date") if seconds is None else _("{time} behind", time=duration(seconds))
 
 
 def _backup(backup: types.BackupRecord | None) -> None:
-    with st.container(border=True):
-        st.subheader(_("Last backup"), anchor=False)
+    with box(_("Last backup")):
         if backup is None:
             st.text(_("No backup yet. Create one with: pagelight backup FILE.tar"))
             return
         facts(
             {
-                _("Created"): date_time(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
+                _("Created"): local_time(backup.created_at),
                 _("Where"): backup.path + ("" if backup.is_present else " (" + _("missing") + ")"),
-                _("Size"): _both(
-                    file_size(backup.bytes),
-                    n_documents(backup.documents),
-                    plural(backup.files, "{count} file", "{count} files"),
-                ),
-                _("Verified"): date_time(backup.verified_at.astimezone(), _("d MMM y, HH:mm"))
-                if backup.verified_at
-                else _("no"),
-                _("Missing"): plural(backup.missing, "{count} file", "{count} files")
-                if backup.missing
-                else _("nothing"),
+                _("Size"): ", ".join((file_size(backup.bytes), n_documents(backup.documents), n_files(backup.files))),
+                _("Verified"): local_time(backup.verified_at) if backup.verified_at else _("no"),
+                _("Missing"): n_files(backup.missing) if backup.missing else _("nothing"),
             }
         )
-
-
-def _both(*parts: str) -> str:
-    return ", ".join(parts)
 
 
 FOLDERS = {"data": N_("data"), "files": N_("files"), "database": N_("database"), "temporary": N_("temporary")}
@@ -217,4 +194,4 @@ def duration(seconds: float | None) -> str:
 
 def ago(now: dt.datetime, then: dt.datetime) -> str:
     """Format how long ago a time was."""
-    return _("{time} ago").format(time=duration((now - then).total_seconds()))
+    return _("{time} ago", time=duration((now - then).total_seconds()))

@@ -4,17 +4,18 @@ Each action checks again that the user is an administrator: a page may stay open
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import DatetimeColumn, ListColumn, NumberColumn, TextColumn
 
 from rag import types
 from rag.config import MEGABYTE
 from rag.engine.users.accounts import Accounts
 from rag.engine.users.logins import Logins
-from rag.ui import session
+from rag.ui import page_frame, session
 from rag.ui.formatting import date_time, decimal, escape, file_size, n_documents, plural, progress_text
 from rag.ui.language import N_, _, translate_columns
 from rag.ui.page_frame import empty_state
@@ -22,47 +23,59 @@ from rag.ui.translated_messages import translate_message
 
 MAX_ROWS = 14
 """A longer table scrolls within the window."""
+Column = tuple[Any, Callable[[Any], object]]
 TIMESTAMP_FORMAT = N_("D MMM YYYY, HH:mm")
-USERS = {
-    "user": st.column_config.TextColumn(N_("User"), width="medium"),
-    "email": st.column_config.TextColumn(N_("E-mail"), width="medium"),
-    "role": st.column_config.TextColumn(N_("Role"), width="small"),
-    "groups": st.column_config.ListColumn(N_("Groups")),
-    "documents": st.column_config.NumberColumn(N_("Documents"), format="localized", width="small"),
-    "storage": st.column_config.TextColumn(N_("Storage"), width=150),
-    "logins": st.column_config.NumberColumn(N_("Logins"), width="small"),
-    "keys": st.column_config.NumberColumn(N_("Keys"), width="small"),
-    "seen": st.column_config.DatetimeColumn(N_("Last seen"), format=TIMESTAMP_FORMAT),
-    "id": st.column_config.TextColumn(N_("Id"), width="medium"),
+
+
+def _storage(account: types.AccountUse) -> str:
+    quota = session.installation().config.quota_bytes if account.quota_bytes is None else account.quota_bytes
+    used = file_size(account.used_bytes)
+    return used if quota is None else _("{used} of {quota}", used=used, quota=file_size(quota))
+
+
+USERS: dict[str, Column] = {
+    "user": (TextColumn(N_("User"), width="medium"), lambda account: account.name or account.user_id),
+    "email": (TextColumn(N_("E-mail"), width="medium"), lambda account: account.email or ""),
+    "role": (TextColumn(N_("Role"), width="small"), lambda account: _(account.role.capitalize())),
+    "groups": (ListColumn(N_("Groups")), lambda account: account.groups),
+    "documents": (NumberColumn(N_("Documents"), format="localized", width="small"), lambda account: account.documents),
+    "storage": (TextColumn(N_("Storage"), width=150), _storage),
+    "logins": (NumberColumn(N_("Logins"), width="small"), lambda account: account.logins),
+    "keys": (NumberColumn(N_("Keys"), width="small"), lambda account: account.keys),
+    "seen": (DatetimeColumn(N_("Last seen"), format=TIMESTAMP_FORMAT), lambda account: account.last_seen_at),
+    "id": (TextColumn(N_("Id"), width="medium"), lambda account: account.user_id),
 }
-KEYS = {
-    "name": st.column_config.TextColumn(N_("Key")),
-    "hint": st.column_config.TextColumn(N_("Begins with"), width="small"),
-    "permissions": st.column_config.ListColumn(N_("Permissions"), width="small"),
-    "state": st.column_config.TextColumn(N_("State"), width="small"),
-    "used": st.column_config.DatetimeColumn(N_("Last used"), format=TIMESTAMP_FORMAT),
-    "created": st.column_config.DatetimeColumn(N_("Created"), format=TIMESTAMP_FORMAT),
-    "user": st.column_config.TextColumn(N_("User"), width="medium"),
+"""Each column and what it shows of a user."""
+KEYS: dict[str, Column] = {
+    "name": (TextColumn(N_("Key")), lambda key: key.name),
+    "hint": (TextColumn(N_("Begins with"), width="small"), lambda key: f"{key.hint}…"),
+    "permissions": (ListColumn(N_("Permissions"), width="small"), lambda key: key.permissions),
+    "state": (TextColumn(N_("State"), width="small"), lambda key: _(key.state().capitalize())),
+    "used": (DatetimeColumn(N_("Last used"), format=TIMESTAMP_FORMAT), lambda key: key.last_used_at),
+    "created": (DatetimeColumn(N_("Created"), format=TIMESTAMP_FORMAT), lambda key: key.created_at),
+    "user": (TextColumn(N_("User"), width="medium"), lambda key: key.user_id),
 }
-JOBS = {
-    "kind": st.column_config.TextColumn(N_("Job"), width="small"),
-    "index": st.column_config.TextColumn(N_("Index"), width="small"),
-    "status": st.column_config.TextColumn(N_("Status"), width="small"),
-    "progress": st.column_config.TextColumn(N_("Progress"), width="small"),
-    "created": st.column_config.DatetimeColumn(N_("Started"), format=TIMESTAMP_FORMAT),
-    "error": st.column_config.TextColumn(N_("Error"), width="large"),
-    "user": st.column_config.TextColumn(N_("User"), width="medium"),
+JOBS: dict[str, Column] = {
+    "kind": (TextColumn(N_("Job"), width="small"), lambda job: _(job.kind.capitalize())),
+    "index": (TextColumn(N_("Index"), width="small"), lambda job: job.index_name),
+    "status": (TextColumn(N_("Status"), width="small"), lambda job: _(job.status.capitalize())),
+    "progress": (
+        TextColumn(N_("Progress"), width="small"),
+        lambda job: progress_text(job.progress.done, job.progress.total) if job.progress.total else "",
+    ),
+    "created": (DatetimeColumn(N_("Started"), format=TIMESTAMP_FORMAT), lambda job: job.created_at),
+    "error": (TextColumn(N_("Error"), width="large"), lambda job: translate_message(job.error or "")),
+    "user": (TextColumn(N_("User"), width="medium"), lambda job: job.user_id),
 }
 
 
 def require_administrator() -> None:
     """Stop with an explanation unless the user is an administrator."""
-    if session.may_administer():
-        return
-    with empty_state("lock", _("This page is for administrators"), _("It shows the users and what they use.")):
-        st.caption(_("To become an administrator, have your ID added to `RAG_ADMINS`, or ask an administrator:"))
-        st.code(session.user_id() or "", language=None)
-    st.stop()
+    page_frame.require_administrator(
+        _("This page is for administrators"),
+        _("It shows the users and what they use."),
+        _("To become an administrator, have your ID added to `RAG_ADMINS`, or ask an administrator:"),
+    )
 
 
 def _accounts() -> Accounts:
@@ -75,20 +88,21 @@ def _open_logins() -> Logins:
     return session.installation().logins.by(session.require_admin(), session.request_origin())
 
 
-def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) -> int | None:
-    """Show rows and return the number of the selected one."""
-    shown = pd.DataFrame(rows, columns=[*columns])
+def _table(things: Sequence[object], columns: Mapping[str, Column], key: str) -> int | None:
+    """Show a row for each thing and return the number of the selected one."""
+    rows = [{name: value(thing) for name, (_column, value) in columns.items()} for thing in things]
+    table = pd.DataFrame(rows, columns=[*columns])
     state = st.dataframe(
-        shown,
+        table,
         key=f"{key}-table",
-        column_config=translate_columns(columns),
+        column_config=translate_columns({name: column for name, (column, _value) in columns.items()}),
         hide_index=True,
-        height="stretch" if len(shown) > MAX_ROWS else "content",
+        height="stretch" if len(table) > MAX_ROWS else "content",
         on_select="rerun",
         selection_mode="single-row",
         placeholder="–",
     )
-    return next((row for row in state.selection.rows if row < len(shown)), None)
+    return next((row for row in state.selection.rows if row < len(table)), None)
 
 
 # --- users ------------------------------------------------------------------------------------------
@@ -96,100 +110,65 @@ def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) ->
 
 def users() -> None:
     """Show all users; a selected one can be edited."""
-    found = _accounts().list()
-    used = sum(one.used_bytes for one in found)
-    documents = n_documents(sum(one.documents for one in found))
+    accounts = _accounts().list()
     st.caption(
-        _("{users} · {documents} · {used}, including old versions and the trash.").format(
-            users=plural(len(found), "{count} user", "{count} users"), documents=documents, used=file_size(used)
+        _(
+            "{users} · {documents} · {used}, including old versions and the trash.",
+            users=plural(len(accounts), "{count} user", "{count} users"),
+            documents=n_documents(sum(account.documents for account in accounts)),
+            used=file_size(sum(account.used_bytes for account in accounts)),
         )
     )
-    if not found:
+    if not accounts:
         return
-    number = _table(map(_user_row, found), USERS, "users")
+    number = _table(accounts, USERS, "users")
     if number is None:
         st.caption(_("Select a user to change role, groups and quota, or to log them out."))
         return
     with st.container(border=True, key="account"):
-        _account(found[number])
+        _account(accounts[number])
 
 
-def _user_row(one: types.AccountUse) -> dict[str, Any]:
-    return {
-        "user": one.name or one.user_id,
-        "email": one.email or "",
-        "role": _(one.role.capitalize()),
-        "groups": one.groups,
-        "documents": one.documents,
-        "storage": _storage(one.used_bytes, _quota(one)),
-        "logins": one.logins,
-        "keys": one.keys,
-        "seen": one.last_seen_at,
-        "id": one.user_id,
-    }
-
-
-def _quota(one: types.AccountUse) -> int | None:
-    return session.installation().config.quota_bytes if one.quota_bytes is None else one.quota_bytes
-
-
-def _storage(used: int, quota: int | None) -> str:
-    return (
-        file_size(used)
-        if quota is None
-        else _("{used} of {quota}").format(used=file_size(used), quota=file_size(quota))
-    )
-
-
-def _account(one: types.AccountUse) -> None:
-    st.subheader(escape(one.name or one.user_id), anchor=False)
-    st.code(one.user_id, language=None)
-    with st.form(f"account-{one.user_id}", border=False, enter_to_submit=False):
+def _account(account: types.AccountUse) -> None:
+    """Edit a user's role, groups and quota, and end their logins."""
+    user_id, by_login = account.user_id, account.groups_by_login
+    st.subheader(escape(account.name or user_id), anchor=False)
+    st.code(user_id, language=None)
+    with st.form(f"account-{user_id}", border=False, enter_to_submit=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             roles = [*types.Role]
             role = st.selectbox(
-                _("Role"), roles, index=roles.index(one.role), format_func=lambda one: _(one.capitalize())
+                _("Role"), roles, index=roles.index(account.role), format_func=lambda role: _(role.capitalize())
             )
-            given = [name for name in one.groups if name not in one.groups_by_login]
-            groups = st.multiselect(_("Groups assigned here"), given, default=given, accept_new_options=True)
-            own = None if one.quota_bytes is None else one.quota_bytes // MEGABYTE
-            quota = st.number_input(_("Quota in MB"), min_value=0, value=own, step=1, placeholder=_default_quota())
-        if one.groups_by_login:
-            st.caption(
-                _("From the login provider: {groups_by_login}").format(
-                    groups_by_login=escape(", ".join(one.groups_by_login))
-                )
+            assigned = [name for name in account.groups if name not in by_login]
+            groups = st.multiselect(_("Groups assigned here"), assigned, default=assigned, accept_new_options=True)
+            usual = session.installation().config.rag_quota_mb
+            quota = st.number_input(
+                _("Quota in MB"),
+                min_value=0,
+                value=None if account.quota_bytes is None else account.quota_bytes // MEGABYTE,
+                step=1,
+                placeholder=_("No limit") if usual is None else _("{megabytes} (default)", megabytes=decimal(usual)),
             )
+        if by_login:
+            st.caption(_("From the login provider: {groups_by_login}", groups_by_login=escape(", ".join(by_login))))
         if st.form_submit_button(_("Save"), type="primary"):
-            _save(one, role, groups, quota)
-    _logins(one)
-
-
-def _default_quota() -> str:
-    megabytes = session.installation().config.rag_quota_mb
-    return _("No limit") if megabytes is None else _("{megabytes} (default)").format(megabytes=decimal(megabytes))
-
-
-def _save(one: types.AccountUse, role: types.Role, groups: Sequence[str], quota: int | None) -> None:
-    accounts = _accounts()
-    if role is not one.role:
-        accounts.set_role(one.user_id, role)
-    accounts.set_groups(one.user_id, groups)
-    accounts.set_quota(one.user_id, quota)
-    st.rerun()
-
-
-def _logins(one: types.AccountUse) -> None:
-    found = _open_logins().list(one.user_id)
-    if not found:
+            accounts = _accounts()
+            if role is not account.role:
+                accounts.set_role(user_id, role)
+            accounts.set_groups(user_id, groups)
+            accounts.set_quota(user_id, quota)
+            st.rerun()
+    logins = _open_logins().list(user_id)
+    if not logins:
         st.caption(_("Not logged in."))
-    for login in found:
+    for login in logins:
         since, seen = (date_time(at.astimezone(), _("d MMM, HH:mm")) for at in (login.started_at, login.last_seen_at))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(_("Logged in since {since}, last seen {seen}").format(since=since, seen=seen), width="content")
-            _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
+            st.caption(_("Logged in since {since}, last seen {seen}", since=since, seen=seen), width="content")
+            _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, user_id, login.id))
     help_text = _("Ends all logins of this user. API keys stay valid.")
-    _button(_("Log out everywhere"), "end-all", lambda: _open_logins().end_all(one.user_id), help_text)
+    _button(_("Log out everywhere"), "end-all", lambda: _open_logins().end_all(user_id), help_text)
 
 
 def _button(label: str, key: str, act: Callable[[], object], help_text: str | None = None) -> None:
@@ -203,46 +182,22 @@ def _button(label: str, key: str, act: Callable[[], object], help_text: str | No
 
 def keys() -> None:
     """Show all API keys without their secrets, which are not stored."""
-    found = _accounts().keys.list()
-    if not found:
-        with empty_state("key", _("No API keys"), _("Create keys with: pagelight keys create")):
-            return
-    number = _table(map(_key_row, found), KEYS, "keys")
+    keys = _accounts().keys.list()
+    if not keys:
+        empty_state("key", _("No API keys"), _("Create keys with: pagelight keys create"))
+        return
+    number = _table(keys, KEYS, "keys")
     if number is None:
         st.caption(_("Select a key to revoke it."))
-    elif found[number].revoked_at is None:
-        key = found[number]
-        _button(_("Revoke {name}").format(name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
-
-
-def _key_row(key: types.ApiKey) -> dict[str, Any]:
-    return {
-        "name": key.name,
-        "hint": f"{key.hint}…",
-        "permissions": key.permissions,
-        "state": _(key.state().capitalize()),
-        "used": key.last_used_at,
-        "created": key.created_at,
-        "user": key.user_id,
-    }
+    elif keys[number].revoked_at is None:
+        key = keys[number]
+        _button(_("Revoke {name}", name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
 
 
 def jobs() -> None:
     """Show the latest jobs of all users."""
-    found = _accounts().jobs()
-    if not found:
-        with empty_state("work", _("No jobs"), _("Matrices, syncs and re-indexing jobs appear here.")):
-            return
-    rows = [
-        {
-            "kind": _(job.kind.capitalize()),
-            "index": job.index_name,
-            "status": _(job.status.capitalize()),
-            "progress": progress_text(job.progress.done, job.progress.total) if job.progress.total else "",
-            "created": job.created_at,
-            "error": translate_message(job.error or ""),
-            "user": job.user_id,
-        }
-        for job in found
-    ]
-    _table(rows, JOBS, "jobs")
+    jobs = _accounts().jobs()
+    if not jobs:
+        empty_state("work", _("No jobs"), _("Matrices, syncs and re-indexing jobs appear here."))
+        return
+    _table(jobs, JOBS, "jobs")

@@ -13,7 +13,6 @@ from rag.answering import EXTRACTIVE_MODEL
 from rag.contract import NOTHING_LATER
 from rag.export import append, cite, mark_of, plain_words, reason_of, rewrite, strike, summary_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
-from rag.ui.chat.quoted_row import row_html
 from rag.ui.components import component
 from rag.ui.formatting import decimal, percent, plural, render
 from rag.ui.language import _
@@ -23,8 +22,8 @@ from rag.ui.viewer.pdf_viewer import Mark
 TAGS = {"\ue010": '<s class="struck">', "\ue011": "</s>", "\ue012": '<span class="place">', "\ue013": "</span>"}
 """HTML for the signs at the start and end of a struck sentence or cell, and of a location."""
 SIGN = rf"[{''.join(TAGS)}]|(?P<kind>[\ue014-\ue016])(?P<number>\d+)\ue017"
-MARK, ROW, CHIP = "\ue014", "\ue015", "\ue016"
-"""Signs for the mark of a sentence, a sentence that is a table row, and a citation, by number."""
+MARK, ROW, CHIP, END = "\ue014", "\ue015", "\ue016", "\ue017"
+"""Signs for the mark of a sentence, a sentence that is a table row, and a citation, each before its number."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 STRIKE = ("\ue010\u200a", "\u200a\ue011")
 """Hair spaces, so that emphasis next to the signs is recognised."""
@@ -67,10 +66,13 @@ def show_answer(
             "sources": source_cards(response, later),
             "insufficient": response.status != "ok",
             "hint": translate_message(response.hint or ""),
-            "writer": " · ".join([_("Stopped")] * response.stopped + [_writer(response)]),
+            "writer": _writer(response),
             "likelihood": likelihood(response),
             "seconds": usage_text(response.usage),
-            "marks": marks_for_browser(response, message_id),
+            "marks": [
+                {"document": str(document_id), **mark.drawn()}
+                for document_id, mark in keyed_marks(response, message_id)
+            ],
             "found": found_pages(response),
             "lit": None if lit is None else f"{message_id}:{lit}",
         },
@@ -94,15 +96,15 @@ def answer_html(response: types.AnswerResponse, *, is_provisional: bool = False)
         mark = _mark(response, number, is_provisional=is_provisional)
         cited = response.rows[number] if sign["kind"] == ROW else None
         row = response.citations[cited].row if cited is not None else None
-        return row_html(row, _chip(response, cited) + mark) if row and cited is not None else mark
+        return _row_html(row, _chip(response, cited) + mark) if row and cited is not None else mark
 
     return render(_with_signs(response, is_provisional=is_provisional), html_of, SIGN)
 
 
 def _chip(response: types.AnswerResponse, number: int) -> str:
     citation, hit = response.cited[number]
-    place = f"{hit.document_name} · {location_text(citation.lines_in(hit), citation.cells, hit)}"
-    title = html.escape(f"{place}\n{citation.shown_quote or _snippet(hit.chunk)}")
+    location = location_text(citation.lines_in(hit), citation.cells, hit)
+    title = html.escape(f"{hit.document_name} · {location}\n{citation.shown_quote or _snippet(hit.chunk)}")
     return f'<button class="chip" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
 
 
@@ -126,38 +128,29 @@ _NOTE = re.compile(r"^\*([^*\n]+)\*$", re.MULTILINE)
 
 def _with_signs(response: types.AnswerResponse, *, is_provisional: bool) -> str:
     """Return the answer's text with the signs that `SIGN` matches, and no other private-use characters."""
-    said = response.answer if response.status == "ok" else translate_message(response.answer)
-
+    answer = response.answer if response.status == "ok" else translate_message(response.answer)
     rows = _rows_shown(response)
 
     def chip(number: int) -> str:
-        return _sign(CHIP, number)
+        return f"{CHIP}{number}{END}"
 
-    def sentence(number: int, own: str) -> str:
+    def sentence(number: int, text: str) -> str:
         if number in rows:
-            return _sign(ROW, number)
-        own = cite(response, own, number, chip)
+            return f"{ROW}{number}{END}"
+        text = cite(response, text, number, chip)
         if number in response.struck and not is_provisional:
-            own = strike(own, *STRIKE)
-        return append(own, _sign(MARK, number), NO_BREAK) if mark_of(response, number) else own
+            text = strike(text, *STRIKE)
+        return append(text, f"{MARK}{number}{END}", NO_BREAK) if mark_of(response, number) else text
 
     def between(text: str) -> str:
-        return _mark_location(cite(response, text, None, chip), response)
+        text = cite(response, text, None, chip)
+        if response.model != EXTRACTIVE_MODEL:
+            return text
+        text = _NOTE.sub(lambda note: f"*{translate_message(note[1])}*", text)
+        before, line_break, location = text.rpartition("\n")  # of the quote that follows
+        return f"{before}{line_break}\ue012{location}\ue013" if location.strip() else text
 
-    return rewrite(response, re.sub("[\ue010-\ue017]", " ", said), sentence, between)
-
-
-def _sign(kind: str, number: int) -> str:
-    return f"{kind}{number}\ue017"
-
-
-def _mark_location(between: str, response: types.AnswerResponse) -> str:
-    """Translate a note, and add signs around the location that precedes a quoted sentence in its own paragraph."""
-    if response.model != EXTRACTIVE_MODEL:
-        return between
-    between = _NOTE.sub(lambda note: f"*{translate_message(note[1])}*", between)
-    before, line_break, lead = between.rpartition("\n")
-    return f"{before}{line_break}\ue012{lead}\ue013" if lead.strip() else between
+    return rewrite(response, re.sub("[\ue010-\ue017]", " ", answer), sentence, between)
 
 
 def summary(response: types.AnswerResponse, *, is_provisional: bool = False) -> str:
@@ -207,17 +200,12 @@ def keyed_marks(response: types.AnswerResponse, message_id: uuid.UUID) -> list[t
     ]
 
 
-def marks_for_browser(response: types.AnswerResponse, message_id: uuid.UUID) -> list[dict[str, Any]]:
-    """Return `keyed_marks` for the browser, which highlights them itself."""
-    return [{"document": str(document_id), **mark.drawn()} for document_id, mark in keyed_marks(response, message_id)]
-
-
 def found_pages(response: types.AnswerResponse) -> dict[str, list[int]]:
     """Return the pages of each document on which the search found something."""
-    found = {str(document_id): set(pages) for document_id, pages in response.retrieval.pages.items()}
+    numbers = {str(document_id): set(pages) for document_id, pages in response.retrieval.pages.items()}
     for hit in (*response.contexts, *response.nearest):
-        found.setdefault(str(hit.chunk.document_id), set()).update(hit.chunk.pages)
-    return {document: sorted(pages) for document, pages in found.items()}
+        numbers.setdefault(str(hit.chunk.document_id), set()).update(hit.chunk.pages)
+    return {document: sorted(pages) for document, pages in numbers.items()}
 
 
 def source_cards(
@@ -225,7 +213,16 @@ def source_cards(
 ) -> list[dict[str, Any]]:
     """Return the cards below an answer: a card for each page that is cited, or for each of the nearest passages."""
     if response.status != "ok":
-        return [_nearest_card(number, hit) for number, hit in enumerate(response.nearest)]
+        return [
+            _card(
+                number,
+                f"P{number + 1}",
+                hit,
+                location_text(hit.chunk.lines, hit=hit),
+                [{"text": _snippet(hit.chunk), "chips": [{"number": number, "label": f"P{number + 1}"}]}],
+            )
+            for number, hit in enumerate(response.nearest)
+        ]
     pages: dict[tuple[uuid.UUID, int], list[int]] = {}
     for number, (citation, hit) in enumerate(response.cited):
         page_number = citation.lines_in(hit)[0].page_number
@@ -241,47 +238,38 @@ def _page_card(
     quotes: dict[str, list[int]] = {}
     for number in numbers:
         citation, hit = response.cited[number]
-        text = "" if number in in_answer else _quoted(citation) or _snippet(hit.chunk)
-        quotes.setdefault(text, []).append(number)
+        quote, row = citation.shown_quote, citation.row
+        if row is not None:
+            quote = " · ".join(filter(None, (row.label, *row.cells)))
+        quotes.setdefault("" if number in in_answer else quote or _snippet(hit.chunk), []).append(number)
     citation, hit = response.cited[numbers[0]]
     ids = dict.fromkeys(response.citations[number].citation_id for number in numbers)
-    places = {place.label: {"number": number, **_later(place)} for number in numbers if (place := later.get(number))}
-    return {
-        "number": numbers[0],
-        "label": response.labels[numbers[0]] if len(numbers) == 1 else ", ".join(ids),
-        "name": hit.document_name,
-        "place": location_text(citation.lines_in(hit), citation.cells, hit),
-        "quotes": [
+    places = {
+        place.label: {
+            "number": number,
+            "text": translate_message(place.label),
+            "change": place.change.value,
+            "leads": bool(place.regions),
+        }
+        for number in numbers
+        if (place := later.get(number))
+    }
+    return _card(
+        numbers[0],
+        response.labels[numbers[0]] if len(numbers) == 1 else ", ".join(ids),
+        hit,
+        location_text(citation.lines_in(hit), citation.cells, hit),
+        [
             {"text": text, "chips": [{"number": number, "label": response.labels[number]} for number in same]}
             for text, same in quotes.items()
             if text
         ],
-        "later": [*places.values()],
-    }
+    ) | {"later": [*places.values()]}
 
 
-def _nearest_card(number: int, hit: types.Hit) -> dict[str, Any]:
-    label = f"P{number + 1}"
-    return {
-        "number": number,
-        "label": label,
-        "name": hit.document_name,
-        "place": location_text(hit.chunk.lines, hit=hit),
-        "quotes": [{"text": _snippet(hit.chunk), "chips": [{"number": number, "label": label}]}],
-        "later": [],
-    }
-
-
-def _later(place: types.LaterPlace) -> dict[str, Any]:
-    """Return the fields that describe a quote's place in the current version."""
-    return {"text": translate_message(place.label), "change": place.change.value, "leads": bool(place.regions)}
-
-
-def _quoted(citation: types.Citation) -> str | None:
-    """Return the quote; of a table row, its cells separated by dots."""
-    if citation.row is None:
-        return citation.shown_quote
-    return " · ".join(part for part in (citation.row.label, *citation.row.cells) if part)
+def _card(number: int, label: str, hit: types.Hit, place: str, quotes: list[dict[str, Any]]) -> dict[str, Any]:
+    name = hit.document_name
+    return {"number": number, "label": label, "name": name, "place": place, "quotes": quotes, "later": []}
 
 
 def _rows_shown(response: types.AnswerResponse) -> set[int]:
@@ -298,28 +286,20 @@ def location_text(lines: Sequence[types.Line], cells: str | None = None, hit: ty
     page = (
         translate_message(hit.page_name(page_number))
         if hit and page_number in hit.page_labels
-        else _("p. {page}").format(page=page_number)
+        else _("p. {page}", page=page_number)
     )
     if cells:
         return f"{cells}, {page}"
-    where = _section(lines, hit) if hit else f", {_line_numbers(first, last)}"
+    if hit is None:
+        numbers = _("line {number}", number=first) if first == last else None
+        page += ", " + (numbers or _("lines {first}–{last}", first=first, last=last))
+    elif not any(line.kind is types.BlockKind.TABLE for line in lines):  # it may be far below the last heading
+        heading = (hit.chunk.section or "").rpartition(SECTION_SEPARATOR)[2].strip()
+        chunk_lines = {line.number for line in hit.chunk.lines}
+        if heading and chunk_lines.issuperset(line.number for line in lines):
+            page += f" · {heading}"
     labels = ", ".join(map(translate_message, types.set_apart_labels(lines)))
-    return f"{page}{where} ({labels})" if labels else f"{page}{where}"
-
-
-def _line_numbers(first: int, last: int) -> str:
-    if first == last:
-        return _("line {number}").format(number=first)
-    return _("lines {first}–{last}").format(first=first, last=last)
-
-
-def _section(lines: Sequence[types.Line], hit: types.Hit) -> str:
-    """Return the heading above the lines if it is known; a table may be far below the last heading."""
-    if any(line.kind is types.BlockKind.TABLE for line in lines):
-        return ""
-    heading = (hit.chunk.section or "").rpartition(SECTION_SEPARATOR)[2].strip()
-    known = {line.number for line in hit.chunk.lines}
-    return f" · {heading}" if heading and known.issuperset(line.number for line in lines) else ""
+    return f"{page} ({labels})" if labels else page
 
 
 def _snippet(passage: types.Passage, length: int = 240) -> str:
@@ -328,10 +308,11 @@ def _snippet(passage: types.Passage, length: int = 240) -> str:
 
 
 def _writer(response: types.AnswerResponse) -> str:
-    """Return who wrote the answer, or that it consists of quotes."""
+    """Return who wrote the answer, or that it consists of quotes, and whether it was stopped."""
+    writer = _("Quoted from the documents") if response.status == "ok" else _("Nothing was quoted")
     if response.model != EXTRACTIVE_MODEL:
-        return _("Written by {model}").format(model=response.model)
-    return _("Quoted from the documents") if response.status == "ok" else _("Nothing was quoted")
+        writer = _("Written by {model}", model=response.model)
+    return _("Stopped") + f" · {writer}" if response.stopped else writer
 
 
 def usage_text(usage: types.Usage) -> str:
@@ -340,7 +321,7 @@ def usage_text(usage: types.Usage) -> str:
     parts = [
         f"{decimal(usage.latency_ms / 1000, 1)} s" if usage.latency_ms else "",
         plural(tokens, "{count} token", "{count} tokens") if tokens else "",
-        _("about ${cost}").format(cost=decimal(usage.cost_usd, 2 if usage.cost_usd >= 1 else 4))
+        _("about ${cost}", cost=decimal(usage.cost_usd, 2 if usage.cost_usd >= 1 else 4))
         if usage.cost_usd is not None
         else "",
     ]
@@ -356,6 +337,41 @@ def likelihood(response: types.AnswerResponse) -> dict[str, str] | None:
         "kind": response.confidence,
         "explanation": _(
             "Chance that this answer is right: {likelihood}, measured on questions with known answers. "
-            "From {likely} on it is called likely."
-        ).format(likelihood=percent(response.likelihood), likely=percent(types.LIKELY_THRESHOLD)),
+            "From {likely} on it is called likely.",
+            likelihood=percent(response.likelihood),
+            likely=percent(types.LIKELY_THRESHOLD),
+        ),
     }
+
+
+def _row_html(row: types.QuotedRow, chip: str) -> str:
+    """Return a quoted table row with its column names and caption as safe HTML, beside `chip`, which must be safe.
+
+    The requested cell is marked.
+    """
+    caption = f"<caption>{html.escape(row.caption)}</caption>" if row.caption else ""
+    label = _header("row", row.label) if row.label else ""
+    cells = "".join(
+        f"<td{_kind(cell)}>{f'<mark>{html.escape(cell)}</mark>' if i == row.asked else html.escape(cell)}</td>"
+        for i, cell in enumerate(row.cells)
+    )
+    head = ""
+    if any(row.columns):
+        columns = zip(row.columns, row.cells, strict=True)
+        names = "".join(_header("col", name, _kind(cell)) for name, cell in columns)
+        head = f"<thead><tr>{'<td></td>' if row.label else ''}{names}</tr></thead>"
+    table = f"<table>{caption}{head}<tbody><tr>{label}{cells}</tr></tbody></table>"
+    name = html.escape(row.label or row.caption or _("Row of a table"))
+    return (
+        f'<figure class="row"><div class="scroll" role="region" aria-label="{name}" tabindex="0">{table}</div>{chip}'
+        "</figure>"
+    )
+
+
+def _header(scope: str, text: str, kind: str = "") -> str:
+    return f'<th scope="{scope}"{kind}>{html.escape(text)}</th>'
+
+
+def _kind(cell: str) -> str:
+    """Align numbers, and the headers above them, to the right."""
+    return "" if any(map(str.isalpha, cell)) else ' class="figure"'

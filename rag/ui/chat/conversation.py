@@ -15,11 +15,11 @@ from rag.ui import session
 from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export, pending_answers
 from rag.ui.chat.answer import marks, show_answer
-from rag.ui.chat.conversation_list import FIRST_QUESTION, conversation_id, open_conversation
+from rag.ui.chat.conversation_list import conversation_id, open_conversation
 from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer
 from rag.ui.chat.suggestions import suggested_questions
-from rag.ui.chat.turn_actions import answer_actions, question_actions, unfinished_actions
+from rag.ui.chat.turn_actions import answer_actions, question_actions
 from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
@@ -58,36 +58,48 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         try:
             messages = session.engine().chats.messages(current) if current else []
         except errors.NotFoundError:
-            _deleted()
+            # A question sent to a chat that is gone goes into the field of the next one.
+            if question := st.session_state.pop(SENT, None):
+                st.session_state[REFUSED] = (question, _("There is no such chat"))
+            state = empty_state("delete", _("There is no such chat"), _("It was deleted, or its address is wrong."))
+            state.button(_("New chat"), key="new-instead", on_click=open_conversation, args=(None,))
             return
         is_written_elsewhere = False
         if current and messages and not pending and messages[-1].response is None:
             is_written_elsewhere = session.engine().store.answer_locks.is_locked(current)
             messages = session.engine().chats.messages(current)
         is_written = is_written_elsewhere or bool(pending and not pending.error)
-        shown = _turns_before(messages, pending, is_written=is_written)
-        turns = st.container(key="transcript", height=400, border=False, autoscroll=not _is_last_answer_shown(messages))
+        turns_shown = _turns_before(messages, pending, is_written=is_written)
+        viewing: Viewing | None = st.session_state.get("viewing")
+        is_last_shown = bool(messages and viewing and viewing.message_id == messages[-1].id)
+        # An answer whose words the viewer shows is read from its beginning.
+        turns = st.container(key="transcript", height=400, border=False, autoscroll=not is_last_shown)
         _question_field(document_ids, disabled=is_written)
         with turns:
-            suggestion = None if messages else st.session_state.pop(FIRST_QUESTION, None)
-            if not messages and not suggestion:
-                suggestion = suggested_questions(first, is_alone=is_alone)
-            later = later_places(shown)
-            judged = shown[-1].id if pending and pending.so_far else None
-            for message in shown:
+            suggestion = None if messages else suggested_questions(first, is_alone=is_alone)
+            later = later_places(turns_shown)
+            judged = turns_shown[-1].id if pending and pending.so_far else None
+            for message in turns_shown:
                 _show_message(
                     message,
                     later.get(message.id, NOTHING_LATER),
                     document_ids,
-                    is_asked=not is_written,
+                    has_actions=not is_written,
                     is_provisional=message.id == judged,
                 )
             if messages and not pending and not is_written:
                 suggestion = _follow_ups(messages, document_ids)
                 suggest_model()
-                export.conversation_menu(current, messages)
-            if current and pending:
-                _show_failure(current, pending) if pending.error else _show_pending()
+                if current and any(message.response for message in messages):
+                    export.export_menu(current)
+            if current and pending and pending.error:
+                st.error(escape(translate_message(pending.error)), icon=":material/error:")
+                if st.button(_("Ask again"), icon=":material/refresh:"):
+                    request = pending.request
+                    pending_answers.start(session.engine(), current, lambda: request, pending.beside)
+                    st.rerun()
+            elif pending:
+                _show_pending()
             elif is_written_elsewhere:
                 _show_written_elsewhere()
         if not messages:
@@ -96,21 +108,18 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             _ask(suggestion, document_ids=document_ids)
 
 
-def _deleted() -> None:
-    """Say that there is no such chat any more; a question sent to it goes into the field of the next one."""
-    if question := st.session_state.pop(SENT, None):
-        st.session_state[REFUSED] = (question, _("There is no such chat"))
-    with empty_state("delete", _("There is no such chat"), _("It was deleted, or its address is wrong.")):
-        st.button(_("New chat"), key="new-instead", on_click=open_conversation, args=(None,))
-
-
 def _question_field(document_ids: tuple[uuid.UUID, ...], *, disabled: bool) -> None:
     """Show the question field and ask what was sent; what cannot be asked is put back, with the reason above it."""
     if refused := st.session_state.pop(REFUSED, None):
         st.session_state[QUESTION], reason = refused
-        with st.container(key="refused"):
-            st.error(escape(reason), icon=":material/error:")
-    st.chat_input(_("Ask about your documents"), key=QUESTION, disabled=disabled, on_submit=_send)
+        st.container(key="refused").error(escape(reason), icon=":material/error:")
+    # The question is kept at once: a disabled field would drop it.
+    st.chat_input(
+        _("Ask about your documents"),
+        key=QUESTION,
+        disabled=disabled,
+        on_submit=lambda: st.session_state.update({SENT: st.session_state[QUESTION]}),
+    )
     question = st.session_state.pop(SENT, None)
     if not question or not question.strip():
         return
@@ -121,11 +130,6 @@ def _question_field(document_ids: tuple[uuid.UUID, ...], *, disabled: bool) -> N
         st.rerun()
 
 
-def _send() -> None:
-    """Keep the question in the session; a disabled field would drop it."""
-    st.session_state[SENT] = st.session_state[QUESTION]
-
-
 def _turns_before(
     messages: Sequence[types.ChatMessage], pending: PendingAnswer | None, *, is_written: bool
 ) -> Sequence[types.ChatMessage]:
@@ -134,12 +138,6 @@ def _turns_before(
         return messages[:-1]
     beside = pending.beside if pending and not pending.error else None
     return list(itertools.takewhile(lambda message: message.id != beside, messages))
-
-
-def _is_last_answer_shown(messages: Sequence[types.ChatMessage]) -> bool:
-    """Return whether the viewer shows the last answer, which is then read from its beginning."""
-    viewing: Viewing | None = st.session_state.get("viewing")
-    return bool(messages and viewing and viewing.message_id == messages[-1].id)
 
 
 def later_places(messages: Sequence[types.ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, types.LaterPlace]]:
@@ -165,21 +163,17 @@ def _show_message(
     later: Mapping[int, types.LaterPlace],
     document_ids: tuple[uuid.UUID, ...],
     *,
-    is_asked: bool,
+    has_actions: bool,
     is_provisional: bool,
 ) -> None:
-    """Show a turn, of an answer that is being judged with provisional verdicts.
-
-    While nothing is being written (`is_asked`), its actions are shown, too.
-    """
+    """Show a turn, of an answer that is being judged with provisional verdicts."""
     if message.role == "user":
-        with st.container(key=f"question-{message.id}"):
-            st.text(message.content)
-        if is_asked:
+        st.container(key=f"question-{message.id}").text(message.content)
+        if has_actions:
             question_actions(message, partial(_ask, document_ids=document_ids))
     elif message.response is not None:
         if message.response.question:
-            st.caption(_("Understood as: {question}").format(question=escape(message.response.question)))
+            st.caption(_("Understood as: {question}", question=escape(message.response.question)))
         show_answer(
             message.response,
             message.id,
@@ -189,14 +183,13 @@ def _show_message(
             on_later=show_later_place,
             is_provisional=is_provisional,
         )
-        if is_asked:
+        if has_actions:
             answer_actions(message, partial(_ask_again, document_ids))
     else:
-        with st.container(key=f"unfinished-{message.id}"):
-            st.html(render(CITATION_MARK.sub("", message.content)))
+        st.container(key=f"unfinished-{message.id}").html(render(CITATION_MARK.sub("", message.content)))
         st.caption(_("Stopped before the end: this is what was written until then. It is not checked."))
-        if is_asked:
-            unfinished_actions(message, partial(_ask_again, document_ids))
+        if has_actions:
+            answer_actions(message, partial(_ask_again, document_ids))
 
 
 def _follow_ups(messages: Sequence[types.ChatMessage], document_ids: tuple[uuid.UUID, ...]) -> str | None:
@@ -227,17 +220,16 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
         raise errors.ValidationError(
             _(
                 "The question has {count} characters, but at most {most} are possible. Shorten it, or add the text to "
-                "the library and ask about it."
-            ).format(count=decimal(len(question)), most=decimal(types.MAX_QUESTION_CHARS))
+                "the library and ask about it.",
+                count=decimal(len(question)),
+                most=decimal(types.MAX_QUESTION_CHARS),
+            )
         )
     engine, current = session.engine(), conversation_id()
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
     _write(
-        current,
-        question,
-        document_ids,
-        turn=lambda: engine.chats.append(current, "user", question, beside=beside).id,
+        current, question, document_ids, turn=lambda: engine.chats.append(current, "user", question, beside=beside).id
     )
 
 
@@ -246,12 +238,13 @@ def _ask_again(
 ) -> None:
     """Regenerate an answer; the existing one stays as an earlier version."""
     turns = session.engine().chats.messages(message.conversation_id)
-    asked = [turn for turn in itertools.takewhile(lambda turn: turn.id != message.id, turns) if turn.role == "user"][-1]
+    before = itertools.takewhile(lambda turn: turn.id != message.id, turns)
+    question = [turn for turn in before if turn.role == "user"][-1]
     _write(
         message.conversation_id,
-        asked.content,
+        question.content,
         document_ids,
-        turn=lambda: asked.id,
+        turn=lambda: question.id,
         beside=message.id,
         model=model,
         top_k=top_k,
@@ -274,8 +267,8 @@ def _write(
     """
     engine = session.engine()
 
-    def request() -> types.AnswerRequest:
-        asked = engine.chats.request(
+    def make_request() -> types.AnswerRequest:
+        request = engine.chats.request(
             conversation,
             question,
             document_ids,
@@ -285,11 +278,11 @@ def _write(
             top_k=top_k,
         )
         if beside is None:
-            return asked
+            return request
         # asking again must not return the cached answer
-        return asked.model_copy(update={"options": asked.options.model_copy(update={"use_cache": False})})
+        return request.model_copy(update={"options": request.options.model_copy(update={"use_cache": False})})
 
-    pending_answers.start(engine, conversation, request, beside)
+    pending_answers.start(engine, conversation, make_request, beside)
     st.query_params["chat"] = str(conversation)
     st.rerun()
 
@@ -305,15 +298,18 @@ def _show_pending() -> None:
         if not pending.error:
             _finish(current, pending)
         st.rerun()
-    if pending.so_far and not _is_judged_in_sight(pending):
+    if pending.so_far and st.session_state.get(JUDGED) is not pending:
         st.session_state[JUDGED] = pending
         _show_first_citation(current)
         st.rerun()
     if pending.so_far:
         st.caption(_("A model judges what is said in other words …"))
     else:
-        _show_text_so_far(pending.text, _reading(pending.stage))
-        if pending.stage and pending.stage.name == "checking":
+        stage, meanwhile = pending.stage, _("Reading …")
+        if stage and stage.seconds is not None and stage.seconds >= SLOW_SECONDS:
+            meanwhile = _("Reading … about {seconds} s on this machine", seconds=decimal(stage.seconds))
+        _show_text_so_far(pending.text, meanwhile)
+        if stage and stage.name == "checking":
             st.caption(_("Checking the sentences …"))
     st.button(
         _("Stopping …") if pending.stopping else _("Stop"),
@@ -339,18 +335,6 @@ def _show_text_so_far(text: str, meanwhile: str) -> None:
     st.html(f'<div class="pending">{render(text) if text else html.escape(meanwhile)}</div>')
 
 
-def _is_judged_in_sight(pending: PendingAnswer) -> bool:
-    """Return whether this page has shown the answer that is still being judged."""
-    return st.session_state.get(JUDGED) is pending
-
-
-def _reading(stage: types.AnswerStage | None) -> str:
-    """Return what is said before the first word; of a slow model also how long it reads."""
-    if stage is None or stage.seconds is None or stage.seconds < SLOW_SECONDS:
-        return _("Reading …")
-    return _("Reading … about {seconds} s on this machine").format(seconds=decimal(stage.seconds, 0))
-
-
 def _stop(conversation: uuid.UUID) -> None:
     """Stop writing or judging. Text written so far is saved; without text, or if it is saved, nothing is waited for."""
     pending = pending_answers.of(conversation)
@@ -361,7 +345,7 @@ def _stop(conversation: uuid.UUID) -> None:
 def _finish(conversation: uuid.UUID, pending: PendingAnswer) -> None:
     """Show the saved answer; one that was shown while it was judged stays where the reader is."""
     pending_answers.forget(conversation)
-    if pending.so_far and _is_judged_in_sight(pending):
+    if pending.so_far and st.session_state.get(JUDGED) is pending:
         (last,) = session.engine().chats.messages(conversation, last=1)
         update_marks(last, pending.so_far)
     else:
@@ -373,10 +357,3 @@ def _show_first_citation(conversation: uuid.UUID) -> None:
     (last,) = session.engine().chats.messages(conversation, last=1)
     if last.response and marks(last.response):
         show_citation(last, 0)
-
-
-def _show_failure(conversation: uuid.UUID, pending: PendingAnswer) -> None:
-    st.error(escape(translate_message(pending.error or "")), icon=":material/error:")
-    if st.button(_("Ask again"), icon=":material/refresh:"):
-        pending_answers.start(session.engine(), conversation, lambda: pending.request, pending.beside)
-        st.rerun()

@@ -1,7 +1,7 @@
 """The user's conversations in the sidebar, and which one is open."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import streamlit as st
 
@@ -9,12 +9,10 @@ from rag import types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape
 from rag.ui.language import N_, _
-from rag.ui.page_frame import dialog, error_boundary
+from rag.ui.page_frame import dialog, is_confirmed
 
 LAST_CHAT = "last-chat"
 """Session key of the last open conversation; other pages' addresses have none."""
-FIRST_QUESTION = "asked-elsewhere"
-"""Session key of the question with which another page starts a conversation."""
 SHOW_ALL = "all-chats"
 MAX_SHOWN = 30
 """Conversations listed until all are requested."""
@@ -65,42 +63,38 @@ def conversations() -> None:
     """List the user's conversations, newest first, with search and a menu for each."""
     engine, current = session.engine(), conversation_id()
     st.button(_("New chat"), icon=":material/edit_square:", width="stretch", on_click=open_conversation, args=(None,))
-    listed = engine.chats.list()
-    if not listed:
+    conversations = engine.chats.list()
+    if not conversations:
         return
-    wanted = st.text_input(
+    query = st.text_input(
         _("Search chats"), key="chat-search", placeholder=_("Search chats"), label_visibility="collapsed"
     )
-    if wanted.strip():
-        _search_results(engine.chats.search(wanted), current)
+    if query.strip():
+        hits = engine.chats.search(query)
+        if not hits:
+            st.caption(_("No chat contains these words."))
+        with st.container(key="conversations", gap=None):
+            for hit in hits:
+                _conversation(hit.conversation, is_open=hit.conversation.id == current)
+                if hit.message_id:
+                    st.caption(escape(hit.excerpt))
         return
-    shown = listed if st.session_state.get(SHOW_ALL) else listed[:MAX_SHOWN]
+    most = None if st.session_state.get(SHOW_ALL) else MAX_SHOWN
     with st.container(key="conversations", gap=None):
-        for conversation in shown:
-            _conversation(conversation, current=conversation.id == current)
-    if len(shown) < len(listed):
-        more = _("Show {count} older").format(count=decimal(len(listed) - len(shown)))
+        for conversation in conversations[:most]:
+            _conversation(conversation, is_open=conversation.id == current)
+    if most and len(conversations) > most:
+        more = _("Show {count} older", count=decimal(len(conversations) - most))
         st.button(more, type="tertiary", on_click=st.session_state.__setitem__, args=(SHOW_ALL, True))
 
 
-def _search_results(hits: Sequence[types.FoundConversation], current: uuid.UUID | None) -> None:
-    """Show the conversations found, each with the text around the match."""
-    if not hits:
-        st.caption(_("No chat contains these words."))
-    with st.container(key="conversations", gap=None):
-        for hit in hits:
-            _conversation(hit.conversation, current=hit.conversation.id == current)
-            if hit.message_id:
-                st.caption(escape(hit.excerpt))
-
-
-def _conversation(conversation: types.Conversation, *, current: bool) -> None:
+def _conversation(conversation: types.Conversation, *, is_open: bool) -> None:
     with st.container(key=f"conversation-{conversation.id}", horizontal=True, gap=None, wrap=False):
         st.button(
             escape(conversation.title),
             key=f"open-{conversation.id}",
             icon=":material/keep:" if conversation.pinned else None,
-            type="secondary" if current else "tertiary",
+            type="secondary" if is_open else "tertiary",
             width="stretch",
             on_click=open_conversation,
             args=(conversation.id, conversation.document_ids),
@@ -124,21 +118,15 @@ def _conversation(conversation: types.Conversation, *, current: bool) -> None:
 def _rename(chosen: uuid.UUID, title: str) -> None:
     name = st.text_input(_("Title"), title)
     if st.button(_("Save"), type="primary", disabled=not name.strip()):
-        with error_boundary():
-            session.engine().chats.update(chosen, title=name.strip())
-            st.rerun()
+        session.engine().chats.update(chosen, title=name.strip())
+        st.rerun()
 
 
 @dialog("Delete chat?")
 def _delete(chosen: uuid.UUID, title: str) -> None:
-    st.text(_("“{title}” and its answers will be deleted. The documents stay.").format(title=title))
-    with st.container(horizontal=True):
-        is_confirmed = st.button(_("Delete"), type="primary")
-        if st.button(_("Cancel")):
-            st.rerun()
-    if is_confirmed:
-        with error_boundary():
-            session.engine().store.conversations.delete(chosen)
-            if chosen == conversation_id():
-                open_conversation(None)
-            st.rerun()
+    st.text(_("“{title}” and its answers will be deleted. The documents stay.", title=title))
+    if is_confirmed(_("Delete")):
+        session.engine().store.conversations.delete(chosen)
+        if chosen == conversation_id():
+            open_conversation(None)
+        st.rerun()

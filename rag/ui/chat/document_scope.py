@@ -10,7 +10,8 @@ from rag.ui import session
 from rag.ui.chat.conversation_list import conversation_id
 from rag.ui.formatting import escape, n_documents, plural
 from rag.ui.language import _
-from rag.ui.library import document_metadata, document_rows, upload
+from rag.ui.library import document_metadata
+from rag.ui.library.document_table import STAGES, status
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
 
@@ -34,7 +35,7 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
     """Show which of the chosen documents are still being read, or cannot be asked for another reason."""
     with error_boundary():
         unfinished = [
-            f":material/{upload.STAGES[document.status][0]}: {escape(document.name)}: {document_rows.status(document)}"
+            f":material/{STAGES[document.status][0]}: {escape(document.name)}: {status(document)}"
             for document in session.engine().documents.list(disabled=False)
             if (document.searchable and types.reading_progress(document) and not document_ids)
             or (document.id in document_ids and (types.reading_progress(document) or not document.searchable))
@@ -64,11 +65,8 @@ def no_documents(document_ids: tuple[uuid.UUID, ...] = ()) -> None:
             if (reading := types.reading_progress(document))
         ]
         if readings:
-            with empty_state(
-                "hourglass_top",
-                _("Reading your documents"),
-                _("You can ask questions as soon as the first one is read."),
-            ):
+            text = _("You can ask questions as soon as the first one is read.")
+            with empty_state("hourglass_top", _("Reading your documents"), text):
                 for line in readings[:MAX_UNFINISHED]:
                     st.caption(line, width="content")
             return
@@ -92,9 +90,9 @@ def choose_scope(documents: list[types.Document]) -> tuple[uuid.UUID, ...]:
     filters = document_metadata.current_filters(SCOPE_FILTER)
     if "scope" not in st.session_state:
         kept = st.session_state.get("kept-scope")
-        st.session_state["scope"] = (_scope_in_address() or _scope_of_conversation()) if kept is None else kept
-    known = {str(document.id) for document in documents}
-    waiting = tuple(uuid.UUID(chosen) for chosen in st.session_state["scope"] if chosen not in known)
+        st.session_state["scope"] = _initial_scope() if kept is None else kept
+    ready = {str(document.id) for document in documents}
+    waiting = tuple(uuid.UUID(chosen) for chosen in st.session_state["scope"] if chosen not in ready)
     if filters != types.Filters():
         let_through = session.engine().documents.list(filters=filters, disabled=False)
         documents = [document for document in documents if document in let_through]
@@ -104,9 +102,7 @@ def choose_scope(documents: list[types.Document]) -> tuple[uuid.UUID, ...]:
     names = {str(document.id): document.name for document in documents}
     st.session_state["scope"] = chosen = [chosen for chosen in st.session_state["scope"] if chosen in names]
     whole = document_metadata.summary(filters) or _("Whole library")
-    label = n_documents(len(chosen)) if chosen else whole
-    if len(chosen) == 1:
-        label = names[chosen[0]]
+    label = names[chosen[0]] if len(chosen) == 1 else n_documents(len(chosen)) if chosen else whole
     with st.popover(escape(label), icon=":material/filter_list:", key="scope-chooser"):
         document_metadata.tag_fields(SCOPE_FILTER)
         st.multiselect(
@@ -118,29 +114,25 @@ def choose_scope(documents: list[types.Document]) -> tuple[uuid.UUID, ...]:
             width=420,
         )
     st.session_state["kept-scope"] = st.session_state["scope"]  # Streamlit forgets the field's own state on other pages
-    _keep_in_address(st.session_state["scope"])
-    return tuple(uuid.UUID(document_id) for document_id in st.session_state["scope"])
-
-
-def _keep_in_address(scope: list[str]) -> None:
-    """Keep the documents of a chat without questions for a reload; afterwards the conversation has them."""
+    scope: list[str] = st.session_state["scope"]
+    # The address keeps the documents of a chat without questions for a reload; afterwards the conversation has them.
     if 0 < len(scope) <= MAX_IN_ADDRESS and not conversation_id():
         st.query_params[ADDRESS] = scope
     elif ADDRESS in st.query_params:
         del st.query_params[ADDRESS]
+    return tuple(uuid.UUID(document_id) for document_id in scope)
 
 
-def _scope_in_address() -> list[str]:
-    """Return the documents of a new chat that was reloaded."""
-    found = []
-    for given in st.query_params.get_all(ADDRESS):
+def _initial_scope() -> list[str]:
+    """Return the documents of a new chat that was reloaded, or of a conversation that is opened by its address."""
+    scope = []
+    for text in st.query_params.get_all(ADDRESS):
         with contextlib.suppress(ValueError):
-            found.append(str(uuid.UUID(given)))
-    return found
-
-
-def _scope_of_conversation() -> list[str]:
-    """Return the documents with which the open conversation began, when it is opened by address."""
+            scope.append(str(uuid.UUID(text)))
     current = conversation_id()
-    kept = [conversation for conversation in session.engine().chats.list() if conversation.id == current]
-    return [str(document_id) for conversation in kept for document_id in conversation.document_ids]
+    return scope or [
+        str(document_id)
+        for conversation in session.engine().chats.list()
+        if conversation.id == current
+        for document_id in conversation.document_ids
+    ]

@@ -54,10 +54,6 @@ class PendingAnswer:
         self.error: str | None = None
         self._ended = threading.Event()
 
-    def start(self) -> None:
-        """Start writing."""
-        threading.Thread(target=self._write, daemon=True).start()
-
     @property
     def done(self) -> bool:
         """Whether nothing more will be saved."""
@@ -82,7 +78,8 @@ class PendingAnswer:
         """Whether `stop` was called."""
         return self._stopped.is_set()
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write the answer, in a thread of its own."""
         try:
             for event in self._engine.questions.stream(self.request, self._stopped.is_set):
                 if isinstance(event, types.AnswerToken):
@@ -146,7 +143,7 @@ def start(
         reserved.callback(_running.pop, key, None)
         answer = PendingAnswer(engine, conversation_id, request, beside, reserved.pop_all())
     _running[key] = _shown()[conversation_id] = answer
-    answer.start()
+    threading.Thread(target=answer.write, daemon=True).start()
 
 
 def of(conversation_id: uuid.UUID) -> PendingAnswer | None:

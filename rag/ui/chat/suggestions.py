@@ -1,11 +1,9 @@
 """Suggested questions of a document. They are looked for in the background, since this takes seconds."""
 
-import datetime as dt
 import logging
 import threading
 import uuid
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
@@ -28,7 +26,7 @@ class _Search:
     """A search for the questions that a document answers, in a background thread."""
 
     def __init__(self, engine: RAGEngine, document_id: uuid.UUID) -> None:
-        self.found: tuple[str, ...] = ()
+        self.suggestions: tuple[str, ...] = ()
         self._thread = threading.Thread(target=self._find, args=(engine, document_id), daemon=True)
         self._thread.start()
 
@@ -39,7 +37,7 @@ class _Search:
 
     def _find(self, engine: RAGEngine, document_id: uuid.UUID) -> None:
         try:
-            self.found = engine.questions.suggestions(document_id)
+            self.suggestions = engine.questions.suggestions(document_id)
         except errors.Error as error:
             log.info("no questions are suggested: %s", error.code)
         except Exception:
@@ -58,26 +56,22 @@ def suggested_questions(document_id: uuid.UUID, *, is_alone: bool) -> str | None
     text = _("Every sentence of an answer cites its source. Click a citation to see the words on the page.")
     with empty_state("forum", _("Ask your documents"), text):
         if document.status in types.UNFINISHED:
-            _show_when(partial(_is_read, document_id))
+            _show_when(lambda: not _is_being_read(document_id))
             return None
-        search = _search(document_id, document.indexed_at)
+        # A search is begun once in this session for each state of the document.
+        searches: dict[object, _Search] = st.session_state.setdefault("suggestions", {})
+        key = (document_id, document.indexed_at)
+        if key not in searches:
+            searches[key] = _Search(session.engine(), document_id)
+        search = searches[key]
         if not search.is_done(KNOWN_SECONDS):
             _show_when(search.is_done)
             return None
-        for number, question in enumerate(search.found):
-            asked = question if is_alone else in_document(question, document.name)
-            if st.button(escape(asked), key=f"topic-{number}-{document_id}"):
-                return asked
+        for number, suggestion in enumerate(search.suggestions):
+            question = suggestion if is_alone else in_document(suggestion, document.name)
+            if st.button(escape(question), key=f"topic-{number}-{document_id}"):
+                return question
     return None
-
-
-def _search(document_id: uuid.UUID, indexed_at: dt.datetime | None) -> _Search:
-    """Return this session's search, begun at the first call for this state of the document."""
-    searches: dict[tuple[uuid.UUID, dt.datetime | None], _Search] = st.session_state.setdefault("suggestions", {})
-    key = (document_id, indexed_at)
-    if key not in searches:
-        searches[key] = _Search(session.engine(), document_id)
-    return searches[key]
 
 
 @st.fragment(run_every=POLL_SECONDS)
@@ -88,9 +82,8 @@ def _show_when(is_done: Callable[[], bool]) -> None:
             st.rerun()
 
 
-def _is_read(document_id: uuid.UUID) -> bool:
-    """Return whether a document has been read; True if it was deleted meanwhile, so that nothing waits for it."""
+def _is_being_read(document_id: uuid.UUID) -> bool:
     try:
-        return session.engine().documents.get(document_id).status not in types.UNFINISHED
-    except errors.NotFoundError:
-        return True
+        return session.engine().documents.get(document_id).status in types.UNFINISHED
+    except errors.NotFoundError:  # deleted meanwhile
+        return False

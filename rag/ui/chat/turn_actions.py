@@ -2,14 +2,12 @@
 
 import uuid
 from collections.abc import Callable
-from typing import Literal
 
 import streamlit as st
 
 from rag import types
 from rag.ui import session
 from rag.ui.chat import export
-from rag.ui.chat.marked_copy import offer_copy
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, error_boundary
 
@@ -49,57 +47,46 @@ def _edit(message: types.ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> 
     text = st.text_area(_("Question"), message.content, label_visibility="collapsed")
     st.caption(_("Earlier versions stay available: use the arrows below the question."))
     if st.button(_("Ask"), type="primary", disabled=not text.strip()):
-        with error_boundary():
-            ask(text.strip(), message.id)
+        ask(text.strip(), message.id)
 
 
 def answer_actions(message: types.ChatMessage, again: AskAgain) -> None:
-    """Show the actions of an answer."""
+    """Show the actions of an answer; one that broke off can only be asked again."""
     with st.container(key=f"actions-{message.id}", horizontal=True, vertical_alignment="center", gap=None):
         _turn_versions(message)
-        for rating, icon, word in RATINGS:
-            given = message.rating == rating
-            kind: Literal["secondary", "tertiary"] = "secondary" if given else "tertiary"
-            wanted: types.Rating | None = None if given else rating
+        for rating, icon, word in RATINGS if message.response else ():
+            is_current = message.rating == rating
             st.button(
                 f":material/{icon}:",
                 key=f"{rating}-{message.id}",
-                type=kind,
+                type="secondary" if is_current else "tertiary",
                 help=_(word),
                 on_click=_rate,
-                args=(message, wanted),
+                args=(message, None if is_current else rating),
             )
         if st.session_state.get(BAD_ANSWER) == message.id:
             del st.session_state[BAD_ANSWER]
             _feedback(message)
         _ask_again_menu(message, again)
         if message.response:
-            offer_copy(message.response, message.id)
-            export.answer_menu(message)
-
-
-def unfinished_actions(message: types.ChatMessage, again: AskAgain) -> None:
-    """Show the actions of an answer that broke off."""
-    with st.container(key=f"actions-{message.id}", horizontal=True, vertical_alignment="center", gap=None):
-        _turn_versions(message)
-        _ask_again_menu(message, again)
+            export.offer_copy(message.response, message.id)
+            export.export_menu(message.conversation_id, message.id)
 
 
 def _turn_versions(message: types.ChatMessage) -> None:
     """Show which version of a turn this is, and buttons to switch."""
     if len(message.versions) < 2:
         return
-    own = message.versions.index(message.id)
-    for sign, word, place in (
-        ("chevron_left", N_("Earlier version"), own - 1),
-        ("chevron_right", N_("Later version"), own + 1),
+    current = message.versions.index(message.id)
+    for name, icon, label, place in (
+        ("earlier", "chevron_left", N_("Earlier version"), current - 1),
+        ("later", "chevron_right", N_("Later version"), current + 1),
     ):
         is_there = 0 <= place < len(message.versions)
-        if place > own:
-            st.caption(f"{own + 1}/{len(message.versions)}", width="content")
-        help_ = _(word)
-        key = f"{word.partition(' ')[0].lower()}-{message.id}"
-        if st.button(f":material/{sign}:", key=key, type="tertiary", disabled=not is_there, help=help_):
+        if place > current:
+            st.caption(f"{current + 1}/{len(message.versions)}", width="content")
+        key, help_ = f"{name}-{message.id}", _(label)
+        if st.button(f":material/{icon}:", key=key, type="tertiary", disabled=not is_there, help=help_):
             session.engine().store.conversations.choose(message.conversation_id, message.versions[place])
             st.session_state.pop("viewing", None)
             st.rerun()
@@ -113,7 +100,7 @@ def _ask_again_menu(message: types.ChatMessage, again: AskAgain) -> None:
         key=f"again-{message.id}",
         type="tertiary",
         help=_("Ask again"),
-        format_func=lambda option: _("With {model}").format(model=option) if option in models else _(option),
+        format_func=lambda option: _("With {model}", model=option) if option in models else _(option),
     )
     if choice:
         again(message, choice if choice in models else None, MORE_SOURCES if choice == WITH_MORE_SOURCES else None)
@@ -143,9 +130,8 @@ def _feedback(message: types.ChatMessage) -> None:
     reasons = st.pills(
         _("What is wrong?"), REASONS, format_func=_, selection_mode="multi", label_visibility="collapsed"
     )
-    words = st.text_area(_("Comment"), placeholder=_("Optional"))
+    comment = st.text_area(_("Comment"), placeholder=_("Optional"))
     if st.button(_("Save"), type="primary"):
-        with error_boundary():
-            reason = " · ".join([*reasons, *filter(None, [words.strip()])])
-            session.engine().answers.rate(message.conversation_id, message.id, "bad", reason or None)
-            st.rerun()
+        reason = " · ".join(filter(None, [*reasons, comment.strip()]))
+        session.engine().answers.rate(message.conversation_id, message.id, "bad", reason or None)
+        st.rerun()

@@ -17,7 +17,8 @@ from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 VIEW = "index-view"
 """Session key of the index page's current view."""
-DOCUMENT = "chunks-document"
+DOCUMENT, PAGE = "chunks-document", "chunks-page-{}"
+"""Session keys of the chosen document, and of its chosen page."""
 KIND_NAMES = {
     types.BlockKind.TEXT: N_("text"),
     types.BlockKind.HEADING: N_("heading"),
@@ -42,8 +43,9 @@ def columns(widths: list[int]) -> list[DeltaGenerator]:
 
 def empty_index() -> None:
     """Show a placeholder if nothing is indexed."""
-    with empty_state("manage_search", _("Nothing is indexed yet"), _("Upload documents to see their chunks here.")):
-        st.page_link("pages/library.py", label=_("Upload documents"), icon=":material/upload_file:")
+    text = _("Upload documents to see their chunks here.")
+    state = empty_state("manage_search", _("Nothing is indexed yet"), text)
+    state.page_link("pages/library.py", label=_("Upload documents"), icon=":material/upload_file:")
 
 
 # --- the chunks of a page ---------------------------------------------------------------------------
@@ -66,26 +68,27 @@ def chunks_by_page() -> None:
             )
             document = documents[document_id]
             last = max(document.page_count, 1)
-            number = int(st.number_input(_("Page"), 1, last, width=130, key=_page_key(document.id)))
+            number = int(st.number_input(_("Page"), 1, last, width=130, key=PAGE.format(document.id)))
         chunks = session.engine().chunks.list(document.id, page_number=number)
-        position = _chunk_list(chunks, number)
-
-    def pick(position: int, _click: int) -> None:
-        st.session_state[_list_key(chunks, number)] = position
-
+        list_key = f"chunk-{number}-{chunks[0].id if chunks else ''}"
+        position = _chunk_list(chunks, number, list_key) if chunks else None
+        if not chunks:
+            st.caption(_("No chunks on this page."))
     with right:
-        marks = [Mark.of_chunk(chunk) for chunk in chunks]
-        document = session.engine().documents.get(document.id)  # with its pages
-        show_pdf(document, marks, position, page_number=number, key="chunk-viewer", on_pick=pick)
+        show_pdf(
+            session.engine().documents.get(document.id),  # with its pages
+            [Mark.of_chunk(chunk) for chunk in chunks],
+            position,
+            page_number=number,
+            key="chunk-viewer",
+            on_pick=lambda position, _click: st.session_state.update({list_key: position}),
+        )
 
 
-def _chunk_list(chunks: list[types.Chunk], number: int) -> int | None:
+def _chunk_list(chunks: list[types.Chunk], number: int, key: str) -> int:
     """List the page's chunks and return the position of the chosen one."""
-    if not chunks:
-        st.caption(_("No chunks on this page."))
-        return None
     counts = (f"{decimal(count)} {_(KIND_NAMES[kind])}" for kind, count in types.line_counts(chunks).items())
-    st.caption(_("Lines: {counts}").format(counts=", ".join(counts)))
+    st.caption(_("Lines: {counts}", counts=", ".join(counts)))
     with st.container(key="chunk-list", height=400, border=False):
         position = st.radio(
             _("Chunks"),
@@ -94,57 +97,55 @@ def _chunk_list(chunks: list[types.Chunk], number: int) -> int | None:
             format_func=lambda i: f"\\#{chunks[i].ordinal + 1} · {location_text(chunks[i].lines)}",
             captions=[escape(chunk.text[:160]) + " …" for chunk in chunks],
             label_visibility="collapsed",
-            key=_list_key(chunks, number),
+            key=key,
         )
-        with st.expander(_("Embedded text"), expanded=False):
-            st.caption(escape(chunks[position].context))
-            st.text(chunks[position].text)
+        _show_text(_("Embedded text"), chunks[position])
     return position
 
 
-def _list_key(chunks: list[types.Chunk], number: int) -> str:
-    return f"chunk-{number}-{chunks[0].id}"
+def _show_text(title: str, chunk: types.Chunk) -> None:
+    with st.expander(title, expanded=False):
+        st.caption(escape(chunk.context))
+        st.text(chunk.text)
 
 
 def open_page(document_id: uuid.UUID, number: int) -> None:
     """Open the chunk view at a page; call it before the page is drawn."""
     st.session_state[VIEW] = "Chunks"
     st.session_state[DOCUMENT] = str(document_id)
-    st.session_state[_page_key(document_id)] = number
-
-
-def _page_key(document_id: uuid.UUID) -> str:
-    return f"chunks-page-{document_id}"
+    st.session_state[PAGE.format(document_id)] = number
 
 
 # --- the map of all chunks --------------------------------------------------------------------------
 
 
 @st.fragment
+@error_boundary()
 def chunk_map() -> None:
     """Show the map and the chunk of the last clicked point."""
-    with error_boundary():
-        embedding_map = session.cached_for_index("map", session.engine().indexes.map)
-        if not embedding_map.points:
-            empty_index()
-            return
-        left, right = columns([6, 5])
-        with left:
-            _points(embedding_map)
-        with right, st.container(key="map-chunk"):
-            _map_chunk()
+    embedding_map = session.cached_for_index("map", session.engine().indexes.map)
+    if not embedding_map.points:
+        empty_index()
+        return
+    left, right = columns([6, 5])
+    with left:
+        _points(embedding_map)
+    with right, st.container(key="map-chunk"):
+        _map_chunk()
 
 
 def _points(embedding_map: types.EmbeddingMap) -> None:
     points = embedding_map.points
     drawn = n_chunks(embedding_map.chunks)
     if len(points) < embedding_map.chunks:
-        drawn = _("{count} of {all}, sampled at random").format(count=decimal(len(points)), all=drawn)
+        drawn = _("{count} of {all}, sampled at random", count=decimal(len(points)), all=drawn)
     st.caption(
         _(
             "{drawn}. Chunks of similar meaning are close together; the map shows **{sum}** of their differences. "
-            "Click a point to read its chunk."
-        ).format(drawn=drawn, sum=percent(sum(embedding_map.spread)))
+            "Click a point to read its chunk.",
+            drawn=drawn,
+            sum=percent(sum(embedding_map.spread)),
+        )
     )
     document, page, text = _("document"), _("page"), _("text")
     rows = [
@@ -174,16 +175,17 @@ def _points(embedding_map: types.EmbeddingMap) -> None:
         )
         .add_params(chosen)
     )
-    about = _("A map of {chunks} of {documents} by their meaning.").format(
-        chunks=n_chunks(len(points)), documents=n_documents(len({point.document_id for point in points}))
+    about = _(
+        "A map of {chunks} of {documents} by their meaning.",
+        chunks=n_chunks(len(points)),
+        documents=n_documents(len({point.document_id for point in points})),
     )
-    st.altair_chart(chart, key=MAP, on_select=_on_select, alt=about)
 
+    def select() -> None:
+        if points := st.session_state[MAP].selection.get("point"):  # a click elsewhere keeps the previous one
+            st.session_state[MAP_CHUNK] = uuid.UUID(points[0]["id"])
 
-def _on_select() -> None:
-    """Remember the clicked point; a click elsewhere keeps the previous one."""
-    if points := st.session_state[MAP].selection.get("point"):
-        st.session_state[MAP_CHUNK] = uuid.UUID(points[0]["id"])
+    st.altair_chart(chart, key=MAP, on_select=select, alt=about)
 
 
 def _map_chunk() -> None:
@@ -197,8 +199,5 @@ def _map_chunk() -> None:
         st.caption(_("This chunk no longer exists: its document was deleted or read again."))
         return
     document = session.engine().documents.get(chunk.document_id)
-    title = _("{name}, page {main_page}").format(name=escape(document.name), main_page=chunk.main_page)
-    with st.expander(title, expanded=False):
-        st.caption(escape(chunk.context))
-        st.text(chunk.text)
+    _show_text(_("{name}, page {main_page}", name=escape(document.name), main_page=chunk.main_page), chunk)
     show_pdf(document, [Mark.of_chunk(chunk)], 0, key="map-viewer")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from rag import types
 from rag.ui import session
-from rag.ui.components import facts, metrics
+from rag.ui.components import box, facts, metrics
 from rag.ui.formatting import decimal, escape, file_size, n_documents, n_pages, percent, plural, progress_text
 from rag.ui.index import chunks
 from rag.ui.language import N_, _, ngettext
@@ -40,10 +40,7 @@ MAX_PAGE_NUMBERS = 12
 PROBLEMS: dict[types.FindingKind, tuple[str, str]] = {
     "failed": (N_("could not be read"), N_("The cause may be gone now.")),
     "password": (N_("waiting for a password"), N_("Enter it in the library.")),
-    "vectors": (
-        N_("not fully indexed"),
-        N_("Parts of them are found by words only, not by meaning. Read them again."),
-    ),
+    "vectors": (N_("not fully indexed"), N_("Parts of them are found by words only, not by meaning. Read them again.")),
     "pages": (N_("with pages that could not be read"), N_("All other pages are searched.")),
     "wordless": (
         N_("without any text"),
@@ -75,45 +72,42 @@ def overview() -> None:
     )
     left, right = st.columns(2, gap="small")
     space, chunking = stats.index.space, stats.index.chunking
-    with left.container(border=True):
-        st.subheader(_("Index"), anchor=False)
+    with left, box(_("Index")):
         facts(
             {
                 _("Name"): stats.index.name,
-                _("Vectors"): _("{dimensions} dimensions, {model}").format(
-                    dimensions=space.dimensions, model=f"{space.provider}:{space.model}"
+                _("Vectors"): _(
+                    "{dimensions} dimensions, {model}",
+                    dimensions=space.dimensions,
+                    model=f"{space.provider}:{space.model}",
                 ),
-                _("Chunk size"): _("{characters} characters, {shared} overlap").format(
-                    characters=chunking.chunk_size_chars, shared=chunking.chunk_overlap_chars
+                _("Chunk size"): _(
+                    "{characters} characters, {shared} overlap",
+                    characters=chunking.chunk_size_chars,
+                    shared=chunking.chunk_overlap_chars,
                 ),
                 _("Embedded"): plural(stats.index.generation, "{count} time", "{count} times"),
                 _("Languages"): ", ".join(_(types.language_name(code)) for code in stats.languages) or "–",
             }
         )
-    with right.container(border=True):
-        st.subheader(_("Models"), anchor=False)
+    with right, box(_("Models")):
         facts({_(role.capitalize()): model for role, model in engine.indexes.models().items()})
     if stats.advice:
         st.info(escape(translate_message(stats.advice)), icon=":material/translate:")
     if findings := engine.indexes.findings():
-        told = ", ".join(f"{n_documents(finding.count)} {_(PROBLEMS[finding.kind][0])}" for finding in findings)
-        st.warning(_("{told}. See **Health**.").format(told=told), icon=":material/healing:")
+        problems = ", ".join(f"{n_documents(finding.count)} {_(PROBLEMS[finding.kind][0])}" for finding in findings)
+        st.warning(_("{told}. See **Health**.", told=problems), icon=":material/healing:")
     generations = engine.indexes.generations().list()
     if len(generations) > 1:
         # While `pagelight reembed` builds a generation, its progress is shown.
         is_building = _is_building(generations)
         st.fragment(_generations, run_every=POLL_SECONDS if is_building else None)(is_building)
-    _caches()
-
-
-def _caches() -> None:
-    """Show the size and hit rate of each cache that was used, and a button to clear them."""
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(_("Caches"), anchor=False, width="stretch")
             if st.button(_("Clear caches"), icon=":material/delete_sweep:"):
-                removed = session.engine().store.caches.clear()
-                st.toast(_("{removed} entries removed.").format(removed=decimal(removed)))
+                removed = engine.store.caches.clear()
+                st.toast(_("{removed} entries removed.", removed=decimal(removed)))
         rows = [
             {
                 _("cache"): _(CACHE_NAMES.get(cache.kind, cache.kind)),
@@ -122,7 +116,7 @@ def _caches() -> None:
                 _("times used"): cache.hits + cache.misses,
                 _("hit rate"): cache.hit_rate,
             }
-            for cache in session.engine().store.caches.stats()
+            for cache in engine.store.caches.stats()
             if cache.entries or cache.hits or cache.misses or cache.kind == "embeddings"
         ]
         st.dataframe(
@@ -155,12 +149,12 @@ def _generation(generation: types.EmbeddingGeneration) -> None:
     space, number, state = generation.space, generation.generation, generation.state
     stored = session.engine().indexes.generations()
     with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
-        name = _("{name} · {dimensions} dimensions").format(name=escape(space.name), dimensions=space.dimensions)
+        name = _("{name} · {dimensions} dimensions", name=escape(space.name), dimensions=space.dimensions)
         st.markdown(name, width="stretch")
         help_ = None
         if state is types.GenerationState.BUILDING:
             done, total = generation.progress.done, generation.progress.total
-            text = _("{done} of {total} chunks").format(done=decimal(done), total=decimal(total))
+            text = _("{done} of {total} chunks", done=decimal(done), total=decimal(total))
             st.progress(done / max(total, 1), text=text, width=220)
             help_ = _("`pagelight reembed --model {name}` builds the rest, if it is not running.")
         st.markdown(_(GENERATION_STATES[state]), width="content", help=help_ and help_.format(name=space.name))
@@ -174,7 +168,7 @@ def _generation(generation: types.EmbeddingGeneration) -> None:
             st.rerun()
         if state is not types.GenerationState.ACTIVE:
             with st.popover(_("Delete"), key=f"drop-{number}"):
-                st.text(_("The vectors of {name} will be deleted. A running build stops.").format(name=space.name))
+                st.text(_("The vectors of {name} will be deleted. A running build stops.", name=space.name))
                 if st.button(_("Delete vectors"), key=f"drop-now-{number}", type="primary"):
                     stored.drop(generation=number)
                     st.rerun()
@@ -190,8 +184,7 @@ def statistics() -> None:
     if not growth:
         chunks.empty_index()
         return
-    with st.container(border=True):
-        st.subheader(_("Growth"), anchor=False)
+    with box(_("Growth")):
         st.caption(_("By the date added; deleted documents are not counted."))
         for column, things in zip(st.columns(len(COUNTS), gap="small"), COUNTS, strict=True):
             total = f"{decimal(getattr(growth[-1], things))} {_(things)}"
@@ -203,30 +196,25 @@ def statistics() -> None:
                 x_label="",
                 y_label="",
                 height=GROWTH_PX,
-                alt=_("How the number of {things} grew: {total} now.").format(things=_(things), total=total),
+                alt=_("How the number of {things} grew: {total} now.", things=_(things), total=total),
             )
     left, right = st.columns([5, 6], gap="small")
-    with left.container(border=True):
-        st.subheader(_("Chunk lengths"), anchor=False)
-        _lengths(session.cached_for_index("lengths", indexes.lengths))
-    with right.container(border=True):
-        st.subheader(_("Pages without text"), anchor=False)
+    with left, box(_("Chunk lengths")):
+        if bands := session.cached_for_index("lengths", indexes.lengths):
+            limit = decimal(session.engine().inspect_index().index.chunking.chunk_size_chars)
+            characters, counted = _("characters"), _("chunks")
+            st.bar_chart(
+                {characters: [band.start for band in bands], counted: [band.chunks for band in bands]},
+                x=characters,
+                y=counted,
+                height=LENGTHS_PX,
+                alt=_("How many chunks there are of each length. They are cut at {limit} characters.", limit=limit),
+            )
+            st.caption(_("Chunks are cut at about {limit} characters.", limit=limit))
+        else:
+            st.caption(_("There are no chunks."))
+    with right, box(_("Pages without text")):
         _pages_without_text(session.cached_for_index("wordless", indexes.wordless))
-
-
-def _lengths(bands: Sequence[types.LengthBand]) -> None:
-    if not bands:
-        st.caption(_("There are no chunks."))
-        return
-    limit = decimal(session.engine().inspect_index().index.chunking.chunk_size_chars)
-    st.bar_chart(
-        {_("characters"): [band.start for band in bands], _("chunks"): [band.chunks for band in bands]},
-        x=_("characters"),
-        y=_("chunks"),
-        height=LENGTHS_PX,
-        alt=_("How many chunks there are of each length. They are cut at {limit} characters.").format(limit=limit),
-    )
-    st.caption(_("Chunks are cut at about {limit} characters.").format(limit=limit))
 
 
 def _pages_without_text(summary: types.WordlessSummary) -> None:
@@ -234,8 +222,10 @@ def _pages_without_text(summary: types.WordlessSummary) -> None:
         st.success(_("Every page has text."), icon=":material/check_circle:")
         return
     st.caption(
-        _("{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.").format(
-            pages=n_pages(summary.pages), documents=n_documents(summary.documents)
+        _(
+            "{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.",
+            pages=n_pages(summary.pages),
+            documents=n_documents(summary.documents),
         )
     )
     rows = [
@@ -263,7 +253,7 @@ def _pages_without_text(summary: types.WordlessSummary) -> None:
         column_config={_("without text"): share},
     )
     if summary.documents > len(rows):
-        st.caption(_("The {rows} documents with the most pages without text.").format(rows=len(rows)))
+        st.caption(_("The {rows} documents with the most pages without text.", rows=len(rows)))
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -282,18 +272,16 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 def problems() -> None:
     """Show all problems of the index's documents, the worst first, with a button to repair them."""
-    with error_boundary():
-        findings = {finding.kind: finding for finding in session.engine().indexes.findings()}
-        if not findings:
-            st.success(_("No problems found in the documents read so far."), icon=":material/check_circle:")
-        for kind in PROBLEMS:
-            if kind in findings:
-                _finding(findings[kind])
-
-
-def _finding(finding: types.HealthFinding) -> None:
-    description, advice = PROBLEMS[finding.kind]
+    findings = {finding.kind: finding for finding in session.engine().indexes.findings()}
+    if not findings:
+        st.success(_("No problems found in the documents read so far."), icon=":material/check_circle:")
     refusal = session.read_only_reason()
+    for kind, (description, advice) in PROBLEMS.items():
+        if finding := findings.get(kind):
+            _finding(finding, description, advice, refusal)
+
+
+def _finding(finding: types.HealthFinding, description: str, advice: str, refusal: str | None) -> None:
     with st.container(border=True, key=f"finding-{finding.kind}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(f"{n_documents(finding.count)} {_(description)}", anchor=False, width="stretch")
@@ -315,13 +303,13 @@ def _finding(finding: types.HealthFinding) -> None:
             st.caption(plural(hidden, "and {count} more document", "and {count} more documents"))
 
 
+@error_boundary()
 def _repair(kind: types.FindingKind) -> None:
-    with error_boundary():
-        queued = session.engine().indexes.repair(kind)
-        st.toast(
-            plural(len(queued), "{count} document will be read again.", "{count} documents will be read again."),
-            icon=":material/healing:",
-        )
+    queued = session.engine().indexes.repair(kind)
+    st.toast(
+        plural(len(queued), "{count} document will be read again.", "{count} documents will be read again."),
+        icon=":material/healing:",
+    )
 
 
 def _problem(document: types.AilingDocument) -> str:

@@ -1,26 +1,49 @@
 """Search view of the index page: all options and scores, and why a passage is missing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pydantic
 import streamlit as st
+from streamlit.column_config import NumberColumn, ProgressColumn, TextColumn
 
 from rag import errors, retrieval, types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape
-from rag.ui.index.chunks import columns
-from rag.ui.language import N_, _
+from rag.ui.index import chunks
+from rag.ui.language import N_, _, translate_columns
 from rag.ui.numeric_tables import format_numbers, format_score
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
-SCORE = st.column_config.NumberColumn(width=54)
 MAX_ROWS = 8
 """A longer table scrolls within the window."""
-RANK = st.column_config.NumberColumn(width=50)
-FINAL = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="localized", width=92)
+SCORE, RANK = NumberColumn(width=54), NumberColumn(width=50)
+SCORES = (N_("meaning"), N_("words"), N_("place"), N_("fit"), N_("rerank"))
+COLUMNS: dict[str, tuple[Any, Callable[[types.Hit, types.CandidateTrace | None], object]]] = {
+    N_("document"): (TextColumn(width=100), lambda hit, _trace: hit.document_name),
+    N_("page"): (NumberColumn(width=44), lambda hit, _trace: hit.chunk.main_page),
+    N_("final"): (
+        ProgressColumn(min_value=0.0, max_value=1.0, format="localized", width=92),
+        lambda hit, _trace: hit.final_score,
+    ),
+    "meaning": (SCORE, lambda hit, _trace: hit.vector_score),
+    N_("rank by meaning"): (RANK, lambda hit, _trace: hit.vector_rank),
+    "words": (SCORE, lambda hit, _trace: hit.lexical_score),
+    N_("rank by words"): (RANK, lambda hit, _trace: hit.lexical_rank),
+    "place": (
+        NumberColumn(width=66, help=N_("How likely it is at the place that the question names")),
+        lambda _hit, trace: trace and trace.landmark_score,
+    ),
+    "fit": (
+        NumberColumn(width=52, help=N_("How well the whole document matches; empty if there is only one")),
+        lambda _hit, trace: trace and trace.document_score,
+    ),
+    "rerank": (SCORE, lambda hit, _trace: hit.rerank_score),
+    N_("text"): (TextColumn(), lambda hit, _trace: hit.chunk.labelled_text(translate_message)[:200]),
+}
+"""Each column and what it shows of a hit and its trace."""
 MODES: list[types.SearchMode] = ["hybrid", "vector", "lexical"]
 FUSIONS: list[types.Fusion] = ["weighted", "rrf"]
 SWITCHES = ("periods", "vocabulary", "landmarks", "routing")
@@ -38,7 +61,7 @@ OWN_VOCABULARIES = (N_("Contracts"), N_("Finance"), N_("General"), N_("Science")
 
 def search() -> None:
     """Search with chosen options, and show the hits and the chosen one on its page."""
-    left, right = columns([7, 5])
+    left, right = chunks.columns([7, 5])
     chosen = None
     with left:
         if request := _search_form():
@@ -74,16 +97,16 @@ def _search_form() -> types.SearchRequest | None:
                 _("Look-ups"),
                 *(0, types.MAX_LOOKUPS),
                 width=70,
-                help=_description(types.RetrievalOptions, "lookups"),
+                help=_help(types.RetrievalOptions, "lookups"),
                 disabled=not session.engine().questions.has_language_model,
             )
         with st.container(horizontal=True, vertical_alignment="center"):
-            rerank = st.toggle(_("Rerank"), help=_description(types.RerankOptions, "enabled"))
+            rerank = st.toggle(_("Rerank"), help=_help(types.RerankOptions, "enabled"))
             switches = {
                 name: st.toggle(
                     _(name.capitalize()),
                     types.RetrievalOptions.model_fields[name].default,
-                    help=_description(types.RetrievalOptions, name),
+                    help=_help(types.RetrievalOptions, name),
                 )
                 for name in SWITCHES
             }
@@ -103,8 +126,8 @@ def _search_form() -> types.SearchRequest | None:
     return types.SearchRequest(query=query.strip(), retrieval=options.model_copy(update=switches))
 
 
-def _description(options: type[pydantic.BaseModel], name: str) -> str:
-    description = options.model_fields[name].description
+def _help(options: type[pydantic.BaseModel], field: str) -> str:
+    description = options.model_fields[field].description
     return _(description) if description else ""
 
 
@@ -113,33 +136,27 @@ def _description(options: type[pydantic.BaseModel], name: str) -> str:
 
 def _show_understanding(trace: types.SearchTrace) -> None:
     """Show what was found in the question, what it added to the search, and why."""
-    rows = [*_understanding(trace)]
+    rows = [
+        (_("step {number}", number=variant.step), variant.text, _("look-up"))
+        for variant in trace.variants
+        if variant.kind == "lookup"
+    ]
+    places = [name for rewriting in trace.rewritings if rewriting.kind == "landmark" for name in rewriting.added]
+    if places:
+        rows.append((_("places named"), ", ".join(places), _("preferred")))
+    words = [rewriting for rewriting in trace.rewritings if rewriting.kind != "landmark"]
+    causes = [rewriting.found for rewriting in words]
+    for rewriting in sorted(words, key=lambda rewriting: causes.index(rewriting.found)):  # grouped by their cause
+        why, vocabulary = _(REASONS[rewriting.kind]), rewriting.trade
+        if vocabulary:
+            why += " · " + (_(vocabulary) if vocabulary in OWN_VOCABULARIES else vocabulary)
+        rows.append((rewriting.found, ", ".join(rewriting.added), why))
     if not rows:
         st.caption(_("Searched as entered: nothing was added."))
         return
     with st.expander(_("How the question was understood"), expanded=True, type="compact", key="understood"):
         header = (_("In the question"), _("Also searched for"), _("Why"))
         st.table([dict(zip(header, map(escape, row), strict=True)) for row in rows], border="horizontal")
-
-
-def _understanding(trace: types.SearchTrace) -> Iterator[tuple[str, str, str]]:
-    for variant in trace.variants:
-        if variant.kind == "lookup":
-            yield _("step {number}").format(number=variant.step), variant.text, _("look-up")
-    places = [name for rewriting in trace.rewritings if rewriting.kind == "landmark" for name in rewriting.added]
-    if places:
-        yield _("places named"), ", ".join(places), _("preferred")
-    words = [rewriting for rewriting in trace.rewritings if rewriting.kind != "landmark"]
-    causes = [rewriting.found for rewriting in words]
-    for rewriting in sorted(words, key=lambda rewriting: causes.index(rewriting.found)):  # grouped by their cause
-        reason = _(REASONS[rewriting.kind])
-        why = f"{reason} · {vocabulary_title(rewriting.trade)}" if rewriting.trade else reason
-        yield rewriting.found, ", ".join(rewriting.added), why
-
-
-def vocabulary_title(vocabulary: str) -> str:
-    """Return the title of a vocabulary, translated if it is built in."""
-    return _(vocabulary) if vocabulary in OWN_VOCABULARIES else vocabulary
 
 
 # --- the hits ---------------------------------------------------------------------------------------
@@ -149,39 +166,26 @@ def _hits(response: types.SearchResponse) -> int | None:
     """Show the hits as a table and return the position of the chosen one, by default the best."""
     if not response.results:
         st.info(
-            _("No result scores high enough. Lower the minimum score or use other words."),
-            icon=":material/search_off:",
+            _("No result scores high enough. Lower the minimum score or use other words."), icon=":material/search_off:"
         )
         return None
     st.caption(
-        _("{results} results in {latency_ms} ms. Select a row to see it on its page.").format(
-            results=len(response.results), latency_ms=decimal(response.usage.latency_ms, 0)
+        _(
+            "{results} results in {latency_ms} ms. Select a row to see it on its page.",
+            results=len(response.results),
+            latency_ms=decimal(response.usage.latency_ms, 0),
         )
     )
     traces = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
-    rows = [_hit_row(rank, hit, traces.get(hit.chunk.id)) for rank, hit in enumerate(response.results, 1)]
+    rows = [
+        {"#": rank} | {_(label): value(hit, traces.get(hit.chunk.id)) for label, (_column, value) in COLUMNS.items()}
+        for rank, hit in enumerate(response.results, 1)
+    ]
+    columns = translate_columns({label: column for label, (column, _value) in COLUMNS.items()})
     state = st.container(key="hits", height="stretch").dataframe(
-        format_numbers(
-            rows, dict.fromkeys((_("meaning"), _("words"), _("place"), _("fit"), _("rerank")), format_score)
-        ),
+        format_numbers(rows, dict.fromkeys(map(_, SCORES), format_score)),
         key=f"hits-{hash(response.query + response.mode)}",
-        column_config={
-            "#": st.column_config.NumberColumn(width=30),
-            _("document"): st.column_config.TextColumn(width=100),
-            _("page"): st.column_config.NumberColumn(width=44),
-            _("final"): FINAL,
-            _("meaning"): SCORE,
-            _("rank by meaning"): RANK,
-            _("words"): SCORE,
-            _("rank by words"): RANK,
-            _("place"): st.column_config.NumberColumn(
-                width=66, help=_("How likely it is at the place that the question names")
-            ),
-            _("fit"): st.column_config.NumberColumn(
-                width=52, help=_("How well the whole document matches; empty if there is only one")
-            ),
-            _("rerank"): SCORE,
-        },
+        column_config={"#": NumberColumn(width=30)} | {_(label): column for label, column in columns.items()},
         hide_index=True,
         height="stretch" if len(response.results) > MAX_ROWS else "content",
         on_select="rerun",
@@ -189,23 +193,6 @@ def _hits(response: types.SearchResponse) -> int | None:
         placeholder="–",
     )
     return state.selection.rows[0] if state.selection.rows else 0
-
-
-def _hit_row(rank: int, hit: types.Hit, candidate: types.CandidateTrace | None) -> dict[str, Any]:
-    return {
-        "#": rank,
-        _("document"): hit.document_name,
-        _("page"): hit.chunk.main_page,
-        _("final"): hit.final_score,
-        _("meaning"): hit.vector_score,
-        _("rank by meaning"): hit.vector_rank,
-        _("words"): hit.lexical_score,
-        _("rank by words"): hit.lexical_rank,
-        _("place"): candidate.landmark_score if candidate else None,
-        _("fit"): candidate.document_score if candidate else None,
-        _("rerank"): hit.rerank_score,
-        _("text"): hit.chunk.labelled_text(translate_message)[:200],
-    }
 
 
 def _why_not(request: types.SearchRequest) -> None:
@@ -229,7 +216,7 @@ def _why_not(request: types.SearchRequest) -> None:
         return
     place = ""
     if explanation.document_name:
-        place = _("{name}, page {number}: ").format(name=explanation.document_name, number=explanation.page_number)
+        place = _("{name}, page {number}: ", name=explanation.document_name, number=explanation.page_number)
     st.info(
         escape(place + translate_message(explanation.message)),
         icon=":material/check_circle:" if explanation.stage == "given" else ":material/help:",

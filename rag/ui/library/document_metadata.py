@@ -11,12 +11,13 @@ from rag.ui import session
 from rag.ui.components import focus_field
 from rag.ui.formatting import date_time, escape, n_documents
 from rag.ui.language import N_, _
+from rag.ui.library import document_table
 from rag.ui.page_frame import dialog, error_boundary
 
 FILTER = "library-filter"
 """Session key prefix of the library's filter."""
-STATUSES = ("Ready", "Waiting", "Reading", "Indexing", "Needs password", "Failed", "Disabled")
-"""Labels of `rag.ui.library.document_rows.STATUS_NAMES`."""
+STATUSES = {name: status for status, (_icon, name) in document_table.STAGES.items()} | {document_table.DISABLED: None}
+"""What the field of statuses offers."""
 EARLIEST, LATEST = dt.date(1500, 1, 1), dt.date(2200, 1, 1)
 
 
@@ -39,12 +40,8 @@ def current_filters(key: str) -> types.Filters:
 def summary(filters: types.Filters) -> str:
     """Summarize filters in a few words; empty if there are none."""
     days = [day for day in (filters.dated_after, filters.dated_before) if day]
-    words = [filters.saved, *filters.tags, filters.author, f"{' – '.join(map(_day, days))}" if days else None]
-    return " · ".join(word for word in words if word)
-
-
-def _day(day: dt.date) -> str:
-    return date_time(dt.datetime.combine(day, dt.time()), _("y-MM-dd"))
+    period = " – ".join(date_time(dt.datetime.combine(day, dt.time()), _("y-MM-dd")) for day in days)
+    return " · ".join(filter(None, [filters.saved, *filters.tags, filters.author, period]))
 
 
 def date_format() -> str:
@@ -55,66 +52,52 @@ def date_format() -> str:
 def tag_fields(key: str) -> None:
     """Show fields for tags and a saved filter, if there are any."""
     engine = session.engine()
-    saved, tags = [one.name for one in engine.store.saved_filters.list()], [tag.name for tag in engine.documents.tags()]
-    _forget_missing(key, saved, tags)
+    saved = [filters.name for filters in engine.store.saved_filters.list()]
+    tags = [tag.name for tag in engine.documents.tags()]
+    # Choices that were deleted meanwhile are reset.
+    if st.session_state.get(f"{key}-saved") not in saved:
+        st.session_state[f"{key}-saved"] = None
+    st.session_state[f"{key}-tags"] = [tag for tag in st.session_state.get(f"{key}-tags", ()) if tag in tags]
     if saved:
         st.selectbox(_("Saved filter"), saved, index=None, key=f"{key}-saved", placeholder=_("None"))
     if tags or st.session_state.get(f"{key}-tags"):
         st.multiselect(_("With all these tags"), tags, key=f"{key}-tags", placeholder=_("Any"))
 
 
-def _forget_missing(key: str, saved: Sequence[str], tags: Sequence[str]) -> None:
-    """Reset choices that were deleted meanwhile."""
-    if st.session_state.get(f"{key}-saved") not in saved:
-        st.session_state[f"{key}-saved"] = None
-    chosen = st.session_state.get(f"{key}-tags", ())
-    st.session_state[f"{key}-tags"] = [tag for tag in chosen if tag in tags]
-
-
-def chosen_filter() -> tuple[types.Filters, str | None]:
-    """Return the library's filters and the wanted status."""
-    return current_filters(FILTER), st.session_state.get(f"{FILTER}-status")
-
-
 def filter_bar() -> None:
     """Show the fields of the library's filter."""
-    filters, status = chosen_filter()
-    label = " · ".join(word for word in (summary(filters), _(status) if status else "") if word)
+    filters, status = current_filters(FILTER), st.session_state.get(f"{FILTER}-status")
+    label = " · ".join(filter(None, (summary(filters), status and _(status))))
     with st.popover(escape(label) or _("Filter"), icon=":material/filter_list:", key="library-filter"):
         tag_fields(FILTER)
         st.text_input(_("Author"), key=f"{FILTER}-author", placeholder=_("Any"))
         with st.container(horizontal=True):
             st.date_input(_("From"), None, EARLIEST, LATEST, key=f"{FILTER}-after", format=date_format())
             st.date_input(_("Until"), None, EARLIEST, LATEST, key=f"{FILTER}-until", format=date_format())
-        st.selectbox(_("Status"), STATUSES, format_func=_, index=None, key=f"{FILTER}-status", placeholder=_("Any"))
-        _save_bar(filters)
+        st.selectbox(_("Status"), [*STATUSES], format_func=_, index=None, key=f"{FILTER}-status", placeholder=_("Any"))
+        label = _("Delete “{saved}”", saved=escape(filters.saved or ""))
+        if filters.saved and st.button(label, icon=":material/delete:", type="tertiary"):
+            session.engine().store.saved_filters.delete(filters.saved)
+            st.rerun()
+        unsaved = filters.model_copy(update={"saved": None})
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            name = st.text_input(_("Save this filter as"), key=f"{FILTER}-name", placeholder=_("Name"))
+            st.button(
+                _("Save"),
+                icon=":material/bookmark_add:",
+                disabled=unsaved == types.Filters() or not name.strip(),
+                on_click=_save,
+                args=(unsaved,),
+            )
+        is_empty = filters == types.Filters()
+        st.button(_("Clear"), icon=":material/filter_list_off:", disabled=is_empty, on_click=_clear)
 
 
-def _save_bar(filters: types.Filters) -> None:
-    """Save the filter under a name, delete the saved one, or clear all fields."""
-    if filters.saved and st.button(
-        _("Delete “{saved}”").format(saved=escape(filters.saved)), icon=":material/delete:", type="tertiary"
-    ):
-        session.engine().store.saved_filters.delete(filters.saved)
-        st.rerun()
-    own = filters.model_copy(update={"saved": None})
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input(_("Save this filter as"), key=f"{FILTER}-name", placeholder=_("Name"))
-        st.button(
-            _("Save"),
-            icon=":material/bookmark_add:",
-            disabled=own == types.Filters() or not name.strip(),
-            on_click=_save,
-            args=(own,),
-        )
-    st.button(_("Clear"), icon=":material/filter_list_off:", disabled=filters == types.Filters(), on_click=_clear)
-
-
+@error_boundary()
 def _save(filters: types.Filters) -> None:
-    with error_boundary():
-        saved = session.engine().filters.save(st.session_state[f"{FILTER}-name"], filters)
-        _clear()
-        st.session_state[f"{FILTER}-saved"] = saved.name
+    saved = session.engine().filters.save(st.session_state[f"{FILTER}-name"], filters)
+    _clear()
+    st.session_state[f"{FILTER}-saved"] = saved.name
 
 
 def _clear() -> None:
@@ -131,41 +114,41 @@ def _clear() -> None:
 @dialog("Edit", width="medium")
 def edit(documents: Sequence[types.Document]) -> None:
     """Edit a document, or the tags of several."""
-    with error_boundary():
-        if len(documents) == 1:
-            _edit_one(documents[0])
-        else:
-            _edit_many(documents)
+    if len(documents) == 1:
+        _edit_one(documents[0])
+    else:
+        _edit_many(documents)
 
 
 def _edit_one(document: types.Document) -> None:
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": st.text_input(_("Name"), document.name),
         "title": st.text_input(_("Title"), document.title or ""),
         "author": st.text_input(_("Author"), document.author or ""),
         "dated": st.date_input(_("Date"), document.dated, EARLIEST, LATEST, format=date_format()),
-        "tags": _tags_field(_("Tags"), document.tags, document.tags),
+        "tags": tuple(_tags_field(_("Tags"), document.tags)),
     }
-    given["disabled"] = not st.toggle(
-        _("Include in search"),
-        not document.disabled,
-        help=_("When off, it is left out of every search."),
+    fields["disabled"] = not st.toggle(
+        _("Include in search"), not document.disabled, help=_("When off, it is left out of every search.")
     )
     st.caption(_("Leave title, author or date empty to use the file's own. The file name extension stays the same."))
     if st.button(_("Save"), type="primary", icon=":material/check:"):
-        changed = {field: value for field, value in given.items() if not _same(value, getattr(document, field))}
-        emptied = {field: None for field in ("title", "author") if changed.get(field) == ""}
-        session.engine().documents.edit(document.id, types.DocumentEdit(**{**changed, **emptied}))
+        changed = {
+            field: value or None if field in ("title", "author") else value
+            for field, value in fields.items()
+            if (value or None) != (getattr(document, field) or None)
+        }
+        session.engine().documents.edit(document.id, types.DocumentEdit(**changed))
         st.rerun()
 
 
 def _edit_many(documents: Sequence[types.Document]) -> None:
     st.text(n_documents(len(documents)))
-    theirs = list(dict.fromkeys(tag for document in documents for tag in document.tags))
+    tags = list(dict.fromkeys(tag for document in documents for tag in document.tags))
     with st.container(key="added-tags"):
-        added = _tags_field(_("Add tags"), (), ())
+        added = _tags_field(_("Add tags"))
     focus_field(".st-key-added-tags input")
-    removed = st.multiselect(_("Remove tags"), theirs, placeholder=_("None"))
+    removed = st.multiselect(_("Remove tags"), tags, placeholder=_("None"))
     searched = st.segmented_control(
         _("Include in search"),
         [N_("No change"), N_("Yes"), N_("No")],
@@ -174,24 +157,15 @@ def _edit_many(documents: Sequence[types.Document]) -> None:
         format_func=_,
     )
     if st.button(_("Save"), type="primary", icon=":material/check:"):
-        engine = session.engine()
-        engine.documents.tag([document.id for document in documents], add=added, remove=removed)
+        catalogue, ids = session.engine().documents, [document.id for document in documents]
+        catalogue.tag(ids, add=added, remove=removed)
         if searched in ("Yes", "No"):
-            for document in documents:
-                engine.documents.edit(document.id, types.DocumentEdit(disabled=searched == "No"))
+            for document_id in ids:
+                catalogue.edit(document_id, types.DocumentEdit(disabled=searched == "No"))
         st.rerun()
 
 
-def _tags_field(label: str, chosen: Sequence[str], own: Sequence[str]) -> list[str]:
+def _tags_field(label: str, chosen: Sequence[str] = ()) -> list[str]:
     """Show a field to choose or create tags."""
-    known = dict.fromkeys([*own, *(tag.name for tag in session.engine().documents.tags())])
-    return st.multiselect(
-        label, list(known), list(chosen), accept_new_options=True, placeholder=_("Choose or type tags")
-    )
-
-
-def _same(value: object, before: object) -> bool:
-    """Return whether a field is unchanged."""
-    if isinstance(value, list):
-        return value == list(before) if isinstance(before, tuple) else False
-    return (value or None) == (before or None)
+    tags = [*dict.fromkeys([*chosen, *(tag.name for tag in session.engine().documents.tags())])]
+    return st.multiselect(label, tags, list(chosen), accept_new_options=True, placeholder=_("Choose or type tags"))

@@ -12,13 +12,47 @@ from typing import Any, NamedTuple, get_args
 import streamlit as st
 
 from rag import types
+from rag.ui import session
 from rag.ui.components import component
-from rag.ui.language import _
+from rag.ui.formatting import file_size
+from rag.ui.language import N_, _
+from rag.ui.library.incomplete_documents import is_incomplete
+from rag.ui.page_frame import error_boundary
+from rag.ui.translated_messages import translate_message
 
 PAGE_ROWS = 100
 """Rows sent to the browser at a time."""
 DESCENDING_FIRST = ("added", "dated", "pages", "chunks", "size", "version")
 """Columns that sort in descending order at the first click."""
+
+
+KIND_NAMES = {
+    "application/pdf": "PDF",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "Excel",
+    "text/html": N_("Web page"),
+    "text/markdown": "Markdown",
+    "text/plain": N_("Text"),
+    "text/csv": "CSV",
+    types.MAIL: N_("E-mail"),
+    types.OUTLOOK_MAIL: N_("E-mail"),
+    types.MAILBOX: N_("Mailbox"),
+    "text/calendar": N_("Calendar"),
+    types.ARCHIVE: "ZIP",
+    types.FILING: N_("SEC filing"),
+}
+STAGES = {
+    types.DocumentStatus.READY: ("check_circle", N_("Ready")),
+    types.DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
+    types.DocumentStatus.PARSING: ("description", N_("Reading")),
+    types.DocumentStatus.EMBEDDING: ("scatter_plot", N_("Indexing")),
+    types.DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs password")),
+    types.DocumentStatus.FAILED: ("error", N_("Failed")),
+}
+"""Icon and name of each status."""
+DISABLED = N_("Disabled")
+INCOMPLETE = N_("Ready, incomplete")
 
 
 class Column(NamedTuple):
@@ -28,6 +62,33 @@ class Column(NamedTuple):
     label: str
     kind: str = "words"
     sorts: bool = True
+
+
+DOCUMENTS = (
+    Column("name", N_("Name"), "name"),
+    Column("version", N_("Version"), "version"),
+    Column("inside", N_("In"), sorts=False),
+    Column("status", N_("Status"), "status"),
+    Column("tags", N_("Tags"), "tags"),
+    Column("pages", N_("Pages"), "number"),
+    Column("title", N_("Title")),
+    Column("author", N_("Author")),
+    Column("dated", N_("Date"), "day"),
+    Column("kind", N_("Kind")),
+    Column("chunks", N_("Chunks"), "number"),
+    Column("size", N_("Size"), "size"),
+    Column("added", N_("Added"), "moment"),
+)
+TRASH = (
+    Column("name", N_("Name"), "name"),
+    Column("inside", N_("In"), sorts=False),
+    Column("kind", N_("Kind")),
+    Column("pages", N_("Pages"), "number"),
+    Column("size", N_("Size"), "size"),
+    Column("added", N_("Deleted"), "moment"),
+)
+EMPTY_VALUES: dict[str, Any] = {"version": 1, "inside": "", "tags": (), "title": "", "author": "", "dated": None}
+"""Values for which a rare column is empty; it is hidden if all rows are empty."""
 
 
 class Window(NamedTuple):
@@ -47,8 +108,8 @@ class _Given(NamedTuple):
 
 def chosen(key: str) -> list[uuid.UUID]:
     """Return the ids selected in a table."""
-    given, state = _given(key), _state(key).get("chosen")
-    ids = state["ids"] if state and state["turn"] == given.turn else given.ids
+    selection, state = _given(key), _state(key).get("chosen")
+    ids = state["ids"] if state and state["turn"] == selection.turn else selection.ids
     return [uuid.UUID(document_id) for document_id in ids]
 
 
@@ -57,39 +118,51 @@ def choose(key: str, ids: Sequence[uuid.UUID]) -> None:
     st.session_state[f"{key}-given"] = _Given(_given(key).turn + 1, tuple(map(str, ids)))
 
 
-def window(key: str, total: int, of: object) -> Window:
-    """Return the visible part of `total` documents; it restarts when the filters `of` change."""
+def window(key: str, query: types.DocumentQuery, total: int) -> tuple[Window, list[types.Document]]:
+    """Return the visible part of the `total` documents of a query, which restarts with another query or collection."""
     order = _state(key).get("order") or st.session_state.get(f"{key}-order") or {"by": "added", "descending": True}
     st.session_state[f"{key}-order"] = order
     page = _state(key).get("page") or {}
-    first = int(page.get("first", 0)) if page.get("of") == _token((order, of)) else 0
-    last_page = max(total - 1, 0) // PAGE_ROWS * PAGE_ROWS
+    first = int(page.get("first", 0)) if page.get("of") == _token(key, query) else 0
+    first = min(max(first, 0), max(total - 1, 0) // PAGE_ROWS * PAGE_ROWS)
     by: types.DocumentOrder = order["by"] if order["by"] in get_args(types.DocumentOrder) else "added"
-    return Window(by, bool(order["descending"]), min(max(first, 0), last_page))
+    shown = Window(by, bool(order["descending"]), first)
+    documents = session.engine().documents.list(
+        **dict(query), order_by=by, descending=shown.descending, limit=PAGE_ROWS, offset=first
+    )
+    return shown, documents
 
 
 def show_table(
     key: str,
     columns: Sequence[Column],
-    rows: Sequence[Mapping[str, Any]],
+    documents: Sequence[types.Document],
     *,
+    query: types.DocumentQuery,
     total: int,
     shown: Window,
-    of: object,
-    on_open: Callable[[uuid.UUID], None],
-    on_all: Callable[[], None],
+    on_open: Callable[[uuid.UUID], None] = lambda _: None,
 ) -> None:
-    """Show `rows`, each with an `id`, a `name`, a `state` and the fields of `columns`.
+    """Show the `documents` of a window of a query; rare columns only if they are not empty.
 
-    `on_open` receives the id of a clicked name; `on_all` is called to select all of `total`.
+    `on_open` receives the id of a clicked name.
     """
+    rows = [row(document) for document in documents]
+    columns = [
+        column
+        for column in columns
+        if column.field not in EMPTY_VALUES or any(row[column.field] != EMPTY_VALUES[column.field] for row in rows)
+    ]
 
     def opened() -> None:
         if document_id := _state(key).get("open"):
             on_open(uuid.UUID(document_id))
 
-    given = _given(key)
-    order = {"by": shown.by, "descending": shown.descending}
+    @error_boundary()
+    def choose_all() -> None:
+        choose(key, session.engine().documents.ids(query))
+
+    selection = _given(key)
     component("table")(
         key=key,
         data={
@@ -98,16 +171,16 @@ def show_table(
             "total": total,
             "first": shown.first,
             "size": PAGE_ROWS,
-            "of": _token((st.session_state[f"{key}-order"], of)),
-            "order": order,
+            "of": _token(key, query),
+            "order": {"by": shown.by, "descending": shown.descending},
             "falling": DESCENDING_FIRST,
-            "chosen": {"turn": given.turn, "ids": given.ids},
+            "chosen": {"turn": selection.turn, "ids": selection.ids},
         },
         on_chosen_change=lambda: None,
         on_order_change=lambda: None,
         on_page_change=lambda: None,
         on_open_change=opened,
-        on_all_change=on_all,
+        on_all_change=choose_all,
     )
 
 
@@ -123,9 +196,55 @@ def _state(key: str) -> Mapping[str, Any]:
 
 
 def _given(key: str) -> _Given:
-    given: _Given = st.session_state.get(f"{key}-given", _Given())
-    return given
+    selection: _Given = st.session_state.get(f"{key}-given", _Given())
+    return selection
 
 
-def _token(of: object) -> str:
+def _token(key: str, query: types.DocumentQuery) -> str:
+    """Return what changes with the order, the collection and the query."""
+    of = (st.session_state[f"{key}-order"], (session.collection(), query))
     return hashlib.sha256(repr(of).encode()).hexdigest()[:16]
+
+
+# --- rows -------------------------------------------------------------------------------------------
+
+
+def row(document: types.Document) -> dict[str, Any]:
+    """Return a document's row."""
+    if document.disabled:
+        state = "disabled"
+    elif document.status is types.DocumentStatus.FAILED:
+        state = "failed"
+    else:
+        state = "waiting" if document.status in types.UNFINISHED else "ready"
+    _stem, dot, ending = document.name.rpartition(".")
+    kind = ending.upper() if dot and len(ending) <= 5 else document.mime_type
+    reason = translate_message(document.error or "")
+    if document.status is types.DocumentStatus.NEEDS_PASSWORD:
+        reason = _("Enter it above.")
+    return {
+        "id": str(document.id),
+        "state": state,
+        "name": document.name,
+        "title": document.title or "",
+        "author": document.author or "",
+        "dated": document.dated and document.dated.isoformat(),
+        "tags": document.tags,
+        "kind": _(KIND_NAMES.get(document.mime_type, "")) or kind,
+        "inside": document.container_name or "",
+        "version": document.version,
+        "pages": document.page_count,
+        "chunks": document.chunk_count,
+        "size": file_size(document.size),
+        "status": {"text": status(document), "reason": reason},
+        "added": (document.deleted_at or document.created_at).isoformat(),
+    }
+
+
+def status(document: types.Document) -> str:
+    """Return a document's status in a word or two; `Ready` never hides missing text."""
+    if document.disabled:
+        return _(DISABLED)
+    if document.status is types.DocumentStatus.READY and is_incomplete(document):
+        return _(INCOMPLETE)
+    return translate_message(types.reading_progress(document) or "") or _(STAGES[document.status][1])

@@ -30,10 +30,18 @@ def warn_if_incomplete(documents: Iterable[types.Document]) -> None:
             st.caption(_remark(remark))
         if kept.is_complete:
             if kept.missing_characters:
-                st.caption(_few_missing(kept))
+                st.caption(
+                    plural(
+                        kept.missing_characters,
+                        "{count} of {total} characters is missing: {places}",
+                        "{count} of {total} characters are missing: {places}",
+                        total=decimal(kept.source_characters),
+                        places="; ".join(map(_place, kept.missing[:MAX_PLACES])),
+                    )
+                )
             continue
         st.warning(
-            _("**{name}** is incomplete: {loss}").format(name=escape(document.name), loss=missing_text(kept)),
+            _("**{name}** is incomplete: {loss}", name=escape(document.name), loss=missing_text(kept)),
             icon=":material/content_cut:",
         )
 
@@ -55,48 +63,32 @@ def _remark(remark: types.Remark) -> str:
     )
 
 
-def _few_missing(kept: types.Completeness) -> str:
-    return plural(
-        kept.missing_characters,
-        "{count} of {total} characters is missing: {places}",
-        "{count} of {total} characters are missing: {places}",
-        total=decimal(kept.source_characters),
-        places="; ".join(_place(missing) for missing in kept.missing[:MAX_PLACES]),
-    )
-
-
 def missing_text(kept: types.Completeness) -> str:
     """How much of a text was kept, and in lists below it where some is missing or read wrong, as Markdown."""
-    parts = []
-    if kept.missing_characters:
-        parts.append(_missing(kept))
-    if kept.has_word_errors:
-        parts.append(_word_errors(kept))
-    return "\n\n".join(parts)
+    parts = (_missing(kept) if kept.missing_characters else "", _word_errors(kept) if kept.has_word_errors else "")
+    return "\n\n".join(filter(None, parts))
 
 
 def _missing(kept: types.Completeness) -> str:
-    shown = [f"- {_place(missing)}" for missing in kept.missing[:MAX_PLACES]]
+    heading = _("{kept} characters were extracted. Missing:", kept=escape(translate_message(kept.summary)))
+    lines = [f"- {_place(missing)}" for missing in kept.missing[:MAX_PLACES]]
     if len(kept.missing) > MAX_PLACES:
-        shown.append(plural(len(kept.missing) - MAX_PLACES, "- {count} more place", "- {count} more places"))
-    return "\n".join(
-        (
-            _("{kept} characters were extracted. Missing:").format(kept=escape(translate_message(kept.summary))),
-            "",
-            *shown,
-        )
-    )
+        lines.append(plural(len(kept.missing) - MAX_PLACES, "- {count} more place", "- {count} more places"))
+    return "\n".join((heading, "", *lines))
 
 
 def _word_errors(kept: types.Completeness) -> str:
-    told = _("{glued} of {words} words were glued to others, {split} were split:").format(
-        glued=decimal(kept.glued_words), words=decimal(kept.words), split=decimal(kept.split_words)
+    heading = _(
+        "{glued} of {words} words were glued to others, {split} were split:",
+        glued=decimal(kept.glued_words),
+        words=decimal(kept.words),
+        split=decimal(kept.split_words),
     )
-    shown = [
+    lines = [
         f"- {escape(translate_message(error.place))}: “{escape(error.read)}” → “{escape(error.expected)}”"
         for error in kept.word_errors[:MAX_PLACES]
     ]
-    return "\n".join((told, "", *shown))
+    return "\n".join((heading, "", *lines))
 
 
 def _place(missing: types.Missing) -> str:

@@ -1,7 +1,9 @@
 """Add files to the library and follow their progress."""
 
 import datetime as dt
+import functools
 import uuid
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -12,9 +14,9 @@ from rag import errors, types
 from rag.ui import session
 from rag.ui.chat import conversation_list
 from rag.ui.components import accept_dropped_files, reveal
-from rag.ui.formatting import date_time, escape, file_size, n_chunks, n_pages, plural
+from rag.ui.formatting import escape, file_size, local_time, n_chunks, n_pages, plural
 from rag.ui.language import N_, _
-from rag.ui.library import document_metadata
+from rag.ui.library import document_metadata, document_table
 from rag.ui.library.incomplete_documents import warn_if_incomplete
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_error, translate_message
@@ -36,18 +38,9 @@ KINDS = {
 POLL_SECONDS = 0.8
 QUESTIONS = '.st-key-unanswered :is([class*="st-key-refused-"], [class*="st-key-file-"])'
 """CSS selector of what the user must answer."""
+MAX_PAGE_NUMBERS = 10
 PART_STEP = 0.1
 """Offset in the order of an attachment below its file, small enough to stay above the next file at any depth."""
-STAGES = {
-    types.DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
-    types.DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs password")),
-    types.DocumentStatus.PARSING: ("description", N_("Reading")),
-    types.DocumentStatus.EMBEDDING: ("scatter_plot", N_("Indexing")),
-    types.DocumentStatus.READY: ("check_circle", N_("Ready")),
-    types.DocumentStatus.FAILED: ("error", N_("Failed")),
-}
-
-
 UNREADY = tuple(status for status in types.DocumentStatus if status is not types.DocumentStatus.READY)
 
 
@@ -77,8 +70,10 @@ def quota_usage() -> None:
     storage = session.installation().accounts.storage(session.engine().user_id)
     if storage.quota_bytes is not None:
         st.caption(
-            _("{used_bytes} of {quota_bytes} used, including old versions and the trash.").format(
-                used_bytes=file_size(storage.used_bytes), quota_bytes=file_size(storage.quota_bytes)
+            _(
+                "{used_bytes} of {quota_bytes} used, including old versions and the trash.",
+                used_bytes=file_size(storage.used_bytes),
+                quota_bytes=file_size(storage.quota_bytes),
             ),
             width="content",
         )
@@ -92,59 +87,42 @@ def drop_zone() -> None:
     for warning in session.installation().disk_warnings:
         st.warning(escape(translate_message(warning)), icon=":material/hard_drive:")
     turn = st.session_state.setdefault("upload-turn", 0)
+    config, address = session.installation().config, ""
+    max_file_mb = config.rag_parsing.max_file_mb
     with st.container(horizontal=True, vertical_alignment="bottom", key="ways"):
         files = st.file_uploader(
             _("Drop or paste files anywhere on this page"),
             help=", ".join(map(_, KINDS)),
             accept_multiple_files=True,
-            max_upload_size=session.engine().config.rag_parsing.max_file_mb,
+            max_upload_size=max_file_mb,
             key=f"drop-{turn}",
         )
-        files = [*files, *_folder(turn)]
-        address = _address(turn) if session.installation().config.rag_web_addresses else None
+        with st.popover(_("Folder"), icon=":material/drive_folder_upload:"):
+            files_of_folder = st.file_uploader(
+                _("All files in a folder and its subfolders"),
+                accept_multiple_files="directory",
+                max_upload_size=max_file_mb,
+                key=f"folder-{turn}",
+            )
+        files += [file for file in files_of_folder if not PurePosixPath(file.name).name.startswith(".")]
+        if config.rag_web_addresses:
+            with st.popover(_("Web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
+                text = st.text_input(_("Address of a file or web page"), placeholder="https://")
+                st.caption(_("Pagelight downloads it once and keeps a copy."))
+                if st.form_submit_button(_("Fetch"), type="primary", icon=":material/download:"):
+                    address = text.strip()
     accept_dropped_files()
     if not files and not address:
         return
-    with st.spinner(
-        plural(len(files), "Adding {count} file …", "Adding {count} files …") if files else _("Downloading …")
-    ):
+    adding = plural(len(files), "Adding {count} file …", "Adding {count} files …")
+    engine = session.engine()
+    with st.spinner(adding if files else _("Downloading …")):
         for file in files:
-            _add(file)
+            _add(file.name, functools.partial(engine.documents.add, file, file.name, on_same_name="ask"), file)
         if address:
-            _fetch(address)
+            _add(address, functools.partial(engine.documents.fetch, address))
     st.session_state["upload-turn"] = turn + 1
     st.rerun()
-
-
-def _folder(turn: int) -> list[UploadedFile]:
-    """Show a field for a folder and return its files."""
-    with st.popover(_("Folder"), icon=":material/drive_folder_upload:"):
-        files = st.file_uploader(
-            _("All files in a folder and its subfolders"),
-            accept_multiple_files="directory",
-            max_upload_size=session.engine().config.rag_parsing.max_file_mb,
-            key=f"folder-{turn}",
-        )
-    return [file for file in files if not PurePosixPath(file.name).name.startswith(".")]
-
-
-def _address(turn: int) -> str | None:
-    """Show a field for a web address and return what was entered."""
-    with st.popover(_("Web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
-        address = st.text_input(_("Address of a file or web page"), placeholder="https://")
-        st.caption(_("Pagelight downloads it once and keeps a copy."))
-        if st.form_submit_button(_("Fetch"), type="primary", icon=":material/download:"):
-            return address.strip() or None
-    return None
-
-
-def _fetch(address: str) -> None:
-    try:
-        _uploaded().append(session.engine().documents.fetch(address).id)
-    except errors.DuplicateError as error:
-        _refusals().append(_duplicate(address, error))
-    except errors.Error as error:
-        _refusals().append(Refusal(address, translate_error(error)))
 
 
 def _uploaded() -> list[uuid.UUID]:
@@ -154,45 +132,37 @@ def _uploaded() -> list[uuid.UUID]:
 
 
 def _refusals() -> list[Refusal]:
-    refused: list[Refusal] = st.session_state.setdefault("refused", [])
-    return refused
+    refusals: list[Refusal] = st.session_state.setdefault("refused", [])
+    return refusals
 
 
-def _add(file: UploadedFile) -> None:
+def _add(name: str, add: Callable[[], types.Document], file: UploadedFile | None = None) -> None:
+    """Add a document, or remember why it was refused."""
     try:
-        _uploaded().append(session.engine().documents.add(file, file.name, on_same_name="ask").id)
+        _uploaded().append(add().id)
     except errors.SameNameError as error:
-        _refusals().append(_same_name(file, error))
+        details = error.details
+        message = _(
+            "Is this a new version of “{name}” (version {version}, uploaded {time}) or a separate document?",
+            name=details["name"],
+            version=details["version"],
+            time=local_time(dt.datetime.fromisoformat(str(details["created_at"]))),
+        )
+        version_of = uuid.UUID(str(details["document_id"]))
+        _refusals().append(Refusal(name, message, version_of=version_of, file=file))
     except errors.DuplicateError as error:
-        _refusals().append(_duplicate(file.name, error))
+        details = error.details
+        in_trash, version = bool(details.get("in_trash")), details.get("version")
+        message = N_("Same content as “{name}”, which is already in the library.")
+        if in_trash:
+            message = N_("Same content as “{name}” in the trash. Restore it?")
+        elif version:
+            message = N_("Same content as version {version} of “{name}” in the library. Restore that version?")
+        message = _(message, name=details.get("name") or _("another document"), version=version)
+        twin = uuid.UUID(str(details["document_id"]))
+        _refusals().append(Refusal(name, message, twin, in_trash, is_older=bool(version) and not in_trash))
     except errors.Error as error:
-        _refusals().append(Refusal(file.name, translate_error(error)))
-
-
-def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
-    twin = str(error.details.get("name") or _("another document"))
-    in_trash = bool(error.details.get("in_trash"))
-    version = error.details.get("version")
-    message = _("Same content as “{name}”, which is already in the library.")
-    if in_trash:
-        message = _("Same content as “{name}” in the trash. Restore it?")
-    elif version:
-        message = _("Same content as version {version} of “{name}” in the library. Restore that version?")
-    document_id = uuid.UUID(str(error.details["document_id"]))
-    is_older = bool(version) and not in_trash
-    return Refusal(name, message.format(name=twin, version=version), document_id, in_trash, is_older)
-
-
-def _same_name(file: UploadedFile, error: errors.SameNameError) -> Refusal:
-    uploaded = dt.datetime.fromisoformat(str(error.details["created_at"])).astimezone()
-    message = _(
-        "Is this a new version of “{name}” (version {version}, uploaded {time}) or a separate document?"
-    ).format(
-        name=error.details["name"],
-        version=error.details["version"],
-        time=date_time(uploaded, _("d MMM y, HH:mm")),
-    )
-    return Refusal(file.name, message, version_of=uuid.UUID(str(error.details["document_id"])), file=file)
+        _refusals().append(Refusal(name, translate_error(error)))
 
 
 def uploads() -> None:
@@ -217,7 +187,12 @@ def _files(documents: list[types.Document], *, is_all_read: bool) -> None:
     questions = [(number, refusal) for number, refusal in reversed(refusals) if refusal.is_question]
     locked = [document for document in documents if document.status is types.DocumentStatus.NEEDS_PASSWORD]
     if questions or locked:
-        _open_questions(questions, locked)
+        with st.container(key="unanswered", gap="xsmall"):
+            for number, refusal in questions:
+                _refusal_row(number, refusal)
+            for document in locked:
+                _document_row(document)
+            reveal(QUESTIONS, is_unsaved=any(refusal.file for _number, refusal in questions))
     _actions_when_read(documents, is_all=is_all_read)
     with st.container(key=f"uploads-{st.session_state['upload-turn']}", gap="xsmall"):  # each upload scrolls it up
         for number, refusal in refusals:
@@ -226,16 +201,6 @@ def _files(documents: list[types.Document], *, is_all_read: bool) -> None:
         for document in documents:
             if document not in locked:
                 _document_row(document)
-
-
-def _open_questions(questions: list[tuple[int, Refusal]], locked: list[types.Document]) -> None:
-    """Show what the user must answer before a file is added or read, above everything that scrolls away."""
-    with st.container(key="unanswered", gap="xsmall"):
-        for number, refusal in questions:
-            _refusal_row(number, refusal)
-        for document in locked:
-            _document_row(document)
-        reveal(QUESTIONS, is_unsaved=any(refusal.file for _, refusal in questions))
 
 
 def _actions_when_read(documents: list[types.Document], *, is_all: bool) -> None:
@@ -250,10 +215,10 @@ def _actions_when_read(documents: list[types.Document], *, is_all: bool) -> None
             ]
             conversation_list.open_conversation(None, conversation_list.to_ask(these))
             st.switch_page("pages/chat.py")
-        own = [document for document in documents if document.id in _uploaded()]
-        if own and is_all and not session.read_only_reason() and st.button(_("Edit these"), icon=":material/edit:"):
-            document_metadata.edit(own)
-        if own and is_all and st.button(":material/close:", key="hide-read", type="tertiary", help=_("Hide")):
+        uploaded = [document for document in documents if document.id in _uploaded()] if is_all else []
+        if uploaded and not session.read_only_reason() and st.button(_("Edit these"), icon=":material/edit:"):
+            document_metadata.edit(uploaded)
+        if uploaded and st.button(":material/close:", key="hide-read", type="tertiary", help=_("Hide")):
             _uploaded().clear()
             st.rerun()
 
@@ -264,45 +229,44 @@ def _documents() -> list[types.Document]:
     if uploaded:
         library += engine.documents.list(filters=types.Filters(document_ids=tuple(uploaded)))
         library += [part for part in engine.documents.attachments(*uploaded) if part.deleted_at is None]
-    shown = {document.id: document for document in library}
+    documents = {document.id: document for document in library}
     order: dict[uuid.UUID | None, float] = {document_id: number for number, document_id in enumerate(uploaded)}
-    for document in sorted(shown.values(), key=lambda one: one.created_at):  # attachments go below their file
+    # Attachments go below their file.
+    for document in sorted(documents.values(), key=lambda document: document.created_at):
         if document.container_id in order:
             order.setdefault(document.id, order[document.container_id] - PART_STEP)
-    return sorted(shown.values(), key=lambda document: order.get(document.id, -1), reverse=True)
+    return sorted(documents.values(), key=lambda document: order.get(document.id, -1), reverse=True)
 
 
 def _document_row(document: types.Document) -> None:
-    icon, stage = STAGES[document.status]
+    icon, stage = document_table.STAGES[document.status]
     with st.container(key=f"file-{document.status}-{document.id}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            version = _("version {number}").format(number=document.version)
+            version = _("version {number}", number=document.version)
             st.markdown(
                 f":material/{icon}: **{escape(document.name)}**" + (f" ({version})" if document.version > 1 else ""),
                 width="stretch",
             )
-            st.caption(f"{file_size(document.size)} · {_stage(document, stage)}", width="content")
+            st.caption(f"{file_size(document.size)} · {_stage(document) or _(stage)}", width="content")
             _actions(document)
         share = document.progress.done / max(document.progress.total, 1)
         if document.status in types.UNFINISHED and share < 1:  # a full bar would say that it is ready
             st.progress(share)
         if document.container_name:
-            st.caption(
-                _(":material/attach_file: in {container_name}").format(container_name=escape(document.container_name))
-            )
+            st.caption(_(":material/attach_file: in {container_name}", container_name=escape(document.container_name)))
         if document.tags:
             st.caption(f":material/sell: {escape(', '.join(document.tags))}")
-        if document.error:
-            st.caption(escape(translate_message(document.error)))
-        if told := types.parts_summary(document.parts):
-            st.caption(escape(translate_message(told)))
+        for message in (document.error, types.parts_summary(document.parts)):
+            if message:
+                st.caption(escape(translate_message(message)))
         if document.failed_pages:
+            numbers = ", ".join(map(str, document.failed_pages[:MAX_PAGE_NUMBERS]))
             st.caption(
                 plural(
                     len(document.failed_pages),
                     "{count} page could not be read: {numbers}",
                     "{count} pages could not be read: {numbers}",
-                    numbers=_numbers(document.failed_pages),
+                    numbers=numbers + (" …" if len(document.failed_pages) > MAX_PAGE_NUMBERS else ""),
                 )
             )
         warn_if_incomplete([document])
@@ -312,18 +276,12 @@ def _document_row(document: types.Document) -> None:
             _password(document)
 
 
-def _stage(document: types.Document, stage: str) -> str:
+def _stage(document: types.Document) -> str:
+    """Return how far a document was read; empty if its status tells it."""
     if document.status == types.DocumentStatus.READY:
-        pages = n_pages(document.page_count)
-        chunks = n_chunks(document.chunk_count)
-        return f"{pages} · {chunks}"
+        return f"{n_pages(document.page_count)} · {n_chunks(document.chunk_count)}"
     reading = translate_message(types.reading_progress(document) or "")
-    return reading[:1].upper() + reading[1:] or _(stage)
-
-
-def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
-    shown = ", ".join(str(number) for number in numbers[:most])
-    return shown if len(numbers) <= most else f"{shown} …"
+    return reading[:1].upper() + reading[1:]
 
 
 def _actions(document: types.Document) -> None:
@@ -347,8 +305,8 @@ def _password(document: types.Document) -> None:
         password = st.text_input(
             _("Password"), type="password", label_visibility="collapsed", placeholder=_("Password of this file")
         )
-        given = st.form_submit_button(_("Unlock"), icon=":material/lock_open:")
-    if given and password:
+        is_submitted = st.form_submit_button(_("Unlock"), icon=":material/lock_open:")
+    if is_submitted and password:
         try:
             session.engine().documents.unlock(document.id, password)
             st.rerun()

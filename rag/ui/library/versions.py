@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag import errors, types
 from rag.ui import session
-from rag.ui.formatting import date_time, decimal, escape, n_pages, plural
+from rag.ui.formatting import decimal, escape, local_time, n_pages, plural
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, error_boundary
 from rag.ui.translated_messages import translate_message
@@ -28,42 +28,29 @@ SIGNS = {
 @dialog("Versions", width="large")
 def show_versions(document_id: uuid.UUID) -> None:
     """Show the versions of a document and their changes; a click on a page opens it."""
-    with error_boundary():
-        versions = session.engine().versions.list(document_id)
-        readable = [version for version in versions if version.indexed_at is not None]
-        st.markdown(f"**{escape(versions[0].name)}**")
-        for version in versions:
-            _version(version)
-        if len(readable) > 1:
-            _comparison(readable)
+    versions = session.engine().versions.list(document_id)
+    readable = [version for version in versions if version.indexed_at is not None]
+    st.markdown(f"**{escape(versions[0].name)}**")
+    for version in versions:
+        _version(version)
+    if len(readable) > 1:
+        _comparison(readable)
 
 
 def _version(version: types.Document) -> None:
+    @error_boundary()
+    def make_current() -> None:
+        session.engine().versions.make_current(version.id)
+        st.session_state.pop("compared", None)
+
     with st.container(horizontal=True, vertical_alignment="center", key=f"version-{version.id}"):
         state = _("current") if version.superseded_by is None else _("kept for earlier answers")
         if version.indexed_at is None:
             state = translate_message(version.error or "") or _("not read yet")
-        st.markdown(
-            " · ".join(
-                (
-                    f"v{version.version}",
-                    date_time(version.created_at.astimezone(), _("d MMM y, HH:mm")),
-                    n_pages(version.page_count),
-                    escape(state),
-                )
-            ),
-            width="stretch",
-        )
+        parts = (f"v{version.version}", local_time(version.created_at), n_pages(version.page_count), escape(state))
+        st.markdown(" · ".join(parts), width="stretch")
         if version.superseded_by is not None and version.status == "ready":
-            st.button(
-                _("Restore this version"), key=f"current-{version.id}", on_click=_make_current, args=(version.id,)
-            )
-
-
-def _make_current(document_id: uuid.UUID) -> None:
-    with error_boundary():
-        session.engine().versions.make_current(document_id)
-        st.session_state.pop("compared", None)
+            st.button(_("Restore this version"), key=f"current-{version.id}", on_click=make_current)
 
 
 def _comparison(versions: list[types.Document]) -> None:
@@ -80,25 +67,25 @@ def _comparison(versions: list[types.Document]) -> None:
         return
     times = {version.id: version.indexed_at for version in versions}
     with st.spinner(_("Comparing …")):
-        found = _diff(session.engine().user_id, old, new, times[old], times[new])
-    told = (
-        _("{count} changed").format(count=decimal(found.count("changed"))),
-        _("{count} added").format(count=decimal(found.count("added"))),
-        _("{count} removed").format(count=decimal(found.count("removed"))),
-        plural(found.unchanged, "{count} paragraph unchanged", "{count} paragraphs unchanged"),
+        diff = _diff(session.engine().user_id, old, new, times[old], times[new])
+    counts = (
+        _("{count} changed", count=decimal(diff.count("changed"))),
+        _("{count} added", count=decimal(diff.count("added"))),
+        _("{count} removed", count=decimal(diff.count("removed"))),
+        plural(diff.unchanged, "{count} paragraph unchanged", "{count} paragraphs unchanged"),
     )
-    st.caption(" · ".join(told))
-    if not found.changes:
+    st.caption(" · ".join(counts))
+    if not diff.changes:
         return
-    pages = math.ceil(len(found.changes) / CHANGES_SHOWN)
+    pages = math.ceil(len(diff.changes) / CHANGES_SHOWN)
     chosen = st.number_input(_("Part"), 1, pages, key="compare-part") if pages > 1 else 1
     left, right = st.columns([6, 5])
     with left, st.container(height=HEIGHT, key="changes"):
         start = (int(chosen) - 1) * CHANGES_SHOWN
-        for number, change in enumerate(found.changes[start : start + CHANGES_SHOWN], start):
-            _change(number, change, found)
+        for number, change in enumerate(diff.changes[start : start + CHANGES_SHOWN], start):
+            _change(number, change, diff)
     with right:
-        _place(found)
+        _place(diff)
 
 
 @st.cache_data(max_entries=CACHED_DIFFS, show_spinner=False)
@@ -109,35 +96,34 @@ def _diff(
     return session.engine().versions.diff(old, new)
 
 
-def _change(number: int, change: types.ParagraphChange, found: types.VersionDiff) -> None:
+def _change(number: int, change: types.ParagraphChange, diff: types.VersionDiff) -> None:
+    def show(document_id: uuid.UUID, paragraph: types.ParagraphText, label: str) -> None:
+        _id, _mark, jump = st.session_state.get("compared", (None, None, 0))
+        st.session_state["compared"] = (document_id, Mark.of_paragraph(paragraph, label), jump + 1)
+
     st.markdown(_(SIGNS[change.kind]))
-    sides = ((change.old, found.old_id, found.old_version), (change.new, found.new_id, found.new_version))
+    sides = ((change.old, diff.old_id, diff.old_version), (change.new, diff.new_id, diff.new_version))
     for column, (paragraph, document_id, version) in zip(st.columns(2), sides, strict=True):
         if paragraph is not None:
             with column:
                 st.text(" ".join(paragraph.text.split()))
                 st.button(
-                    _("v{version}, page {page_number}").format(version=version, page_number=paragraph.page_number),
+                    _("v{version}, page {page_number}", version=version, page_number=paragraph.page_number),
                     key=f"change-{number}-{version}",
                     type="tertiary",
                     icon=":material/visibility:",
-                    on_click=_show_paragraph,
+                    on_click=show,
                     args=(document_id, paragraph, f"v{version}"),
                 )
     st.divider()
 
 
-def _show_paragraph(document_id: uuid.UUID, paragraph: types.ParagraphText, label: str) -> None:
-    _, _, jump = st.session_state.get("compared", (None, None, 0))
-    st.session_state["compared"] = (document_id, Mark.of_paragraph(paragraph, label), jump + 1)
-
-
-def _place(found: types.VersionDiff) -> None:
+def _place(diff: types.VersionDiff) -> None:
     """Show the clicked page, or the first change of the newer version."""
     document_id, mark, jump = st.session_state.get("compared", (None, None, 0))
-    if document_id not in (found.old_id, found.new_id):
-        first = next((change.new for change in found.changes if change.new), None)
-        document_id, mark = found.new_id, first and Mark.of_paragraph(first, f"v{found.new_version}")
+    if document_id not in (diff.old_id, diff.new_id):
+        first = next((change.new for change in diff.changes if change.new), None)
+        document_id, mark = diff.new_id, first and Mark.of_paragraph(first, f"v{diff.new_version}")
     try:
         document = session.engine().documents.get(document_id)
     except errors.NotFoundError:

@@ -1,5 +1,6 @@
 """Show the cited document beside the chat, with its marks."""
 
+import contextlib
 import uuid
 from dataclasses import dataclass, replace
 
@@ -50,9 +51,9 @@ def show_citation(message: types.ChatMessage, number: int, click: int = 0) -> No
     """Highlight citation `number` of an answer; `click` identifies the browser's click that this answers."""
     if message.response is None:
         return
-    found = keyed_marks(message.response, message.id)
-    document_id = found[number][0]
-    here = [(i, mark) for i, (document, mark) in enumerate(found) if document == document_id]
+    every = keyed_marks(message.response, message.id)
+    document_id = every[number][0]
+    here = {i: mark for i, (document, mark) in enumerate(every) if document == document_id}
     before = st.session_state.get("viewing")
     st.session_state["viewing"] = Viewing(
         document_id=document_id,
@@ -61,9 +62,9 @@ def show_citation(message: types.ChatMessage, number: int, click: int = 0) -> No
             for hit in (*message.response.contexts, *message.response.nearest)
             if hit.passage.document_id == document_id
         ),
-        marks=tuple(mark for _, mark in here),
-        numbers=tuple(i for i, _ in here),
-        active=[i for i, _ in here].index(number),
+        marks=tuple(here.values()),
+        numbers=tuple(here),
+        active=[*here].index(number),
         message_id=message.id,
         jump=before.jump + 1 if before else 1,
         click=click,
@@ -81,7 +82,7 @@ def update_marks(message: types.ChatMessage, before: types.AnswerResponse) -> No
         return
     old = before.citations[viewing.citation]
     now = message.response.citations
-    of_sentence = [number for number, one in enumerate(now) if one.sentence == old.sentence]
+    of_sentence = [number for number, citation in enumerate(now) if citation.sentence == old.sentence]
     if of_sentence:
         show_citation(message, min(of_sentence, key=lambda number: now[number].quote != old.quote), viewing.click)
         st.session_state["viewing"] = replace(st.session_state["viewing"], jump=viewing.jump)
@@ -97,17 +98,11 @@ def show_first_citation(conversation: uuid.UUID | None) -> None:
         return
     for turn in reversed(turns):
         places = marks(turn.response) if turn.response else []
-        if places and _can_be_shown(places[0][0]):
-            show_citation(turn, 0)
-            return
-
-
-def _can_be_shown(document_id: uuid.UUID) -> bool:
-    """Return whether a document exists and is not in the trash."""
-    try:
-        return session.engine().documents.get(document_id).deleted_at is None
-    except errors.NotFoundError:
-        return False
+        if places:
+            with contextlib.suppress(errors.NotFoundError):
+                if session.engine().documents.get(places[0][0]).deleted_at is None:
+                    show_citation(turn, 0)
+                    return
 
 
 def show_later_place(place: types.LaterPlace) -> None:
@@ -135,10 +130,19 @@ def viewer(first: uuid.UUID) -> None:
         show_trash_note(document)
         if document.superseded_by is not None:
             st.caption(
-                _("Version {version} of {name}, replaced by a later version.").format(
-                    version=document.version, name=escape(document.name)
+                _(
+                    "Version {version} of {name}, replaced by a later version.",
+                    version=document.version,
+                    name=escape(document.name),
                 )
             )
+
+        def pick(position: int, click: int) -> None:
+            """Highlight another mark of the same answer that was clicked on the page."""
+            latest: Viewing = st.session_state["viewing"]
+            if position < len(latest.marks):
+                st.session_state["viewing"] = replace(latest, active=position, jump=latest.jump + 1, click=click)
+
         show_pdf(
             document,
             viewing.marks,
@@ -146,12 +150,5 @@ def viewer(first: uuid.UUID) -> None:
             jump=viewing.jump,
             click=viewing.click,
             found=viewing.found,
-            on_pick=_pick,
+            on_pick=pick,
         )
-
-
-def _pick(position: int, click: int) -> None:
-    """Highlight another mark of the same answer that was clicked on the page."""
-    viewing: Viewing = st.session_state["viewing"]
-    if position < len(viewing.marks):
-        st.session_state["viewing"] = replace(viewing, active=position, jump=viewing.jump + 1, click=click)

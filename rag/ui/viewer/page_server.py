@@ -8,7 +8,7 @@ import math
 import uuid
 from collections.abc import Callable
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import pydantic
 from starlette.applications import Starlette
@@ -41,7 +41,27 @@ ticket_store = tickets.Tickets()
 """Tickets of this process, which runs both the app and this server."""
 log = logging.getLogger(__name__)
 
-Handler = Callable[[RAGEngine, uuid.UUID, Request, Any], object]
+
+class Call(NamedTuple):
+    """A request about a document, with the engine of the user who may read it."""
+
+    engine: RAGEngine
+    document_id: uuid.UUID
+    request: Request
+    body: Any
+
+    @property
+    def number(self) -> int:
+        """The number of the page."""
+        return int(self.request.path_params["number"])
+
+    @property
+    def words(self) -> str:
+        """The words to find."""
+        return self.request.query_params.get("words", "")
+
+
+Handler = Callable[[Call], object]
 
 
 def create_app(installation: Installation) -> Starlette:
@@ -49,8 +69,8 @@ def create_app(installation: Installation) -> Starlette:
     document = "/{document_id:uuid}"
     page = document + "/pages/{number:int}"
     annotation = document + "/annotations/{annotation_id:uuid}"
-    routes = [
-        (document, "GET", describe),
+    routes: list[tuple[str, str, Handler]] = [
+        (document, "GET", lambda call: description(call.engine.documents.get(call.document_id))),
         (page + "/picture", "GET", _picture),
         (page + "/lines", "GET", _lines),
         (page + "/find", "GET", _found_on),
@@ -73,12 +93,12 @@ def _endpoint(installation: Installation, answer: Handler) -> Callable[[Request]
         document_id: uuid.UUID = request.path_params["document_id"]
         try:
             engine = ticket_store.engine(installation, request.headers.get(TICKET, ""))
-            found = answer(engine.for_document(document_id), document_id, request, body)
+            content = answer(Call(engine.for_document(document_id), document_id, request, body))
         except errors.Error as error:
             status = next((STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES), 503)
             with use_language(request.headers.get("accept-language")):
                 return JSONResponse({"message": translate_error(error)}, status, headers=PRIVATE_HEADERS)
-        return found if isinstance(found, Response) else JSONResponse(found, headers=PRIVATE_HEADERS)
+        return content if isinstance(content, Response) else JSONResponse(content, headers=PRIVATE_HEADERS)
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -110,17 +130,13 @@ async def _body(request: Request) -> Any:
         raise HTTPException(422) from error
 
 
-def describe(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body: Any) -> dict[str, Any]:
-    """Describe a document for the viewer."""
-    return description(engine.documents.get(document_id))
-
-
 def description(document: types.Document) -> dict[str, Any]:
     """Return a document's name and pages; sizes are runs of width, height and page count."""
     sizes = ((page.width, page.height) for page in document.pages)
     return {
         "id": str(document.id),
-        "stamp": stamp(document),
+        # It changes when more of the document was read or it was read again.
+        "stamp": f"{len(document.pages)}-{document.chunk_count}-{document.indexed_at or ''}",
         "name": document.name,
         "sizes": [[*size, len(list(alike))] for size, alike in groupby(sizes)],
         "labels": document.page_labels,
@@ -128,59 +144,48 @@ def description(document: types.Document) -> dict[str, Any]:
     }
 
 
-def stamp(document: types.Document) -> str:
-    """Return a token that changes when more of a document was read or it was read again."""
-    return f"{len(document.pages)}-{document.chunk_count}-{document.indexed_at or ''}"
-
-
-def _picture(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> Response:
+def _picture(call: Call) -> Response:
     try:
-        scale = float(request.query_params.get("scale", "1"))
+        scale = float(call.request.query_params.get("scale", "1"))
     except ValueError:
         scale = math.nan
-    png = engine.pages.image(document_id, request.path_params["number"], zoom=scale)
+    png = call.engine.pages.image(call.document_id, call.number, zoom=scale)
     return Response(png, media_type="image/png", headers=PRIVATE_HEADERS)
 
 
-def _lines(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> list[tuple[float | str, ...]]:
+def _lines(call: Call) -> list[tuple[float | str, ...]]:
     """Return the boxes and texts of a page's lines."""
-    found = engine.pages.text(document_id, [request.path_params["number"]]).lines
-    return [(*line.bbox, line.text) for line in sorted(found, key=lambda line: line.number)]
+    lines = call.engine.pages.text(call.document_id, [call.number]).lines
+    return [(*line.bbox, line.text) for line in sorted(lines, key=lambda line: line.number)]
 
 
-def _find(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> list[tuple[int, int]]:
-    found = engine.pages.find(document_id, request.query_params.get("words", ""))
-    return [(page.page_number, page.count) for page in found]
+def _find(call: Call) -> list[tuple[int, int]]:
+    pages = call.engine.pages.find(call.document_id, call.words)
+    return [(page.page_number, page.count) for page in pages]
 
 
-def _found_on(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> list[list[Any]]:
+def _found_on(call: Call) -> list[list[types.Rect]]:
     """Return the boxes of each match on a page."""
-    words = request.query_params.get("words", "")
-    found = engine.pages.found_on(document_id, request.path_params["number"], words)
-    return [_rects(regions) for regions in found[:MAX_MATCHES_PER_PAGE]]
+    matches = call.engine.pages.found_on(call.document_id, call.number, call.words)
+    return [[rect for region in regions for rect in region.rects] for regions in matches[:MAX_MATCHES_PER_PAGE]]
 
 
-def _rects(regions: tuple[types.Region, ...]) -> list[Any]:
-    return [rect for region in regions for rect in region.rects]
+def _outline(call: Call) -> list[Any]:
+    return [entry.model_dump() for entry in call.engine.pages.outline(call.document_id)]
 
 
-def _outline(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body: Any) -> list[Any]:
-    return [entry.model_dump() for entry in engine.pages.outline(document_id)]
+def _annotations(call: Call) -> list[Any]:
+    return [annotation.model_dump(mode="json") for annotation in call.engine.store.annotations.list(call.document_id)]
 
 
-def _annotations(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body: Any) -> list[Any]:
-    return [own.model_dump(mode="json") for own in engine.store.annotations.list(document_id)]
+def _annotate(call: Call) -> Any:
+    return call.engine.annotations.add(call.document_id, call.body).model_dump(mode="json")
 
 
-def _annotate(engine: RAGEngine, document_id: uuid.UUID, _request: Request, body: Any) -> Any:
-    return engine.annotations.add(document_id, body).model_dump(mode="json")
+def _edit(call: Call) -> Any:
+    annotation_id, note = call.request.path_params["annotation_id"], call.body.get("note", "")
+    return call.engine.annotations.edit(call.document_id, annotation_id, note).model_dump(mode="json")
 
 
-def _edit(engine: RAGEngine, document_id: uuid.UUID, request: Request, body: Any) -> Any:
-    changed = engine.annotations.edit(document_id, request.path_params["annotation_id"], body.get("note", ""))
-    return changed.model_dump(mode="json")
-
-
-def _delete(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> Any:
-    engine.store.annotations.delete(document_id, request.path_params["annotation_id"])
-    return None
+def _delete(call: Call) -> None:
+    call.engine.store.annotations.delete(call.document_id, call.request.path_params["annotation_id"])

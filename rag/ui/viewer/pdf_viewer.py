@@ -45,7 +45,7 @@ class Mark(NamedTuple):
     @classmethod
     def of_hit(cls, hit: types.Hit, label: str) -> "Mark":
         """Return the mark of a search hit's chunk."""
-        score = _("Score {score}").format(score=decimal(hit.final_score, 2))
+        score = _("Score {score}", score=decimal(hit.final_score, 2))
         return cls(label, _labelled(score, hit.chunk), (), hit.chunk.regions)
 
     @classmethod
@@ -120,7 +120,10 @@ def show_pdf(
     answers, so that a late answer does not scroll back. `on_pick` receives the number of a mark clicked in the
     viewer, and of the click. `found` are the pages found by the search, shown in a strip.
     """
-    page, y = _target(marks, active, page_number)
+    page, y = page_number or 1, 0.0
+    if regions := () if active is None else marks[active].place:
+        region = next((region for region in regions if region.page_number == page_number), regions[0])
+        page, y = region.page_number, min(rect.y0 for rect in region.rects)
 
     def picked() -> None:
         choice = st.session_state[key].get("pick")
@@ -151,12 +154,3 @@ def base_path() -> str:
     """Return the path below which the app is served, without a trailing slash."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}" if base else ""
-
-
-def _target(marks: Sequence[Mark], active: int | None, page_number: int | None) -> tuple[int, float]:
-    """Return the page to scroll to and the offset in points."""
-    regions = () if active is None else marks[active].place
-    if not regions:
-        return page_number or 1, 0.0
-    region = next((region for region in regions if region.page_number == page_number), regions[0])
-    return region.page_number, min(rect.y0 for rect in region.rects)

@@ -63,11 +63,8 @@ class Tickets:
         now = time.monotonic()
         with self._lock:
             holder = self._holders.get(ticket)
-        if (
-            holder is None
-            or now - holder.used > TICKET_LIFETIME_SECONDS
-            or not _login_is_open(installation, holder, now)
-        ):
+        is_used = holder is not None and now - holder.used <= TICKET_LIFETIME_SECONDS
+        if holder is None or not is_used or not _login_is_open(installation, holder, now):
             with self._lock:
                 self._holders.pop(ticket, None)
             raise errors.AuthError(N_("This page was open for too long, or the login has ended. Reload it."))

@@ -15,7 +15,7 @@ from rag.ui.language import ENGINE, ENGLISH, LANGUAGES
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 LOCALES = ROOT / "rag" / "locale"
 KEYWORDS = {"_": None, "N_": None, "dialog": None, "ngettext": (2, 3), "plural": (2, 3)}
 """Functions that mark messages, and which of their arguments are messages; None is the first."""
@@ -28,7 +28,7 @@ def template() -> "Catalog":
     from babel.messages.extract import extract_from_dir
 
     catalogue = Catalog(project="Pagelight", charset="utf-8", fuzzy=False)
-    methods = [("**.py", "python"), ("**.js", "javascript"), ("**.html", "rag.ui.message_catalogs:extract_html")]
+    methods = [("**.py", "python"), ("**.js", "javascript"), ("**.html", "tests.message_catalogs:extract_html")]
     for folder in (ROOT / "rag", ROOT / "pages"):
         for path, _, message, _, _ in extract_from_dir(folder, methods, keywords=KEYWORDS):
             of_pages = folder.name == "pages" or Path(path).parts[0] == "ui"
@@ -50,14 +50,7 @@ def to_bytes(catalogue: "Catalog") -> bytes:
     from babel.messages.pofile import write_po
 
     file = io.BytesIO()
-    write_po(
-        file,
-        catalogue,
-        width=LINE_CHARS,
-        no_location=True,
-        sort_output=True,
-        ignore_obsolete=True,
-    )
+    write_po(file, catalogue, width=LINE_CHARS, no_location=True, sort_output=True, ignore_obsolete=True)
     return file.getvalue()
 
 

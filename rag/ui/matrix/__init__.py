@@ -1,1 +1,0 @@
-"""The matrix page: many questions to many documents."""

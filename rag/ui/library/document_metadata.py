@@ -157,11 +157,11 @@ def _edit_many(documents: Sequence[types.Document]) -> None:
         format_func=_,
     )
     if st.button(_("Save"), type="primary", icon=":material/check:"):
-        catalogue, ids = session.engine().documents, [document.id for document in documents]
-        catalogue.tag(ids, add=added, remove=removed)
+        engine, ids = session.engine(), [document.id for document in documents]
+        engine.documents.tag(ids, add=added, remove=removed)
         if searched in ("Yes", "No"):
             for document_id in ids:
-                catalogue.edit(document_id, types.DocumentEdit(disabled=searched == "No"))
+                engine.documents.edit(document_id, types.DocumentEdit(disabled=searched == "No"))
         st.rerun()
 
 

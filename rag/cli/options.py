@@ -18,9 +18,7 @@ IndexName = Annotated[
     typer.Option("--index", metavar="NAME", help="The index to work in.", autocompletion=complete_index_name),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout; errors too.")]
-Password = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not stored.", show_default=False)
-]
+Password = Annotated[str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not stored.")]
 SameName = Annotated[
     types.OnSameName,
     typer.Option(
@@ -29,9 +27,7 @@ SameName = Annotated[
 ]
 DocumentName = Annotated[
     str,
-    typer.Argument(
-        metavar="NAME", help="Name or id, as listed.", show_default=False, autocompletion=complete_document_name
-    ),
+    typer.Argument(metavar="NAME", help="Name or id, as listed.", autocompletion=complete_document_name),
 ]
 DocumentNames = Annotated[
     list[str] | None,
@@ -39,7 +35,6 @@ DocumentNames = Annotated[
         "--document",
         metavar="NAME",
         help="Only in this document (name or id); may be repeated.",
-        show_default=False,
         autocompletion=complete_document_name,
     ),
 ]

@@ -76,18 +76,18 @@ def to_sheets(sheets: Sequence[Sheet]) -> bytes:
 
 def _rows(turn: Turn) -> Iterator[Sequence[object]]:
     for claim in turn.claims:
-        for one in claim.evidence or (None,):
-            yield [turn.question, claim.text, claim.mark, claim.reason, *_place(one)]
+        for evidence in claim.evidence or (None,):
+            yield [turn.question, claim.text, claim.mark, claim.reason, *_place(evidence)]
 
 
-def _place(one: Evidence | None) -> Sequence[object]:
-    if one is None:
+def _place(evidence: Evidence | None) -> Sequence[object]:
+    if evidence is None:
         return [None] * 9
-    lines = f"{one.line_start}–{one.line_end}" if one.line_end > one.line_start else str(one.line_start)
-    label = one.page_label or str(one.page)
+    first, last, page = evidence.line_start, evidence.line_end, evidence.page or evidence.slide
     return [
-        *(one.label, one.quote),
-        *(one.document, one.version, one.page, label, one.cells, lines, one.sha256),
+        *(evidence.label, evidence.quote, evidence.file_name, evidence.version),
+        *(page, evidence.page_label or str(page), evidence.cells),
+        *(f"{first}–{last}" if last > first else str(first), evidence.sha256),
     ]
 
 

@@ -112,25 +112,3 @@ def _find_quote(passage: types.Passage, quote: str) -> types.Span | None:
     words = quote.split()
     match = re.search(r"\s+".join(map(re.escape, words)), passage.text) if words else None
     return types.Span(*match.span()) if match else None
-
-
-class QuotePlace(NamedTuple):
-    """The place of a citation's words."""
-
-    passage_id: uuid.UUID
-    page: int
-    line_start: int
-    line_end: int
-
-
-def place_of(engine: "RAGEngine", citation: types.Citation, hit: types.Hit) -> QuotePlace:
-    """Return the place of a citation's quote with the chunk in which it begins; without a quote, that of the hit.
-
-    A quote comes from the pages around the hit, so it may be in another chunk.
-    """
-    chunk, lines = hit.chunk, citation.lines_in(hit)
-    first = lines[0]
-    if not chunk.line_start <= first.number <= chunk.line_end:
-        on_page = engine.chunks.list(chunk.document_id, first.page_number)
-        chunk = next((other for other in on_page if other.line_start <= first.number <= other.line_end), chunk)
-    return QuotePlace(chunk.id, first.page_number, first.number, lines[-1].end)

@@ -127,10 +127,10 @@ def test_the_command_line_prints_every_row_its_mark_the_line_and_reasons(capsys:
 
 def test_an_assistant_reads_every_row_its_mark_the_line_and_reasons() -> None:
     given = answer()
-    text = text_output.answer(Answer.of(given, []), export.marked_answer(given, ()))
+    text = text_output.answer(Answer.of(given), export.marked_answer(given, ()))
     assert "| ~~2015~~ | ~~4803 [S1]~~ (✗ contradicted) |" in text
     assert SUMMARY in text
-    assert "- contradicted: | 2015 | 4803 | – The sources say otherwise." in text
+    assert "- contradicted: 2015 · 4803 – The sources say otherwise." in text
 
 
 def test_an_escaped_bar_does_not_end_a_cell() -> None:

@@ -12,9 +12,8 @@ from fastapi.responses import FileResponse
 from rag import errors, types
 from rag.api.authentication import Reader, Writer
 from rag.api.downloads import DOWNLOAD_HEADERS
-from rag.api.pagination import Limit, Offset, Page, page
+from rag.api.lists import IndexName, Items, Limit, Offset, Page, listed, page
 
-IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -64,12 +63,6 @@ class UploadForm(pydantic.BaseModel):
     ] = "keep"
 
 
-class VersionList(types.Model):
-    """Versions of a document, the latest first."""
-
-    items: tuple[types.Document, ...]
-
-
 @router.post(
     "/documents",
     status_code=202,
@@ -106,7 +99,7 @@ def upload(
 def list_documents(
     *,
     sender: Reader,
-    index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     search: Search = None,
     tags: Annotated[
         list[Annotated[str, pydantic.Field(max_length=64, pattern=types.STORABLE)]],
@@ -203,9 +196,9 @@ def unlock_document(sender: Writer, document_id: uuid.UUID, body: PasswordReques
 
 
 @router.get("/documents/{document_id}/versions")
-def list_versions(sender: Reader, document_id: uuid.UUID) -> VersionList:
+def list_versions(sender: Reader, document_id: uuid.UUID) -> Items[types.Document]:
     """List all versions of a document, the latest first."""
-    return VersionList(items=tuple(sender.engine.versions.list(document_id)))
+    return listed(sender.engine.versions.list(document_id))
 
 
 @router.post("/documents/{document_id}/current")

@@ -10,8 +10,8 @@ from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 
-NewArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to write.", show_default=False)]
-PresentArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to read.", show_default=False)]
+NewArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to write.")]
+PresentArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to read.")]
 
 STAGES = {
     "tables": "Tables",

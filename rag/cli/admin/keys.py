@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 DAYS = re.compile(r"(\d{1,5})d")
 
 User = Annotated[str, typer.Option("--user", metavar="NAME", help="The user that the keys act as.")]
-KeyId = Annotated[str, typer.Argument(metavar="ID", help="The key's id, as listed.", show_default=False)]
-Label = Annotated[str, typer.Option("--name", metavar="LABEL", help="What the key is for.", show_default=False)]
+KeyId = Annotated[str, typer.Argument(metavar="ID", help="The key's id, as listed.")]
+Label = Annotated[str, typer.Option("--name", metavar="LABEL", help="What the key is for.")]
 Scopes = Annotated[
     list[str] | None,
     typer.Option(
         "--scope",
         metavar="|".join(types.PERMISSIONS),
         help="What the key may do (read, unless given); may be repeated. admin implies write, write implies read.",
-        show_default=False,
     ),
 ]
 Expires = Annotated[
     str | None,
-    typer.Option(metavar="30d|DATE", help="In so many days, or at the end of a day (UTC).", show_default=False),
+    typer.Option(metavar="30d|DATE", help="In so many days, or at the end of a day (UTC)."),
 ]
 
 COLUMNS = ["id", "name", "key", "scopes", "state", "created", "last used"]

@@ -13,12 +13,12 @@ from rag.config import MEGABYTE
 
 Model = Annotated[
     str | None,
-    typer.Argument(metavar="[PROVIDER:MODEL]", help="As listed, or any other of a provider.", show_default=False),
+    typer.Argument(metavar="[PROVIDER:MODEL]", help="As listed, or any other of a provider."),
 ]
 Unset = Annotated[
     bool, typer.Option("--unset", help="Take the choice back: the keys choose, for embedding those of the environment.")
 ]
-Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="As listed.", show_default=False)]
+Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="As listed.")]
 
 POLL_SECONDS = 0.5
 """How often the progress of a download is shown."""
@@ -93,7 +93,7 @@ def embed(model: Model = None, *, unset: Unset = False, as_json: AsJson = False)
 def download(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="As listed; without it, the models are listed.", show_default=False),
+        typer.Argument(metavar="[NAME]", help="As listed; without it, the models are listed."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -167,7 +167,7 @@ def key(
 
     secret = ""
     if not remove and sys.stdin.isatty():
-        secret = typer.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False)
+        secret = typer.prompt(f"Key of {provider}", hide_input=True, default="")
     elif not remove:
         secret = sys.stdin.readline()
     with open_engine() as engine:
@@ -183,7 +183,7 @@ def key(
 
 
 def address(
-    url: Annotated[str | None, typer.Argument(metavar="[URL]", show_default=False)] = None,
+    url: Annotated[str | None, typer.Argument(metavar="[URL]")] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Use no such server.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -204,7 +204,7 @@ def address(
 
 def _read_key(provider: str) -> str:
     if sys.stdin.isatty():
-        return str(typer.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False))
+        return str(typer.prompt(f"Key of {provider}", hide_input=True, default=""))
     return sys.stdin.readline()
 
 

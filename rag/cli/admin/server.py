@@ -41,7 +41,6 @@ HostNames = Annotated[
         "--allow-host",
         metavar="NAME",
         help="A host name by which clients reach this machine, besides RAG_ALLOWED_HOSTS; may be repeated.",
-        show_default=False,
     ),
 ]
 
@@ -49,7 +48,7 @@ HostNames = Annotated[
 def run(
     port: Annotated[
         int | None,
-        typer.Option(min=1, max=65535, help="The port; RAG_APP_PORT unless given.", show_default=False),
+        typer.Option(min=1, max=65535, help="The port; RAG_APP_PORT unless given."),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
     window: Annotated[
@@ -107,9 +106,7 @@ def _require_free(port: int, host: str = "localhost") -> None:
 
 
 def serve(
-    port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="The port; PORT unless given.", show_default=False)
-    ] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port; PORT unless given.")] = None,
     host: Annotated[str, typer.Option(help="The address to listen on; one that other machines reach needs a key.")] = (
         "127.0.0.1"
     ),
@@ -146,7 +143,6 @@ def worker(
             min=1,
             max=32,
             help="Jobs (matrices, syncs …) at the same time besides documents; RAG_WORKER_CONCURRENCY unless given.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:

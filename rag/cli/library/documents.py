@@ -19,16 +19,13 @@ if TYPE_CHECKING:
 _NAMES = typer.Argument(
     metavar="NAME...",
     help="Names or ids, as listed.",
-    show_default=False,
     autocompletion=name_lookup.complete_document_name,
 )
 Names = Annotated[list[str], _NAMES]
 NamesOrAll = Annotated[list[str] | None, _NAMES]
 Search = Annotated[
     str | None,
-    typer.Option(
-        "--search", metavar="TEXT", help="Only with this in name, title, author or a tag.", show_default=False
-    ),
+    typer.Option("--search", metavar="TEXT", help="Only with this in name, title, author or a tag."),
 ]
 InTrash = Annotated[bool, typer.Option("--trash", help="Only documents in the trash.")]
 

@@ -15,9 +15,7 @@ from rag.contract import SyncBody
 
 
 def ingest(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files, and folders to search.", show_default=False)
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, and folders to search.")],
     index_name: IndexName = types.DEFAULT_INDEX,
     password: Password = None,
     same_name: SameName = "keep",

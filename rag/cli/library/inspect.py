@@ -17,13 +17,10 @@ def inspect(
         typer.Option(
             metavar="NAME",
             help="Show this document's chunks (name or id).",
-            show_default=False,
             autocompletion=name_lookup.complete_document_name,
         ),
     ] = None,
-    page: Annotated[
-        int | None, typer.Option(min=1, help="Only chunks on this page of the document.", show_default=False)
-    ] = None,
+    page: Annotated[int | None, typer.Option(min=1, help="Only chunks on this page of the document.")] = None,
     index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:

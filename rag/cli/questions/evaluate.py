@@ -25,13 +25,9 @@ KS = (1, 3, 5, 10)
 
 @takes_retrieval(top_k=Open("20; 8 with --answers"), min_score=Open("0.0; 0.2 with --answers"))
 def evaluate(
-    questions_file: Annotated[
-        Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object per line.", show_default=False)
-    ],
+    questions_file: Annotated[Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object per line.")],
     *,
-    documents: Annotated[
-        Path, typer.Option(metavar="DIR", help="The folder with their documents.", show_default=False)
-    ],
+    documents: Annotated[Path, typer.Option(metavar="DIR", help="The folder with their documents.")],
     answers: Annotated[bool, typer.Option("--answers", help="Score answers instead of search results.")] = False,
     scope: Annotated[
         evaluation.EvaluationScope, typer.Option(help="Search all documents, or only the one the question is about.")
@@ -40,23 +36,18 @@ def evaluate(
     model: ModelName = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="RUN.jsonl", help="Write every hit or answer, one JSON object per line.", show_default=False
-        ),
+        typer.Option(metavar="RUN.jsonl", help="Write every hit or answer, one JSON object per line."),
     ] = None,
     only_referenced: Annotated[
         bool | None,
         typer.Option(
             "--only-referenced/--all-files",
             help="Add only the files that the questions name, or all. Default: only these, if all of them are there.",
-            show_default=False,
         ),
     ] = None,
     index_name: Annotated[
         str | None,
-        typer.Option(
-            "--index", metavar="NAME", help="The index to use; one per folder unless given.", show_default=False
-        ),
+        typer.Option("--index", metavar="NAME", help="The index to use; one per folder unless given."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -20,9 +20,7 @@ PAGE = re.compile(r"[1-9][0-9]{0,8}")
 
 COLUMNS = ["query", "found", "relevant", "sources", "accuracy", "relevance", "consistency", "variance"]
 
-Queries = Annotated[
-    list[str] | None, typer.Argument(metavar="[QUERY...]", help="What to search for.", show_default=False)
-]
+Queries = Annotated[list[str] | None, typer.Argument(metavar="[QUERY...]", help="What to search for.")]
 Expected = Annotated[
     list[str] | None,
     typer.Option(
@@ -30,7 +28,6 @@ Expected = Annotated[
         metavar="SOURCE[#PAGE]",
         help="An expected source: a document's name, path, URL or id. The first belongs to the first query, and so on; "
         "all belong to a single query.",
-        show_default=False,
     ),
 ]
 RequestFile = Annotated[

@@ -64,11 +64,14 @@ class Reports:
         pictures: dict[tuple[uuid.UUID, types.Region], bytes | None] = {}
 
         def evidence_of(label: str, citation: types.Citation, hit: types.Hit) -> export.Evidence:
-            found = evidence(label, citation, hit)
-            document = documents.get(found.document_id)
-            shown = [self._picture(found.document_id, region, pictures) for region in citation.regions if with_pictures]
-            update = {"pictures": tuple(picture for picture in shown if picture)}
-            return found.model_copy(update=update | (_version(document) if document else {}))
+            update: dict[str, object] = {}
+            document_id = hit.chunk.document_id
+            if document := documents.get(document_id):
+                update = {"version": document.version, "sha256": document.sha256}
+            if with_pictures:
+                drawn = (self._picture(document_id, region, pictures) for region in citation.regions)
+                update["pictures"] = tuple(filter(None, drawn))
+            return evidence(label, citation, hit).model_copy(update=update)
 
         turns: list[export.Turn] = []
         question = ""
@@ -94,10 +97,6 @@ class Reports:
             with contextlib.suppress(errors.NotFoundError, errors.UnreadableFileError, errors.ForbiddenError):
                 known[key] = self._pages.place(document_id, region)
         return known[key]
-
-
-def _version(document: types.Document) -> dict[str, object]:
-    return {"version": document.version, "sha256": document.sha256}
 
 
 def _turn(

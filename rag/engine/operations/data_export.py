@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pydantic_core
 
 from rag import errors, export, types
-from rag.contract import CitationBody
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
 from rag.store.users.audit_log import Subject
@@ -83,9 +82,10 @@ class Export:
     def _exported_documents(self, index: types.Index) -> list[types.Document]:
         """Return documents with older versions, which old answers cite; oldest first, so that it keeps its name."""
         listed = self._workspace.store.documents.list(index.id)[::-1]
-        versions = self._workspace.store.versions.list([one.id for one in listed], in_trash=False) if listed else []
-        older = [one for one in versions if one.superseded_by is not None and one.index_id == index.id]
-        return sorted([*listed, *older], key=lambda one: one.created_at)
+        ids = [document.id for document in listed]
+        versions = self._workspace.store.versions.list(ids, in_trash=False) if ids else []
+        older = [version for version in versions if version.superseded_by and version.index_id == index.id]
+        return sorted([*listed, *older], key=lambda document: document.created_at)
 
     def _export_files(self, folder: Path, documents: Sequence[types.Document], names: Sequence[str]) -> set[uuid.UUID]:
         """Copy the originals. Returns the ids of documents whose file is missing."""
@@ -107,16 +107,18 @@ class Export:
         store = self._workspace.store.chunks
         for done, document in enumerate(documents, start=1):
             chunks = store.of_document(document.id)
-            found = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
+            vectors_by_id = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
             for chunk in chunks:
                 line = _chunk(document, chunk)
-                yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
+                yield {**line, "vector": vectors_by_id[chunk.id].tolist()} if chunk.id in vectors_by_id else line
             on_progress("documents", done, len(documents))
 
     def _conversations(self, index: types.Index) -> Iterator[dict[str, Any]]:
         store = self._workspace.store.conversations
         for conversation in store.list(index.id):
-            yield _conversation(index, conversation, store.messages(conversation.id))
+            fields = conversation.model_dump(mode="json", by_alias=True, exclude={"user_id"})
+            messages = [_message(message) for message in store.messages(conversation.id)]
+            yield {**fields, "indexName": index.name, "messages": messages}
 
 
 @contextmanager
@@ -174,43 +176,9 @@ def _chunk(document: types.Document, chunk: types.Chunk) -> dict[str, Any]:
     }
 
 
-def _conversation(
-    index: types.Index, conversation: types.Conversation, messages: Sequence[types.ChatMessage]
-) -> dict[str, Any]:
-    fields = conversation.model_dump(mode="json", by_alias=True, exclude={"user_id"})
-    return {**fields, "indexName": index.name, "messages": [_message(message) for message in messages]}
-
-
 def _message(message: types.ChatMessage) -> dict[str, Any]:
     line: dict[str, Any] = {"role": message.role, "content": message.content, "createdAt": message.created_at}
-    response = message.response
-    if response is None:
-        return line
-    return {
-        **line,
-        "content": response.answer,
-        "status": response.status,
-        "model": response.model,
-        "summary": export.summary_of(response),
-        "sentences": [
-            {"text": sentence.text, "support": sentence.support, "reason": export.reason_of(sentence)}
-            for sentence in response.sentences
-        ],
-        "citations": [_citation(CitationBody.of(*cited)) for cited in response.cited],
-    }
-
-
-def _citation(citation: CitationBody) -> dict[str, Any]:
-    return {
-        "citationId": citation.citation_id,
-        "sentence": citation.sentence,
-        "documentId": citation.file_id,
-        "documentName": citation.file_name,
-        "page": citation.page,
-        "pageLabel": citation.page_label,
-        "slide": citation.slide,
-        "cells": citation.cells,
-        "quote": citation.quote,
-        "verdict": citation.verdict,
-        "regions": citation.regions,
-    }
+    if response := message.response:
+        line |= {"content": response.answer, "status": response.status, "model": response.model}
+        line |= {"summary": export.summary_of(response), "claims": export.claims_of(response)}
+    return line

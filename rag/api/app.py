@@ -67,9 +67,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
         app.include_router(module.router)
     error_responses.install(app, [route for module in modules for route in module.router.routes])
     app.add_middleware(
-        limits.BodyLimits,
-        seconds=config.rag_upload_timeout_seconds,
-        upload_bytes=config.rag_parsing.max_file_bytes,
+        limits.BodyLimits, seconds=config.rag_upload_timeout_seconds, upload_bytes=config.rag_parsing.max_file_bytes
     )
     if config.cors_origins:
         app.add_middleware(

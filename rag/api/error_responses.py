@@ -17,11 +17,7 @@ from rag.access.gate import refusal_headers
 
 logger = logging.getLogger(__name__)
 
-COLLECTION_TYPES = {
-    "not_found": "collection_not_found",
-    "validation": "invalid_query",
-    "store": "store_unavailable",
-}
+COLLECTION_TYPES = {"not_found": "collection_not_found", "validation": "invalid_query", "store": "store_unavailable"}
 """Names of errors in responses of `/retrieve` and `/validate`."""
 
 MESSAGES = {

@@ -30,16 +30,13 @@ def api(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A route with its ids, such as /jobs.")] = "",
     *,
     body: Annotated[
-        str | None,
-        typer.Option("--json", metavar="BODY|@FILE|-", help="The JSON to send; “-” reads stdin."),
+        str | None, typer.Option("--json", metavar="BODY|@FILE|-", help="The JSON to send; “-” reads stdin.")
     ] = None,
     query: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A query parameter; may be repeated."),
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A query parameter; may be repeated.")
     ] = None,
     file: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="Write the response into this new file."),
+        Path | None, typer.Option("--output", metavar="FILE", help="Write the response into this new file.")
     ] = None,
     routes: Annotated[bool, typer.Option("--routes", help="List the routes.")] = False,
 ) -> None:

@@ -33,9 +33,7 @@ FORMATS: dict[ExportFormat, FileFormat] = {
         lambda report, words: parsing.html_to_docx(to_html(report, words)),
     ),
     "pdf": FileFormat(
-        ".pdf",
-        "application/pdf",
-        lambda report, words: parsing.html_to_pdf(to_html(report, words), title=report.title),
+        ".pdf", "application/pdf", lambda report, words: parsing.html_to_pdf(to_html(report, words), title=report.title)
     ),
     "json": FileFormat(
         ".json", "application/json", lambda report, _: _encoded(report.model_dump_json(by_alias=True, indent=2) + "\n")

@@ -66,10 +66,7 @@ def _refusal(error: errors.Error) -> JSONResponse:
 
 
 def http_app(
-    installation: "Callable[[], Installation]",
-    *,
-    needs_key: bool = False,
-    hosts: Sequence[str] = (),
+    installation: "Callable[[], Installation]", *, needs_key: bool = False, hosts: Sequence[str] = ()
 ) -> Starlette:
     """Make the ASGI app with the server at `/mcp`, for clients that use a loopback name or one of `hosts`.
 

@@ -32,9 +32,7 @@ FilterName = Annotated[
 ]
 _Name = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=255, pattern=LINE)]
 _Text = Annotated[
-    str,
-    pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=500, pattern=LINE),
-    IN_READING_ORDER,
+    str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=500, pattern=LINE), IN_READING_ORDER
 ]
 
 

@@ -34,9 +34,7 @@ NOT_EMPTY: dict[str, pydantic.JsonValue] = {"minLength": 1}
 """In the schema of fields with the pattern `TEXT`, whose message says more than that of `min_length`."""
 
 QuestionText = Annotated[
-    str,
-    pydantic.Field(max_length=MAX_QUESTION_CHARS, pattern=TEXT, json_schema_extra=NOT_EMPTY),
-    CollapseWhiteSpace,
+    str, pydantic.Field(max_length=MAX_QUESTION_CHARS, pattern=TEXT, json_schema_extra=NOT_EMPTY), CollapseWhiteSpace
 ]
 """A question or search query, as all interfaces take it."""
 

@@ -97,12 +97,7 @@ def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.
     """Ask the next question; both turns are stored, and the answer's is returned."""
     with request.app.state.questions.acquire():
         turn = sender.engine.chats.ask(
-            conversation_id,
-            body.question,
-            filters=body.filters,
-            beside=body.beside,
-            top_k=body.top_k,
-            model=body.model,
+            conversation_id, body.question, filters=body.filters, beside=body.beside, top_k=body.top_k, model=body.model
         )
     if turn.response:
         request.state.usage = turn.response.usage

@@ -13,12 +13,7 @@ from rag.cli.options import AsJson
 NewArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to write.")]
 PresentArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to read.")]
 
-STAGES = {
-    "tables": "Tables",
-    "files": "Documents' files",
-    "indexes": "Search indexes",
-    "check": "Checking the archive",
-}
+STAGES = {"tables": "Tables", "files": "Documents' files", "indexes": "Search indexes", "check": "Checking the archive"}
 
 
 def backup(file: NewArchive, as_json: AsJson = False) -> None:

@@ -28,10 +28,7 @@ Scopes = Annotated[
         help="What the key may do (read, unless given); may be repeated. admin implies write, write implies read.",
     ),
 ]
-Expires = Annotated[
-    str | None,
-    typer.Option(metavar="30d|DATE", help="In so many days, or at the end of a day (UTC)."),
-]
+Expires = Annotated[str | None, typer.Option(metavar="30d|DATE", help="In so many days, or at the end of a day (UTC).")]
 
 COLUMNS = ["id", "name", "key", "scopes", "state", "created", "last used"]
 
@@ -46,11 +43,7 @@ def keys() -> None:
 
 
 def create(
-    name: Label,
-    user: User = types.LOCAL_USER,
-    scope: Scopes = None,
-    expires: Expires = None,
-    as_json: AsJson = False,
+    name: Label, user: User = types.LOCAL_USER, scope: Scopes = None, expires: Expires = None, as_json: AsJson = False
 ) -> None:
     """Create a key. Its secret is printed once, to stdout, and is stored nowhere.
 

@@ -11,10 +11,7 @@ from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 from rag.config import MEGABYTE
 
-Model = Annotated[
-    str | None,
-    typer.Argument(metavar="[PROVIDER:MODEL]", help="As listed, or any other of a provider."),
-]
+Model = Annotated[str | None, typer.Argument(metavar="[PROVIDER:MODEL]", help="As listed, or any other of a provider.")]
 Unset = Annotated[
     bool, typer.Option("--unset", help="Take the choice back: the keys choose, for embedding those of the environment.")
 ]
@@ -92,8 +89,7 @@ def embed(model: Model = None, *, unset: Unset = False, as_json: AsJson = False)
 
 def download(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="As listed; without it, the models are listed."),
+        str | None, typer.Argument(metavar="[NAME]", help="As listed; without it, the models are listed.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -31,13 +31,11 @@ class Outcome(NamedTuple):
 
 def reembed(
     model: Annotated[
-        str | None,
-        typer.Option(metavar="PROVIDER:MODEL", help="The embedding model to change to."),
+        str | None, typer.Option(metavar="PROVIDER:MODEL", help="The embedding model to change to.")
     ] = None,
     *,
     questions_file: Annotated[
-        Path | None,
-        typer.Option("--eval", metavar="QA.jsonl", help="Compare both models on these questions."),
+        Path | None, typer.Option("--eval", metavar="QA.jsonl", help="Compare both models on these questions.")
     ] = None,
     switch: Annotated[
         bool | None,

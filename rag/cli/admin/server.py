@@ -46,10 +46,7 @@ HostNames = Annotated[
 
 
 def run(
-    port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="The port; RAG_APP_PORT unless given."),
-    ] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port; RAG_APP_PORT unless given.")] = None,
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
     window: Annotated[
         bool, typer.Option("--window", help="Open the app in its own window; closing it stops the app.")

@@ -17,15 +17,12 @@ if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 _NAMES = typer.Argument(
-    metavar="NAME...",
-    help="Names or ids, as listed.",
-    autocompletion=name_lookup.complete_document_name,
+    metavar="NAME...", help="Names or ids, as listed.", autocompletion=name_lookup.complete_document_name
 )
 Names = Annotated[list[str], _NAMES]
 NamesOrAll = Annotated[list[str] | None, _NAMES]
 Search = Annotated[
-    str | None,
-    typer.Option("--search", metavar="TEXT", help="Only with this in name, title, author or a tag."),
+    str | None, typer.Option("--search", metavar="TEXT", help="Only with this in name, title, author or a tag.")
 ]
 InTrash = Annotated[bool, typer.Option("--trash", help="Only documents in the trash.")]
 
@@ -34,10 +31,7 @@ NUMBERS = ["pages", "chunks", "size"]
 
 
 def documents(
-    index_name: IndexName = types.DEFAULT_INDEX,
-    search: Search = None,
-    trash: InTrash = False,
-    as_json: AsJson = False,
+    index_name: IndexName = types.DEFAULT_INDEX, search: Search = None, trash: InTrash = False, as_json: AsJson = False
 ) -> None:
     """List documents; edit, tag, delete, restore, purge, cancel or retry them.
 
@@ -106,11 +100,7 @@ def _row(document: types.Document) -> Sequence[object]:
     )
 
 
-def versions(
-    name: DocumentName,
-    index_name: IndexName = types.DEFAULT_INDEX,
-    as_json: AsJson = False,
-) -> None:
+def versions(name: DocumentName, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """List the versions of a document, the latest first.
 
     pagelight documents versions report.pdf

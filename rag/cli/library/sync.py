@@ -28,10 +28,7 @@ MARKS: dict[types.FileState, tuple[str, str]] = {
 
 
 def sync(
-    folder: Annotated[
-        str,
-        typer.Argument(metavar="FOLDER", help="A folder, or a URL of one (s3://…, gdrive://…)."),
-    ],
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder, or a URL of one (s3://…, gdrive://…).")],
     *,
     subfolders: Annotated[bool, typer.Option(help="Include subfolders.")] = True,
     exclude: Annotated[

@@ -14,8 +14,7 @@ from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 from rag.contract import AnswerBody
 
 ModelName = Annotated[
-    str | None,
-    typer.Option("--model", metavar="PROVIDER[:MODEL]", help="The model that writes; “extractive” quotes."),
+    str | None, typer.Option("--model", metavar="PROVIDER[:MODEL]", help="The model that writes; “extractive” quotes.")
 ]
 
 

@@ -35,8 +35,7 @@ def evaluate(
     retrieval: types.RetrievalOptions,
     model: ModelName = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN.jsonl", help="Write every hit or answer, one JSON object per line."),
+        Path | None, typer.Option(metavar="RUN.jsonl", help="Write every hit or answer, one JSON object per line.")
     ] = None,
     only_referenced: Annotated[
         bool | None,
@@ -46,8 +45,7 @@ def evaluate(
         ),
     ] = None,
     index_name: Annotated[
-        str | None,
-        typer.Option("--index", metavar="NAME", help="The index to use; one per folder unless given."),
+        str | None, typer.Option("--index", metavar="NAME", help="The index to use; one per folder unless given.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

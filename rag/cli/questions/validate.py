@@ -31,8 +31,7 @@ Expected = Annotated[
     ),
 ]
 RequestFile = Annotated[
-    Path | None,
-    typer.Option("--file", metavar="FILE.json", help="A request body of POST /validate."),
+    Path | None, typer.Option("--file", metavar="FILE.json", help="A request body of POST /validate.")
 ]
 
 

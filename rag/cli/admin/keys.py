@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag import errors, types
+from rag.access.name_lookup import with_id
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
@@ -87,7 +88,7 @@ def revoke(key_id: KeyId, user: User = types.LOCAL_USER, as_json: AsJson = False
     """
     with open_engine() as engine:
         missing = f"User “{user}” has no key {key_id}. List them: pagelight keys list --user {user}"
-        named = name_lookup.with_id(_keys(engine, user), key_id)
+        named = with_id(_keys(engine, user), key_id)
         if not named:
             raise errors.NotFoundError(missing)
         if len(named) > 1:

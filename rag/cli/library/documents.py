@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag import errors, types
+from rag.access.name_lookup import require_index
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
@@ -61,7 +62,7 @@ def list_documents(
     pagelight documents list --trash --json
     """
     with open_engine(index_name) as engine:
-        name_lookup.require_index(engine, index_name)
+        require_index(engine, index_name)
         listed = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=trash)
     columns = [*COLUMNS, "in"] if any(document.container_name for document in listed) else COLUMNS
     if filters != types.Filters():
@@ -106,7 +107,7 @@ def versions(name: DocumentName, index_name: IndexName = types.DEFAULT_INDEX, as
     pagelight documents versions report.pdf
     """
     with open_engine(index_name) as engine:
-        listed = engine.versions.list(name_lookup.find_document(engine, index_name, name).id)
+        listed = engine.versions.list(name_lookup.find_single_documents(engine, index_name, [name])[0].id)
 
     def row(version: types.Document) -> Sequence[object]:
         return (f"v{version.version}", "searched" if version.superseded_by is None else "", *_row(version))
@@ -147,7 +148,7 @@ def edit(
     if not (changes or tags or untags):
         raise errors.ValidationError("There is nothing to change. Give at least one option, such as --name or --tag.")
     with open_engine(index_name) as engine:
-        document = name_lookup.find_document(engine, index_name, name)
+        document = name_lookup.find_single_documents(engine, index_name, [name])[0]
         if changes:
             engine.catalogue.edit(document.id, changes)
         engine.catalogue.tag([document.id], add=tags or (), remove=untags or ())
@@ -164,7 +165,7 @@ def tags(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -
     pagelight documents tags
     """
     with open_engine(index_name) as engine:
-        name_lookup.require_index(engine, index_name)
+        require_index(engine, index_name)
         listed = engine.catalogue.tags(index_name)
     columns = ["tag", "documents"]
     empty = "No document has a tag. Add one: pagelight documents edit NAME --tag TAG"
@@ -179,10 +180,9 @@ def delete(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
     pagelight documents delete draft.pdf
     """
     with open_engine(index_name) as engine:
-        targets = _named(engine, index_name, names)
-        _print_touched(
-            "deleted", targets, engine.documents.trash([document.id for document in targets]), as_json=as_json
-        )
+        targets = name_lookup.find_single_documents(engine, index_name, names)
+        touched = engine.documents.trash([document.id for document in targets])
+    _print_touched("deleted", targets, touched, as_json=as_json)
 
 
 def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -191,10 +191,9 @@ def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: 
     pagelight documents restore draft.pdf
     """
     with open_engine(index_name) as engine:
-        targets = _named(engine, index_name, names, in_trash=True)
-        _print_touched(
-            "restored", targets, engine.documents.restore([document.id for document in targets]), as_json=as_json
-        )
+        targets = name_lookup.find_single_documents(engine, index_name, names, in_trash=True)
+        touched = engine.documents.restore([document.id for document in targets])
+    _print_touched("restored", targets, touched, as_json=as_json)
 
 
 def purge(
@@ -223,9 +222,9 @@ def cancel(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
     pagelight documents cancel long.pdf
     """
     with open_engine(index_name) as engine:
-        targets = _named(engine, index_name, names)
+        targets = name_lookup.find_single_documents(engine, index_name, names)
         touched = engine.documents.cancel([document.id for document in targets])
-        _print_touched("cancelled", targets, touched, as_json=as_json)
+    _print_touched("cancelled", targets, touched, as_json=as_json)
 
 
 def retry(
@@ -256,14 +255,6 @@ def retry(
         raise typer.Exit(errors.SourceError.exit_code)
 
 
-def _named(
-    engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False
-) -> list[types.Document]:
-    documents = name_lookup.find_documents(engine, index_name, names, in_trash=in_trash)
-    name_lookup.require_unambiguous(documents)
-    return documents
-
-
 def _named_or_all(
     engine: "RAGEngine",
     index_name: str,
@@ -276,8 +267,8 @@ def _named_or_all(
     if bool(names) == everything:
         raise errors.ValidationError("Name documents or give --all, not both.")
     if names:
-        return _named(engine, index_name, names, in_trash=in_trash)
-    name_lookup.require_index(engine, index_name)
+        return name_lookup.find_single_documents(engine, index_name, names, in_trash=in_trash)
+    require_index(engine, index_name)
     listed = engine.documents.list(index_name, in_trash=in_trash)
     failed = {types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD}
     return [document for document in listed if not failed_only or document.status in failed]

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from rag import errors, types
-from rag.cli import name_lookup, output
+from rag.access.name_lookup import require_index
+from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
 from rag.cli.library.sync import show_files
@@ -55,7 +56,7 @@ def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False
         pagelight reindex --index filings
     """
     with open_engine() as engine:
-        name_lookup.require_index(engine, index_name)
+        require_index(engine, index_name)
         documents = engine.jobs.documents_to_reindex(index_name)
         with show_files() as on_file:
             reports, unreadable = engine.jobs.refresh_folders(index_name, on_file)

@@ -11,7 +11,7 @@ import pydantic
 from pydantic import Field
 
 from rag.types.answers import Support
-from rag.types.base import IN_READING_ORDER, LINE, Input, Model
+from rag.types.base import IN_READING_ORDER, Input, Model, visible_text
 from rag.types.documents import Document, DocumentStatus
 from rag.types.jobs import Job
 from rag.types.requests import QuestionText
@@ -26,9 +26,7 @@ MATRIX_FILES: Mapping[MatrixFormat, str] = MappingProxyType(
     {"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "text/csv"}
 )
 """The MIME type of each export format."""
-_Name = Annotated[
-    str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=LINE), IN_READING_ORDER
-]
+_Name = Annotated[str, visible_text(200), IN_READING_ORDER]
 
 
 class MatrixQuestion(Input):

@@ -28,13 +28,9 @@ PARTS = ("server.py", "app.py", "pages/chat.py")
 MCP_PORT = 3002
 
 
-McpHost = Annotated[
-    str,
-    typer.Option(
-        "--host", metavar="ADDRESS", help="The address to listen on; one that other machines reach needs a key."
-    ),
+Host = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="The address to listen on; one that other machines reach needs a key.")
 ]
-McpPort = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")]
 HostNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -104,9 +100,7 @@ def _require_free(port: int, host: str = "localhost") -> None:
 
 def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port; PORT unless given.")] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on; one that other machines reach needs a key.")] = (
-        "127.0.0.1"
-    ),
+    host: Host = "127.0.0.1",
 ) -> None:
     """Serve the REST API, until stopped by Ctrl-C.
 
@@ -161,8 +155,8 @@ def worker(
 
 def mcp(
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of stdin and stdout.")] = False,
-    port: McpPort = MCP_PORT,
-    host: McpHost = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = MCP_PORT,
+    host: Host = "127.0.0.1",
     allow_host: HostNames = None,
 ) -> None:
     """Serve the documents to AI assistants by the Model Context Protocol: search, ask, open a passage, list documents.

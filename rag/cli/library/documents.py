@@ -81,9 +81,7 @@ def _row(document: types.Document) -> Sequence[object]:
     if document.status is types.DocumentStatus.FAILED:
         status = f"failed: {document.error}"
     elif reading := types.reading_progress(document):
-        status = f"{status}: {reading}"
-        if document.retry_after:
-            status = f"{status}: {document.error}"
+        status = f"{status}: {reading}{f': {document.error}' if document.retry_after else ''}"
     if document.disabled:
         status = f"{status}, disabled"
     return (
@@ -249,10 +247,7 @@ def retry(
             return file_ingestion.read_again(engine, document, password, path, on_progress)
 
         outcomes = file_ingestion.each(targets, read)
-    if as_json:
-        output.print_json(file_ingestion.summary(outcomes))
-    if any(outcome.state == "failed" for outcome in outcomes):
-        raise typer.Exit(errors.SourceError.exit_code)
+    file_ingestion.report(outcomes, as_json=as_json)
 
 
 def _named_or_all(

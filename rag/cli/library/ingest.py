@@ -37,12 +37,7 @@ def ingest(
         raise errors.SourceError(f"There are no files to add in {', '.join(map(str, paths))}. Check the path.")
     with open_engine(index_name) as engine:
         outcomes = file_ingestion.ingest_files(engine, files, index_name, password=password, same_name=same_name)
-    if as_json:
-        output.print_json(file_ingestion.summary(outcomes))
-    else:
-        file_ingestion.print_summary(outcomes)
-    if any(outcome.state == "failed" for outcome in outcomes):
-        raise typer.Exit(errors.SourceError.exit_code)
+    file_ingestion.report(outcomes, as_json=as_json)
 
 
 def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -70,15 +65,8 @@ def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False
             return file_ingestion.outcomes_of(engine, document, path, on_progress)
 
         outcomes = file_ingestion.each(documents, read)
-    if as_json:
-        output.print_json({**file_ingestion.summary(outcomes), "folders": list(map(SyncBody.of, reports))})
-    else:
-        file_ingestion.print_summary(outcomes)
     for error in unreadable:
         output.print_error(error, as_json=False)
-    if (
-        unreadable
-        or any(report.failures for report in reports)
-        or any(outcome.state == "failed" for outcome in outcomes)
-    ):
+    file_ingestion.report(outcomes, as_json=as_json, folders=list(map(SyncBody.of, reports)))
+    if unreadable or any(report.failures for report in reports):
         raise typer.Exit(errors.SourceError.exit_code)

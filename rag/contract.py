@@ -179,20 +179,33 @@ class SourceBody(types.Model):
         )
 
 
-class AnswerBody(types.Model):
-    """A grounded answer with its marks [S1]…, its citations, and each cited source once.
+class Answer(types.Model):
+    """A grounded answer: what every interface tells of it."""
+
+    status: types.AnswerStatus = Field(
+        description="insufficient_context: the documents do not answer the question; `nearest` is what comes closest."
+    )
+    answer: str = Field(description="The whole answer with its marks, [S1] and so on.")
+    hint: str | None = Field(
+        description="What is missing in the passages found, or that this is an extract because the sources do not "
+        "support what a language model wrote."
+    )
+    likelihood: float | None = Field(
+        description="Probability, in 0..1, that an answer quoted without a language model is right; null of others."
+    )
+    model: str = Field(description="Who wrote it; extractive: it consists of the documents' own sentences.")
+
+
+class AnswerBody(Answer):
+    """A grounded answer, its citations, and each cited source once.
 
     `contexts` are the chunks of the sources, in the same order. An insufficient answer has none of these; then
-    `nearest` are the passages found, and `hint` says what is missing in them. An extract that replaces what a language
-    model wrote, because the sources do not support it, says so in `hint`. `likelihood` is the probability, in 0..1,
-    that an extractive answer is right, null for a generated one. `question` is the question that was answered, if it
-    differs from the one asked. Each sentence has its verdict in `support`, and in `missing` what its quotes lack;
-    `struck` are the numbers of unreliable sentences. `stopped` answers were interrupted. `follow_ups` are questions
-    that the quoted documents can answer next.
+    `nearest` are the passages found. `question` is the question that was answered, if it differs from the one asked.
+    Each sentence has its verdict in `support`, and in `missing` what its quotes lack; `struck` are the numbers of
+    unreliable sentences. `stopped` answers were interrupted. `follow_ups` are questions that the quoted documents can
+    answer next.
     """
 
-    status: types.AnswerStatus
-    answer: str
     question: str | None
     sentences: tuple[types.Sentence, ...]
     struck: tuple[int, ...]
@@ -200,12 +213,9 @@ class AnswerBody(types.Model):
     sources: tuple[SourceBody, ...]
     contexts: tuple[FoundChunk, ...]
     nearest: tuple[SearchResult, ...]
-    hint: str | None
-    likelihood: float | None
     stopped: bool
     follow_ups: tuple[str, ...]
     retrieval: types.RetrievalSummary
-    model: str
     usage: types.Usage
 
     @classmethod

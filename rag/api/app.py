@@ -13,7 +13,6 @@ from rag.api import error_responses, limits
 from rag.api.metrics import InstallationMetrics
 from rag.api.routes import (
     admin,
-    annotations,
     answers,
     collections,
     conversations,
@@ -60,7 +59,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.questions = limits.FairSemaphore(config.rag_max_questions)
     app.state.searches = limits.FairSemaphore(limits.SEARCHES_AT_ONCE)
     modules = (
-        *(status, questions, collections, documents, annotations, indexes),
+        *(status, questions, collections, documents, indexes),
         *(jobs, matrices, conversations, answers, tags_and_filters, team, admin),
     )
     for module in modules:

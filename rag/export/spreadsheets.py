@@ -5,11 +5,11 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from rag.export.labels import Labels
-from rag.export.report import Evidence, Report, Turn
+from rag.export.report import Evidence, Report
 from rag.messages import N_
 
 COLUMNS = (
@@ -53,36 +53,16 @@ class Sheet(NamedTuple):
 def to_workbook(report: Report, words: Labels) -> bytes:
     """Write a workbook with a row for each piece of evidence, and for each claim without any."""
     columns = [(words.say(heading), width) for heading, width in COLUMNS]
-    rows = [row for turn in report.turns for row in _rows(turn)]
+    rows = [
+        [turn.question, claim.text, claim.mark, claim.reason, *(_place(evidence) if evidence else [None] * 9)]
+        for turn in report.turns
+        for claim in turn.claims
+        for evidence in claim.evidence or (None,)
+    ]
     return to_sheets([Sheet(words.say(N_("Evidence")), columns, rows)])
 
 
-def to_sheets(sheets: Sequence[Sheet]) -> bytes:
-    """Write sheets as an XLSX file."""
-    import openpyxl
-
-    workbook = openpyxl.Workbook()
-    workbook.remove(workbook.worksheets[0])
-    for given in sheets:
-        sheet: Any = workbook.create_sheet(given.title)
-        for number, row in enumerate([[heading for heading, _ in given.columns], *given.rows], start=1):
-            for column, value in enumerate(row, start=1):
-                _put(sheet.cell(number, column), value)
-        _shape(sheet, given.columns)
-    written = io.BytesIO()
-    workbook.save(written)
-    return written.getvalue()
-
-
-def _rows(turn: Turn) -> Iterator[Sequence[object]]:
-    for claim in turn.claims:
-        for evidence in claim.evidence or (None,):
-            yield [turn.question, claim.text, claim.mark, claim.reason, *_place(evidence)]
-
-
-def _place(evidence: Evidence | None) -> Sequence[object]:
-    if evidence is None:
-        return [None] * 9
+def _place(evidence: Evidence) -> Sequence[object]:
     first, last, page = evidence.line_start, evidence.line_end, evidence.page or evidence.slide
     return [
         *(evidence.label, evidence.quote, evidence.file_name, evidence.version),
@@ -91,15 +71,27 @@ def _place(evidence: Evidence | None) -> Sequence[object]:
     ]
 
 
-def _put(cell: Any, value: object) -> None:
-    """Set a cell's value; text stays text even if it looks like a formula and is edited."""
-    if not isinstance(value, str):
-        cell.value = value
-        return
-    cell.value = _NOT_XML.sub("", value)[:MAX_CELL_CHARS]
-    cell.data_type = "s"
-    if is_formula(value):
-        cell.quotePrefix = True
+def to_sheets(sheets: Sequence[Sheet]) -> bytes:
+    """Write sheets as an XLSX file; text stays text even if it looks like a formula and is edited."""
+    import openpyxl
+
+    workbook = openpyxl.Workbook()
+    workbook.remove(workbook.worksheets[0])
+    for title, columns, rows in sheets:
+        sheet: Any = workbook.create_sheet(title)
+        for number, row in enumerate([[heading for heading, _ in columns], *rows], start=1):
+            for column, value in enumerate(row, start=1):
+                cell = sheet.cell(number, column)
+                if isinstance(value, str):
+                    cell.value = _NOT_XML.sub("", value)[:MAX_CELL_CHARS]
+                    cell.data_type = "s"
+                    cell.quotePrefix = value.lstrip().startswith(tuple(FORMULA))
+                else:
+                    cell.value = value
+        _shape(sheet, columns)
+    content = io.BytesIO()
+    workbook.save(content)
+    return content.getvalue()
 
 
 def _shape(sheet: Any, columns: Sequence[tuple[str, int]]) -> None:
@@ -129,11 +121,6 @@ def _lines(text: str, width: int) -> int:
         sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line) for line in text.splitlines()
     ]
     return sum(math.ceil(count * LOOSE / width) or 1 for count in letters) or 1
-
-
-def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may take a cell with this text for a formula."""
-    return text.lstrip().startswith(tuple(FORMULA))
 
 
 def to_csv(rows: Iterable[Iterable[str]]) -> str:

@@ -4,7 +4,7 @@ import uuid
 
 from pydantic import Field
 
-from rag import types
+from rag import contract, types
 from rag.contract import FoundChunk, copy_fields
 from rag.export import Claim, claims_of, summary_of
 from rag.mcp_server.passages import OpenPassage
@@ -19,24 +19,13 @@ class Passages(types.Model):
     results: tuple[FoundChunk, ...]
 
 
-class Answer(types.Model):
+class Answer(contract.Answer):
     """An answer made from the documents alone."""
 
-    status: types.AnswerStatus = Field(
-        description="insufficient_context: the documents do not answer the question; `nearest` is what comes closest."
-    )
-    answer: str = Field(description="The whole answer with its marks, [S1] and so on.")
     summary: str = Field(description="How many of its sentences are verified, and what is wrong with the others.")
     claims: tuple[Claim, ...] = Field(description="Its sentences, each with its verdict and its own citations.")
     nearest: tuple[FoundChunk, ...] = Field(description="Passages found, if they do not suffice for an answer.")
-    hint: str | None = Field(
-        description="What is missing in them, or that this is an extract because the language model gave no answer."
-    )
-    likelihood: float | None = Field(
-        description="Probability, in 0..1, that an answer quoted without a language model is right; null of others."
-    )
-    confidence: types.Confidence | None = Field(description="What this likelihood is called.")
-    model: str = Field(description="Who wrote it; extractive: it consists of the documents' own sentences.")
+    confidence: types.Confidence | None = Field(description="What the likelihood is called.")
 
     @classmethod
     def of(cls, response: types.AnswerResponse) -> "Answer":

@@ -293,3 +293,29 @@ def get_page_image(
     fitting = min(zoom, (MAX_ZOOM_PIXELS / max(1.0, info.width * info.height)) ** 0.5)
     image = sender.engine.pages.image(document.id, page_number, zoom=fitting, regions=regions)
     return Response(image, media_type="image/png", headers={"cache-control": "private, no-cache"})
+
+
+@router.get("/documents/{document_id}/annotations")
+def list_annotations(sender: Reader, document_id: uuid.UUID) -> tuple[types.Annotation, ...]:
+    """List the caller's own highlights and notes in a document, in page order."""
+    return tuple(sender.engine.annotations.list(document_id))
+
+
+@router.post("/documents/{document_id}/annotations", status_code=201)
+def add_annotation(sender: Writer, document_id: uuid.UUID, body: types.AnnotationRequest) -> types.Annotation:
+    """Highlight a place, with an optional note. Nobody else sees it."""
+    return sender.engine.annotations.add(document_id, body)
+
+
+@router.patch("/documents/{document_id}/annotations/{annotation_id}")
+def edit_annotation(
+    sender: Writer, document_id: uuid.UUID, annotation_id: uuid.UUID, body: types.AnnotationEdit
+) -> types.Annotation:
+    """Change the note of a highlight."""
+    return sender.engine.annotations.edit(document_id, annotation_id, body.note)
+
+
+@router.delete("/documents/{document_id}/annotations/{annotation_id}", status_code=204)
+def delete_annotation(sender: Writer, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
+    """Remove a highlight and its note."""
+    sender.engine.annotations.delete(document_id, annotation_id)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from rag import errors, types
+from rag.messages import N_
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -45,7 +46,8 @@ def require_index(engine: "RAGEngine", name: str) -> str:
     indexes = engine.indexes.list()
     if name != types.DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):
         names = sorted({types.DEFAULT_INDEX, *(index.name for index in indexes)})
-        raise errors.NotFoundError(f"There is no index “{name}”. Existing indexes: {', '.join(names)}.")
+        message = N_("There is no index “{name}”. Existing indexes: {names}.")
+        raise errors.NotFoundError(message, name=name, names=", ".join(names))
     return name
 
 
@@ -67,7 +69,9 @@ def find_documents(
         if not (found := current or named or with_id(documents, name)):
             similar = difflib.get_close_matches(name, [document.name for document in documents], n=3, cutoff=0.5)
             hint = f"Did you mean {' or '.join(f'“{other}”' for other in similar)}?" if similar else advice
-            place = "in the trash" if in_trash else "in this index"
-            raise errors.NotFoundError(f"There is no document “{name}” {place}. {hint}")
+            message = N_("There is no document “{name}” in this index. {hint}")
+            if in_trash:
+                message = N_("There is no document “{name}” in the trash. {hint}")
+            raise errors.NotFoundError(message, name=name, hint=hint)
         matches |= {document.id: document for document in found}
     return list(matches.values())

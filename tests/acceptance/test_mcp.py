@@ -641,7 +641,7 @@ def test_users_at_the_same_time_are_not_confused(engine: RAGEngine, keys: dict[s
                 Client(streamable_http_client(url, http_client=http)) as client,
             ):
                 answers = [await client.call_tool("search", {"query": f"merger {turn}"}) for turn in range(5)]
-            return [passage["document"] for answer in answers for passage in data(answer)["results"]]
+            return [passage["fileName"] for answer in answers for passage in data(answer)["results"]]
 
         async def both() -> dict[str, list[str]]:
             found: dict[str, list[str]] = {}

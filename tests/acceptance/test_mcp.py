@@ -33,7 +33,8 @@ from rag.cli.app import app
 from rag.config import load_config
 from rag.contract import CitationBody
 from rag.engine import RAGEngine
-from rag.mcp_server import create_server, http_app, listen
+from rag.mcp_server.http import http_app, listen
+from rag.mcp_server.server import create_server
 from rag.parsing.pdf.mupdf import pymupdf
 from tests import forked, pdfs
 

@@ -129,21 +129,15 @@ def _expiry(text: str | None) -> dt.datetime | None:
 
 
 def _row(key: types.ApiKey) -> tuple[object, ...]:
+    state: str = key.state()
+    if state == "valid" and key.expires_at:
+        state = "until"
     return (
         name_lookup.short_id(key.id),
         key.name,
         f"{key.hint}…",
         ", ".join(key.permissions),
-        _state(key),
+        f"{state} {output.minute(key.revoked_at or key.expires_at)}".rstrip(),
         output.minute(key.created_at),
         output.minute(key.last_used_at, never="never"),
     )
-
-
-def _state(key: types.ApiKey) -> str:
-    if key.revoked_at:
-        return f"revoked {output.minute(key.revoked_at)}"
-    if key.expires_at:
-        verb = "expired" if key.expires_at <= dt.datetime.now(dt.UTC) else "until"
-        return f"{verb} {output.minute(key.expires_at)}"
-    return "valid"

@@ -169,28 +169,30 @@ def mcp(
         pagelight mcp --http --host 0.0.0.0 --allow-host reports.example
     """
     try:
-        from rag import mcp_server
+        from rag.mcp_server import http as mcp_http
+        from rag.mcp_server.lazy_installation import LazyInstallation
+        from rag.mcp_server.server import serve_stdio
     except ModuleNotFoundError as error:
         raise errors.ConfigError(
             f"The MCP server needs a package that is not installed ({error.name}). Install it: "
             'pip install "pagelight[mcp]"'
         ) from error
     settings = config.load_config()
-    with mcp_server.LazyInstallation(lambda: rag.Installation(settings)) as installation:
+    with LazyInstallation(lambda: rag.Installation(settings)) as installation:
         if not http:
             installation.warm_up()
-            mcp_server.serve_stdio(installation)
+            serve_stdio(installation)
             return
         needs_key = not is_loopback(host)
         if needs_key:
             require_key(installation(), host)
-        bound = mcp_server.listen(host, port)
+        bound = mcp_http.listen(host, port)
         installation.warm_up()
-        name = mcp_server.host_header(host)
+        name = mcp_http.host_header(host)
         hosts = [name, *settings.allowed_hosts, *(allow_host or ())]
-        app = mcp_server.http_app(installation, needs_key=needs_key, hosts=hosts)
+        app = mcp_http.http_app(installation, needs_key=needs_key, hosts=hosts)
         access = (
             "only with a key" if needs_key or settings.rag_api_key else "to this machine, with a key once there is one"
         )
         output.print_note(f"Serving http://{name}:{bound.getsockname()[1]}/mcp {access}. Stop with Ctrl-C.")
-        mcp_server.serve_http(app, bound, settings)
+        mcp_http.serve_http(app, bound, settings)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import pydantic
 import typer
 
 from rag import errors, evaluation, types
@@ -75,19 +76,18 @@ def evaluate(
         corpus, failed = _ingest_missing(engine, index_name, chosen)
         asking = Evaluation(engine.questions, engine.pages, corpus, scope)
         scores: evaluation.Scores | evaluation.answers.AnswerScores
+        rows: Sequence[pydantic.BaseModel]
         if answers:
             engine.installation.warm_up()  # so that the first answer takes no longer than the others
-            with progress.show(questions="Questions") as on_progress:
-                replies = asking.answer(questions, options, generation(model), on_progress)
-            scores = evaluation.answers.score(questions, replies, asking.lookups(questions))
-            if out:
-                evaluation.write_rows(out, replies)
-        else:
-            with progress.show(questions="Questions") as on_progress:
-                hits = asking.search(questions, options, on_progress)
-            scores = evaluation.retrieval.score(questions, hits, KS)
-            if out:
-                evaluation.write_rows(out, hits)
+        with progress.show(questions="Questions") as on_progress:
+            if answers:
+                rows = replies = asking.answer(questions, options, generation(model), on_progress)
+                scores = evaluation.answers.score(questions, replies, asking.lookups(questions))
+            else:
+                rows = hits = asking.search(questions, options, on_progress)
+                scores = evaluation.retrieval.score(questions, hits, KS)
+        if out:
+            evaluation.write_rows(out, rows)
         mode = as_configured(options, engine.config).mode
     report = {
         "index": index_name,
@@ -132,7 +132,10 @@ def _ingest_missing(
     from rag.engine.evaluation.evaluator import Corpus
 
     engine.indexes.ensure(index_name)
-    hashes = {file: _sha256(file) for file in chosen}
+    hashes = {}
+    for file in chosen:
+        with file.open("rb") as stream:
+            hashes[file] = hashlib.file_digest(stream, "sha256").hexdigest()
     present = _ready_documents(engine, index_name)
     missing = [file for file in chosen if hashes[file] not in present]
     output.print_note(f"Index “{index_name}”: {len(chosen) - len(missing)} ready, {len(missing)} to add.")
@@ -149,11 +152,6 @@ def _ready_documents(engine: "RAGEngine", index_name: str) -> dict[str, uuid.UUI
     """Return the ids of the index's searchable documents by their SHA-256."""
     ready = types.DocumentStatus.READY
     return {document.sha256: document.id for document in engine.documents.list(index_name) if document.status is ready}
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _print_scores(scores: evaluation.Scores, total: int) -> None:

@@ -43,7 +43,7 @@ def to_html(report: Report, words: Labels) -> str:
     parser = inert_markdown(strikes=True)
     # Each block is parsed by itself, so that an answer with an open code block swallows nothing that follows.
     body = "".join(
-        _picture(block) if isinstance(block, Picture) else parser.render(block) for block in blocks(report, words)
+        _picture(block) if isinstance(block, Picture) else parser.render(block) for block in blocks(report, words, str)
     )
     return f'<!doctype html><html><head><meta charset="utf-8"></head><body>{body}</body></html>'
 

@@ -1,7 +1,7 @@
 """Write a report as Markdown or plain text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from rag.export.labels import EVIDENCE, MADE_FROM, Labels
@@ -24,7 +24,7 @@ def to_markdown(report: Report, words: Labels) -> str:
     """Write the whole report, with pictures as data URLs at the end."""
     names: dict[bytes, str] = {}
     parts: list[str] = []
-    for block in blocks(report, words):
+    for block in blocks(report, words, inert):
         if isinstance(block, str):
             parts.append(block)
         else:
@@ -55,15 +55,15 @@ def to_clipping(report: Report, words: Labels) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def blocks(report: Report, words: Labels) -> Iterator[str | Picture]:
-    """Yield the report's headings, paragraphs and lists in Markdown, and its pictures."""
+def blocks(report: Report, words: Labels, defuse: Callable[[str], str]) -> Iterator[str | Picture]:
+    """Yield the report's headings, paragraphs and lists in Markdown, and its pictures; `defuse` rewrites answers."""
     yield f"# {_plain(report.title)}"
     yield f"*{words.taken(report)}*"
     for turn in report.turns:
         yield f"## {_plain(turn.question)}"
         if turn.understood:
             yield f"*{_plain(words.understood(turn))}*"
-        yield inert(words.answer(turn))
+        yield defuse(words.answer(turn))
         if turn.summary:
             yield f"**{_plain(turn.summary)}**"
         yield f"*{_plain(words.writer(turn))}*"

@@ -22,7 +22,7 @@ class Labels:
     def __init__(self, say: Translate) -> None:
         self.say = say
 
-    def taken(self, report: Report) -> str:
+    def exported_at(self, report: Report) -> str:
         """Return the line with the export time."""
         return self.say(
             N_("Exported from Pagelight on {_moment}").format(_moment=f"{report.made_at.astimezone(dt.UTC):{MOMENT}}")

@@ -8,9 +8,8 @@ from rag.export.labels import EVIDENCE, MADE_FROM, Labels
 from rag.export.report import STRIKE, Claim, Evidence, Report, data_url, without_strikes
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
-_ACTIVE_MARKUP = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
-"""The beginning of HTML, links, pictures, character references and bare URLs."""
-_MARK = re.compile(r"(\[S\d+[a-z]?\])")
+_ACTIVE_MARKUP = re.compile(r"(?P<mark>(?-i:\[S\d+[a-z]?\]))|[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
+"""A citation mark, or the beginning of HTML, links, pictures, character references and bare URLs."""
 
 
 class Picture(NamedTuple):
@@ -58,7 +57,7 @@ def to_clipping(report: Report, words: Labels) -> str:
 def blocks(report: Report, words: Labels, defuse: Callable[[str], str]) -> Iterator[str | Picture]:
     """Yield the report's headings, paragraphs and lists in Markdown, and its pictures; `defuse` rewrites answers."""
     yield f"# {_plain(report.title)}"
-    yield f"*{words.taken(report)}*"
+    yield f"*{words.exported_at(report)}*"
     for turn in report.turns:
         yield f"## {_plain(turn.question)}"
         if turn.understood:
@@ -97,9 +96,10 @@ def _plain(text: str) -> str:
 
 def inert(markdown: str) -> str:
     """Escape active markup in a model's Markdown, except citation marks."""
-    parts = _MARK.split(markdown)
-    return "".join(part if number % 2 else _ACTIVE_MARKUP.sub(_escaped, part) for number, part in enumerate(parts))
+    return _ACTIVE_MARKUP.sub(_escaped, markdown)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[0]}" if len(found[0]) == 1 else f"\u2060{found[0]}"
+def _escaped(match: re.Match[str]) -> str:
+    if match["mark"]:
+        return match[0]
+    return f"\\{match[0]}" if len(match[0]) == 1 else f"\u2060{match[0]}"

@@ -38,7 +38,7 @@ QuestionText = Annotated[
 
 
 class _BareQuestion(Input):
-    question: Annotated[str, pydantic.Field(max_length=MAX_QUESTION_CHARS), CollapseWhiteSpace]
+    question: Annotated[str, pydantic.Field(max_length=MAX_QUESTION_CHARS, strict=True), CollapseWhiteSpace]
 
 
 def bounded_question(text: Any) -> str:

@@ -1,7 +1,7 @@
 """`pagelight documents`: list, edit, delete, restore and re-read documents."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -177,10 +177,7 @@ def delete(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
 
     pagelight documents delete draft.pdf
     """
-    with open_engine(index_name) as engine:
-        targets = name_lookup.find_single_documents(engine, index_name, names)
-        touched = engine.documents.trash([document.id for document in targets])
-    _print_touched("deleted", targets, touched, as_json=as_json)
+    _apply(lambda engine: engine.documents.trash, "deleted", names, index_name, as_json=as_json)
 
 
 def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -188,10 +185,7 @@ def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: 
 
     pagelight documents restore draft.pdf
     """
-    with open_engine(index_name) as engine:
-        targets = name_lookup.find_single_documents(engine, index_name, names, in_trash=True)
-        touched = engine.documents.restore([document.id for document in targets])
-    _print_touched("restored", targets, touched, as_json=as_json)
+    _apply(lambda engine: engine.documents.restore, "restored", names, index_name, in_trash=True, as_json=as_json)
 
 
 def purge(
@@ -219,10 +213,7 @@ def cancel(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
 
     pagelight documents cancel long.pdf
     """
-    with open_engine(index_name) as engine:
-        targets = name_lookup.find_single_documents(engine, index_name, names)
-        touched = engine.documents.cancel([document.id for document in targets])
-    _print_touched("cancelled", targets, touched, as_json=as_json)
+    _apply(lambda engine: engine.documents.cancel, "cancelled", names, index_name, as_json=as_json)
 
 
 def retry(
@@ -238,7 +229,10 @@ def retry(
     pagelight documents retry board-minutes.pdf --password secret
     """
     with open_engine(index_name) as engine:
-        targets = _named_or_all(engine, index_name, names, everything=everything, failed_only=True)
+        targets = _named_or_all(engine, index_name, names, everything=everything)
+        if everything:
+            failed = {types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD}
+            targets = [document for document in targets if document.status in failed]
 
         def read(document: types.Document, on_progress: types.OnProgress) -> list[file_ingestion.Outcome]:
             path = Path(document.name)
@@ -250,23 +244,30 @@ def retry(
     file_ingestion.report(outcomes, as_json=as_json)
 
 
-def _named_or_all(
-    engine: "RAGEngine",
+def _apply(
+    action_of: "Callable[[RAGEngine], Callable[[Sequence[uuid.UUID]], Sequence[uuid.UUID]]]",
+    verb: str,
+    names: Sequence[str],
     index_name: str,
-    names: Sequence[str] | None,
     *,
-    everything: bool,
     in_trash: bool = False,
-    failed_only: bool = False,
+    as_json: bool,
+) -> None:
+    """Do something with the named documents, and print those that were touched."""
+    with open_engine(index_name) as engine:
+        targets = name_lookup.find_single_documents(engine, index_name, names, in_trash=in_trash)
+        touched = action_of(engine)([document.id for document in targets])
+    _print_touched(verb, targets, touched, as_json=as_json)
+
+
+def _named_or_all(
+    engine: "RAGEngine", index_name: str, names: Sequence[str] | None, *, everything: bool, in_trash: bool = False
 ) -> list[types.Document]:
     if bool(names) == everything:
         raise errors.ValidationError("Name documents or give --all, not both.")
     if names:
         return name_lookup.find_single_documents(engine, index_name, names, in_trash=in_trash)
-    require_index(engine, index_name)
-    listed = engine.documents.list(index_name, in_trash=in_trash)
-    failed = {types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD}
-    return [document for document in listed if not failed_only or document.status in failed]
+    return list(engine.documents.list(require_index(engine, index_name), in_trash=in_trash))
 
 
 def _print_touched(
